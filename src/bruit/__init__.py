@@ -1,0 +1,2 @@
+"""Everything is a noisy channel: private surveys, statistics and models, and codes that fight the noise."""
+

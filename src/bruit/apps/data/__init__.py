@@ -1,0 +1,3 @@
+"""Loaders of public data sets."""
+
+__all__: list[str] = []

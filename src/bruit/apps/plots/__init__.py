@@ -1,0 +1,3 @@
+"""Figures of releases, curves and channels."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Statistics of a table behind one curator, each paid from a budget."""
+
+__all__: list[str] = []

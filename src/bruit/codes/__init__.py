@@ -1,0 +1,3 @@
+"""Check digits and error-correcting codes that run over any channel."""
+
+__all__: list[str] = []

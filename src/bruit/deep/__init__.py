@@ -1,0 +1,3 @@
+"""PyTorch training with DP-SGD."""
+
+__all__: list[str] = []

@@ -1,0 +1,99 @@
+"""Every error bruit raises on purpose.
+
+BruitError
+├── InvalidArgument (ValueError)      an argument of the wrong kind or range
+│   └── OutOfDomain                   bounds, categories or grids that describe no domain
+├── PrivacyError                      the privacy rules say no
+│   ├── BudgetMissing                 no budget was given
+│   ├── BudgetExceeded                the book has too little left
+│   ├── NeighboursDiffer              losses or books of different neighbours were mixed
+│   └── NotPrivate                    no finite or no proved guarantee exists for what was asked
+├── LedgerError                       the book itself
+│   ├── TermsDiffer                   a book of this name exists on other terms
+│   └── UnknownLedger                 no book of this name in this store
+├── StorageError                      a database that cannot be used
+│   └── SchemaTooNew                  written by a later bruit
+├── BadFile                           a file that is cut, tampered with, or of another kind
+├── MissingData (FileNotFoundError)   a data set that is not on this machine
+├── MissingExtra (ImportError)        an optional part that is not installed
+└── DecodingFailure                   a received word beyond what the code can correct
+
+A message says what was asked, what is allowed and what to do. No message depends on the value of a private record.
+"""
+
+
+class BruitError(Exception):
+    """The root of every error that bruit raises on purpose."""
+
+
+class InvalidArgument(BruitError, ValueError):
+    """An argument of the wrong kind or out of its range."""
+
+
+class OutOfDomain(InvalidArgument):
+    """Bounds, categories or a grid that describe no domain."""
+
+
+class PrivacyError(BruitError):
+    """The privacy rules do not allow what was asked."""
+
+
+class BudgetMissing(PrivacyError):
+    """A private answer was asked for without saying what pays for it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} needs a budget: give budget=ledger.budget(epsilon=...), "
+            "or budget=bruit.WITHOUT_PRIVACY to ask for the exact algorithm by name"
+        )
+
+
+class BudgetExceeded(PrivacyError):
+    """The book has less left than was asked; nothing was charged."""
+
+
+class NeighboursDiffer(PrivacyError):
+    """Losses or books of different neighbours cannot be added."""
+
+
+class NotPrivate(PrivacyError):
+    """No finite, or no proved, guarantee exists for what was asked."""
+
+
+class LedgerError(BruitError):
+    """A book that cannot be created or opened as asked."""
+
+
+class TermsDiffer(LedgerError):
+    """A book of this name exists on other terms."""
+
+
+class UnknownLedger(LedgerError):
+    """No book of this name stands in this store."""
+
+
+class StorageError(BruitError):
+    """A database that cannot be read or written."""
+
+
+class SchemaTooNew(StorageError):
+    """A database written by a later version of bruit."""
+
+
+class BadFile(BruitError):
+    """A file that is cut half-way, tampered with, or of another kind."""
+
+
+class MissingData(BruitError, FileNotFoundError):
+    """A data set that is not on this machine."""
+
+
+class MissingExtra(BruitError, ImportError):
+    """An optional part of bruit that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional part: pip install 'bruit[{extra}]'")
+
+
+class DecodingFailure(BruitError):
+    """A received word beyond what the code can correct."""

@@ -1,0 +1,3 @@
+"""scikit-learn estimators that spend from a ledger, and estimators that know their channel."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The book of one data set: it refuses to overspend."""
+
+__all__: list[str] = []

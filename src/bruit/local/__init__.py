@@ -1,0 +1,3 @@
+"""Turns many noised answers into estimates with intervals: randomise, tally, estimate."""
+
+__all__: list[str] = []

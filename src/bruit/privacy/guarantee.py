@@ -1,0 +1,60 @@
+"""What a loss amounts to."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from bruit.privacy.neighbours import Neighbours
+
+
+class Assumption(StrEnum):
+    """What a guarantee takes for granted beyond its mathematics."""
+
+    PUBLIC_SIZE = "public size"
+    IDEALISED_ARITHMETIC = "idealised arithmetic"
+    TRUSTED_SHUFFLER = "trusted shuffler"
+    SEEDED = "seeded"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a loss amounts to, for whom, by which accountant and under which assumptions.
+
+    Pr[M(x) in S] <= e^epsilon Pr[M(x') in S] + delta for neighbours x, x'        [Dwork & Roth 2014, Def. 2.4]
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+    unit: str
+    by: str
+    assumes: tuple[Assumption, ...] = ()
+
+    def __str__(self) -> str:
+        amount = f"ε = {float(self.epsilon):.4g}" + (f", δ = {float(self.delta):.3g}" if self.delta else "")
+        assumed = f"; assumes {', '.join(self.assumes)}" if self.assumes else ""
+        return f"{amount} for {self.unit} ({self.neighbours}, by {self.by}{assumed})"
+
+    def to_json(self) -> dict[str, Any]:
+        """A complete description in JSON types; epsilon and delta exactly, as texts."""
+        return {
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "neighbours": self.neighbours.value,
+            "unit": self.unit,
+            "by": self.by,
+            "assumes": [assumption.value for assumption in self.assumes],
+        }
+
+
+def guarantee_from_json(description: dict[str, Any]) -> Guarantee:
+    """The guarantee that `to_json` described."""
+    return Guarantee(
+        epsilon=Fraction(description["epsilon"]),
+        delta=Fraction(description["delta"]),
+        neighbours=Neighbours(description["neighbours"]),
+        unit=description["unit"],
+        by=description["by"],
+        assumes=tuple(Assumption(name) for name in description["assumes"]),
+    )
