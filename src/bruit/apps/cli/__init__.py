@@ -1,10 +1,8 @@
 """The command `bruit`: one file per command, imported when it is called."""
 
-from importlib import import_module
-
 import rich_click as click
 
-from bruit.errors import BruitError
+from bruit.apps.cli.group import DeferredGroup
 
 COMMANDS = {
     "audit": "Measure from outside what privacy every mechanism really gives.",
@@ -19,27 +17,10 @@ COMMANDS = {
 """Every command with its one line of help: `bruit --help` loads none of them."""
 
 
-class LazyGroup(click.RichGroup):
-    """A group whose commands stand in modules of the same name, each with an object `command`."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Every command, whether its module was loaded or not."""
-        return sorted(COMMANDS)
-
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The command of that name, from its module; `bruit --help` shows a stand-in that only carries the help line."""
-        if name not in COMMANDS:
-            return None
-        if context.protected_args or context.args or context.invoked_subcommand:
-            loaded: click.Command = import_module(f"bruit.apps.cli.{name}").command
-            return loaded
-        return click.Command(name, short_help=COMMANDS[name], help=COMMANDS[name])
-
-
-@click.group(cls=LazyGroup)
+@click.group(cls=DeferredGroup, package="bruit.apps.cli", lines=COMMANDS)
 @click.version_option(package_name="bruit")
 def main() -> None:
     """Noise you add to protect people, and noise you remove to hear the truth."""
 
 
-__all__ = ["BruitError", "main"]
+__all__ = ["COMMANDS", "main"]
