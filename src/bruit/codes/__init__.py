@@ -1,3 +1,6 @@
 """Check digits and error-correcting codes that run over any channel."""
 
-__all__: list[str] = []
+from bruit.codes.repetition import Repetition
+from bruit.codes.word import Code, Decoded
+
+__all__ = ["Code", "Decoded", "Repetition"]

@@ -1,0 +1,118 @@
+"""Words that go into a code and come out of it: what every code shares.
+
+Batch first: the last axis is the word, the axes before it count words; a single word is a one-dimensional array.
+Integers are symbols. Floats are log-likelihoods log p(0)/p(1), for the codes whose `soft` is true.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bruit.errors import DecodingFailure, InvalidArgument
+
+Received = ArrayLike
+"""What a caller may hand over: bytes, or anything NumPy reads as integers (symbols) or floats (log-likelihoods)."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a decoder says about each received word.
+
+    `message` and `word` have the word on their last axis; `corrected` (symbols changed), `decoded` and `checks`
+    have one entry per word. A word that was not decoded is returned as it was received, with `corrected` 0.
+    `checks` counts the parity checks that were left over to notice a wrong answer; with none left, none was noticed.
+    """
+
+    message: NDArray[Any]
+    word: NDArray[Any]
+    received: NDArray[Any]
+    corrected: NDArray[np.int64]
+    decoded: NDArray[np.bool_]
+    checks: NDArray[np.int64] | None = None
+
+    @property
+    def positions(self) -> Any:
+        """Where symbols were changed: one array of indices, or a list of them for a batch."""
+        changed = self.word != self.received
+        if changed.ndim == 1:
+            return np.flatnonzero(changed)
+        return [np.flatnonzero(row) for row in changed.reshape(-1, changed.shape[-1])]
+
+    def raised(self, code: object) -> "Decoded":
+        """Itself, unless a word was not decoded: then a `DecodingFailure` that says which."""
+        good = np.atleast_1d(self.decoded).reshape(-1)
+        if good.all():
+            return self
+        bad = np.flatnonzero(~good)
+        raise DecodingFailure(
+            f"{bad.size} of {good.size} words, the first at {bad[0]}, are beyond what {code} corrects; "
+            "ask for raise_on_failure=False to see the others"
+        )
+
+
+class Code(Protocol):
+    """The common shape of every code: n symbols carry k, each one of `symbols` values."""
+
+    @property
+    def n(self) -> int:
+        """Symbols sent."""
+
+    @property
+    def k(self) -> int:
+        """Symbols of the message."""
+
+    @property
+    def rate(self) -> float:
+        """The share of what is sent that is message, k / n."""
+
+    @property
+    def symbols(self) -> int:
+        """The size of the alphabet: 2 for a binary code."""
+
+    @property
+    def soft(self) -> bool:
+        """Whether `decode` also takes log-likelihoods log p(0)/p(1)."""
+
+    def encode(self, messages: Received, /) -> NDArray[Any]:
+        """The words of the messages."""
+
+    def decode(self, received: Received, /, *, raise_on_failure: bool = False) -> Decoded:
+        """The messages that were most likely sent."""
+
+
+def is_soft(received: Received) -> bool:
+    """Whether these are log-likelihoods (floats) and not symbols (integers)."""
+    return not isinstance(received, bytes | bytearray | memoryview) and np.asarray(received).dtype.kind == "f"
+
+
+def as_symbols(values: Received, length: int, *, symbols: int, what: str) -> NDArray[Any]:
+    """Symbols below `symbols` with `length` of them on the last axis, in the smallest unsigned type, contiguous."""
+    raw: Any = np.frombuffer(values, np.uint8) if isinstance(values, bytes | bytearray | memoryview) else values
+    array = np.asarray(raw)
+    if array.dtype.kind not in "biu":
+        raise InvalidArgument(f"{what} of type {array.dtype}: give whole numbers from 0 to {symbols - 1}")
+    check_shape(array, length, what)
+    if array.dtype.kind == "i" or (array.dtype.kind == "u" and symbols <= np.iinfo(array.dtype).max):
+        low, high = int(array.min()), int(array.max())
+        if low < 0 or high >= symbols:
+            raise InvalidArgument(f"{what} hold symbols from {low} to {high}; this code has 0 to {symbols - 1}")
+    return np.ascontiguousarray(array, np.uint8 if symbols <= 256 else np.uint16)
+
+
+def as_log_likelihoods(values: ArrayLike, length: int, *, what: str = "log-likelihoods") -> NDArray[np.float64]:
+    """Log-likelihoods log p(0)/p(1) with `length` of them on the last axis; infinities are certain, NaN is refused."""
+    array = np.ascontiguousarray(np.asarray(values), np.float64)
+    check_shape(array, length, what)
+    if np.isnan(array).any():
+        raise InvalidArgument(f"{what} hold NaN; give 0 for a bit of which nothing is known")
+    return array
+
+
+def check_shape(array: NDArray[Any], length: int, what: str) -> None:
+    """Refuses an empty batch and words of another length."""
+    if array.ndim == 0 or array.shape[-1] != length:
+        raise InvalidArgument(f"{what} of shape {array.shape}: the last axis must hold {length} symbols, one word")
+    if array.size == 0:
+        raise InvalidArgument(f"{what} of shape {array.shape} hold no word; give at least one")
