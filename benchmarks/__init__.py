@@ -1,0 +1,1 @@
+"""Ours beside the peers: `python -m benchmarks AREA`; README.md tells how to add a case."""

@@ -1,0 +1,48 @@
+"""One process of a benchmark: `python -m benchmarks.work AREA CASE PEER` prints the figures of a few calls as JSON.
+
+PEER is the number of the peer in the case, or -1 for ours. Only the work is timed; importing and preparing are not.
+"""
+
+import importlib
+import json
+import statistics
+import sys
+import time
+
+from benchmarks.case import Case, Work
+
+ENOUGH_SECONDS = 0.5
+MOST_CALLS = 200
+
+
+def measure(case: Case, work: Work) -> float:
+    """The median figure of the calls, after one that only warms up."""
+    if case.calls != 1:
+        work()
+    figures: list[float] = []
+    began = time.perf_counter()
+    while not _enough(case, len(figures), time.perf_counter() - began):
+        start = time.perf_counter()
+        answer = work()
+        seconds = time.perf_counter() - start
+        figures.append(float(answer) if case.returned else case.figure(seconds))  # type: ignore[arg-type]
+    return statistics.median(figures)
+
+
+def _enough(case: Case, calls: int, seconds: float) -> bool:
+    if case.calls is not None:
+        return calls >= case.calls
+    return calls >= 3 and (seconds >= ENOUGH_SECONDS or calls >= MOST_CALLS)
+
+
+def main(area: str, name: str, peer: int) -> None:
+    """Runs one side of one case."""
+    cases: list[Case] = importlib.import_module(f"benchmarks.{area}").CASES
+    case = next(case for case in cases if case.name == name)
+    prepare = case.ours if peer < 0 else case.peers[peer].prepare
+    figure = measure(case, prepare())
+    sys.stdout.write("\n" + json.dumps({"figure": figure, "bruit": "bruit" in sys.modules}) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
