@@ -1,3 +1,5 @@
 """Gives a numpy Generator over a strong source, and samplers that are exact on integers."""
 
-__all__: list[str] = []
+from bruit.randomness.source import generator, is_strong, words
+
+__all__ = ["generator", "is_strong", "words"]

@@ -1,0 +1,110 @@
+"""Where random words come from: AES-128 in counter mode, keyed by the operating system, behind numpy's Generator."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.random.bit_generator import ISeedSequence
+from numpy.typing import NDArray
+from randomgen import AESCounter
+
+from bruit.errors import InvalidArgument
+
+LARGEST_WORD = 2**64 - 1
+
+
+class OperatingSystem(ISeedSequence):
+    """A seed sequence that has no seed: every key is read from the operating system."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
+        """`n_words` fresh unsigned integers."""
+        kind = np.dtype(dtype)
+        return np.frombuffer(os.urandom(n_words * kind.itemsize), kind)
+
+
+class StrongSource(AESCounter):  # type: ignore[misc]
+    """A cryptographically strong bit generator that is never repeated.
+
+    Word i is half of the AES-128 encryption of the block i // 2 under a key that only this object knows. A copy, an
+    unpickled one, a spawned one and the one that a forked child holds each have a key of their own.
+    """
+
+    _sealed = False
+
+    def __init__(self) -> None:
+        super().__init__(_OPERATING_SYSTEM)
+        self._sealed = True
+        _alive.add(self)
+
+    def rekey(self) -> None:
+        """Forgets the key and the buffered words, and starts again with a fresh key."""
+        self._sealed = False
+        self.seed(_OPERATING_SYSTEM)
+        self._sealed = True
+
+    def seed(self, seed: object = None, counter: object = None, key: object = None) -> None:
+        """Refused, but for the key that the source takes for itself (AESCounter calls this while it is made)."""
+        if self._sealed:
+            self._refuse()
+        super().seed(seed, counter, key)
+
+    def spawn(self, n_children: int) -> list[StrongSource]:
+        """Independent sources, each with a key of its own."""
+        return [StrongSource() for _ in range(n_children)]
+
+    def __copy__(self) -> StrongSource:
+        return StrongSource()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> StrongSource:
+        return StrongSource()
+
+    def __reduce__(self) -> tuple[type[StrongSource], tuple[()]]:
+        return StrongSource, ()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise InvalidArgument(
+            "a strong source has no seed and shows no state, because noise must never be drawn twice; "
+            "for a stream that can be repeated bring rng=np.random.default_rng(seed)"
+        )
+
+    jump = jumped = advance = _refuse
+    state = property(_refuse, _refuse)
+
+
+_OPERATING_SYSTEM = OperatingSystem()
+_alive: weakref.WeakSet[StrongSource] = weakref.WeakSet()
+
+
+def _rekey_all() -> None:
+    """Gives the sources that a forked child inherited keys of their own."""
+    for source in list(_alive):
+        source.rekey()
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_rekey_all)
+
+
+def generator(rng: np.random.Generator | None = None) -> np.random.Generator:
+    """The generator the caller brought, or for None a fresh one over a strong source."""
+    if rng is None:
+        return np.random.Generator(StrongSource())
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidArgument(
+            f"rng is of type {type(rng).__name__}; give None for the strong source, or a numpy Generator such as "
+            "np.random.default_rng(seed) where repeatable noise is meant (its releases are marked 'seeded')"
+        )
+    return rng
+
+
+def is_strong(rng: np.random.Generator | None) -> bool:
+    """Whether the noise drawn from `rng` cannot be foreseen; None stands for the strong source."""
+    return rng is None or isinstance(generator(rng).bit_generator, StrongSource)
+
+
+def words(rng: np.random.Generator | None, count: int) -> NDArray[np.uint64]:
+    """`count` uniform words of 64 bits."""
+    return generator(rng).integers(LARGEST_WORD, size=count, dtype=np.uint64, endpoint=True)
