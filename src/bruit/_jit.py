@@ -1,7 +1,7 @@
 """One way to compile a kernel: numba without the interpreter lock, cached on disk where that is possible."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -14,11 +14,11 @@ def kernel(function: Function) -> Function:
     A cached kernel may call only kernels of its own file: numba does not notice a change in another one.
     """
     try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
+        return cast("Function", numba.njit(nogil=True, cache=True)(function))
     except RuntimeError:  # numba found no folder for its cache
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return cast("Function", numba.njit(nogil=True)(function))
 
 
 def inlined(function: Function) -> Function:
     """A part of a kernel of the same file, compiled into it."""
-    return numba.njit(nogil=True, inline="always")(function)  # type: ignore[no-any-return]
+    return cast("Function", numba.njit(nogil=True, inline="always")(function))
