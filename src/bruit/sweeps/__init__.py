@@ -1,3 +1,6 @@
 """Runs a function over a grid with repeats, in parallel and resumably, into tidy rows."""
 
-__all__: list[str] = []
+from bruit.sweeps.summaries import summary
+from bruit.sweeps.sweep import run
+
+__all__ = ["run", "summary"]

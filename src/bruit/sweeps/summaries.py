@@ -1,0 +1,37 @@
+"""Mean, deviation and interval of the repeats of each point."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars
+from scipy import stats
+
+from bruit.errors import InvalidArgument
+
+
+def summary(frame: polars.DataFrame, by: Sequence[str], *, confidence: float = 0.95) -> polars.DataFrame:
+    """One row for each point and quantity: how many repeats, their mean and deviation, and an interval for the mean.
+
+    mean ± t(confidence, n - 1) · deviation / √n, with Student's quantile t; exact for normal repeats.
+    """
+    _check(frame, by, confidence)
+    quantities = [
+        name for name in frame.columns if name not in by and name != "repeat" and frame[name].dtype.is_numeric()
+    ]
+    long = frame.unpivot(quantities, index=list(by), variable_name="quantity", value_name="value")
+    value = polars.col("value")
+    grouped = long.group_by([*by, "quantity"], maintain_order=True).agg(
+        value.count().alias("repeats"), value.mean().alias("mean"), value.std().alias("deviation")
+    )
+    number = grouped["repeats"].to_numpy()
+    reach = stats.t.ppf((1 + confidence) / 2, np.maximum(number - 1, 1)) / np.sqrt(np.maximum(number, 1))
+    half = polars.col("deviation") * polars.Series(reach)
+    return grouped.with_columns(low=polars.col("mean") - half, high=polars.col("mean") + half)
+
+
+def _check(frame: polars.DataFrame, by: Sequence[str], confidence: float) -> None:
+    missing = [name for name in by if name not in frame.columns]
+    if isinstance(by, str) or missing:
+        raise InvalidArgument(f"by={by!r}: give a list of columns out of {', '.join(frame.columns)}")
+    if not 0 < confidence < 1:
+        raise InvalidArgument(f"confidence={confidence} must be above 0 and below 1")

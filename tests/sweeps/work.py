@@ -1,0 +1,28 @@
+"""Functions that worker processes can import."""
+
+import math
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from bruit.errors import MissingExtra
+
+
+def draw(*, rng: np.random.Generator, scale: float, kind: str = "normal") -> Mapping[str, float]:
+    return {"value": float(rng.normal(scale=scale)), "length": len(kind)}
+
+
+def draw_and_die(*, rng: np.random.Generator, scale: float) -> Mapping[str, float]:
+    """Kills its own process at the scale 3, unless the file named in the environment is gone."""
+    if scale == 3 and Path(os.environ["BRUIT_TEST_DIES"]).exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"value": float(rng.normal(scale=scale))}
+
+
+def fail_at_two(*, rng: np.random.Generator, scale: float) -> Mapping[str, float]:
+    if scale == 2:
+        raise MissingExtra("the test", "nothing")
+    return {"root": math.sqrt(scale)}
