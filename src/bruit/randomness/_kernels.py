@@ -1,0 +1,334 @@
+"""Exact samplers on a block of uniform words: compiled, integers only, no generator of their own.
+
+A part takes the words and a position, and returns its value with the position after the last word it used; a position
+past the end says that the block was too short. A `fill_` kernel writes the draws from `done` on and returns how many
+stand and where the first unfinished draw began, so that it can be replayed there once the block has been extended:
+beginning it with fresh words instead would favour draws that need few words. `reference.py` reads the same words in the
+same order in plain Python and is the oracle of each kernel.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import inlined, kernel
+
+Word = np.uint64
+Words = NDArray[np.uint64]
+Out = NDArray[Any]
+
+ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
+HALF, LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
+LARGEST = np.int64(2**63 - 1)
+PRECISION = 52
+PLANES = 4
+PIECE = 8
+
+
+@inlined
+def multiply(left: Word, right: Word) -> tuple[Word, Word]:
+    """The product of two words as (high word, low word)."""
+    a, b = left >> HALF, left & LOW_HALF
+    c, d = right >> HALF, right & LOW_HALF
+    middle = a * d + ((b * d) >> HALF)
+    other = b * c + (middle & LOW_HALF)
+    return a * c + (middle >> HALF) + (other >> HALF), left * right
+
+
+@kernel
+def uniform_below(words: Words, position: int, bound: Word) -> tuple[Word, int]:
+    """Uniform on 0 .. bound-1: the high word of word * bound, unless the low word is one too many [Lemire 2019]."""
+    while position < len(words):
+        high, low = multiply(words[position], bound)
+        position += 1
+        if low >= bound or low >= (ALL - bound + ONE) % bound:
+            return high, position
+    return ZERO, len(words) + 1
+
+
+@kernel
+def exp_coin(words: Words, position: int, numerator: Word, denominator: Word) -> tuple[bool, int]:
+    """Bernoulli(exp(-x)) for x = numerator / denominator in [0, 1]: the first k whose Bernoulli(x / k) fails is odd.
+
+    [Canonne, Kamath and Steinke 2020, Algorithm 1]; Bernoulli(x / k) is Bernoulli(1 / k) and Bernoulli(x), so that no
+    product overflows.
+    """
+    k = ONE
+    while True:
+        if k > ONE:
+            draw, position = uniform_below(words, position, k)
+            if position > len(words) or draw != ZERO:
+                break
+        if numerator != denominator:
+            draw, position = uniform_below(words, position, denominator)
+            if position > len(words) or draw >= numerator:
+                break
+        k += ONE
+    return (k & ONE) == ONE, position
+
+
+@kernel
+def any_exp_coin(words: Words, position: int, numerator: Word, denominator: Word) -> tuple[bool, int]:
+    """Bernoulli(exp(-numerator / denominator)) for any ratio."""
+    while numerator > denominator:
+        hit, position = exp_coin(words, position, ONE, ONE)
+        if position > len(words) or not hit:
+            return False, position
+        numerator -= denominator
+    return exp_coin(words, position, numerator, denominator)
+
+
+@kernel
+def one_sided(words: Words, position: int, over: Word, under: Word) -> tuple[np.int64, int]:
+    """Mass proportional to exp(-k under / over) on k >= 0: floor((low + over * high) / under), added up step by step.
+
+    [Canonne, Kamath and Steinke 2020, Algorithm 2]; a value past the largest int64 becomes that one.
+    """
+    while True:
+        low, position = uniform_below(words, position, over)
+        if position > len(words):
+            return LARGEST, position
+        keep, position = exp_coin(words, position, low, over)
+        if position > len(words):
+            return LARGEST, position
+        if keep:
+            break
+    step, rest_step = np.int64(over // under), over % under
+    value, rest = np.int64(low // under), low % under
+    while True:
+        hit, position = exp_coin(words, position, ONE, ONE)
+        if position > len(words) or not hit:
+            return value, position
+        rest += rest_step
+        carry = np.int64(rest >= under)
+        rest -= under if carry else ZERO
+        value = LARGEST if value > LARGEST - step - carry else value + step + carry
+
+
+@kernel
+def two_sided(words: Words, position: int, over: Word, under: Word) -> tuple[np.int64, int]:
+    """Mass proportional to exp(-|k| under / over): one side and a sign; minus zero is drawn again."""
+    while True:
+        value, position = one_sided(words, position, over, under)
+        if position >= len(words):
+            return value, len(words) + 1
+        negative = words[position] >> np.uint64(63)
+        position += 1
+        if negative == ZERO:
+            return value, position
+        if value != 0:
+            return -value, position
+
+
+@kernel
+def fill_uniform(words: Words, out: Out, done: int, bound: Word) -> tuple[int, int, bool]:
+    """Uniform on 0 .. bound-1."""
+    position = 0
+    for i in range(done, len(out)):
+        value, after = uniform_below(words, position, bound)
+        if after > len(words):
+            return i, position, True
+        out[i], position = np.int64(value), after
+    return len(out), position, True
+
+
+@kernel
+def fill_shuffled(words: Words, out: Out, done: int) -> tuple[int, int, bool]:
+    """Swaps entry i with a uniform one of 0 .. i, for i from `done` on [Fisher and Yates 1938]."""
+    position = 0
+    for i in range(done, len(out)):
+        value, after = uniform_below(words, position, np.uint64(i + 1))
+        if after > len(words):
+            return i, position, True
+        other, position = np.int64(value), after
+        out[i], out[other] = out[other], out[i]
+    return len(out), position, True
+
+
+@kernel
+def fill_exp_coins(words: Words, out: Out, done: int, numerator: Word, denominator: Word) -> tuple[int, int, bool]:
+    """Bernoulli(exp(-numerator / denominator))."""
+    position = 0
+    for i in range(done, len(out)):
+        value, after = any_exp_coin(words, position, numerator, denominator)
+        if after > len(words):
+            return i, position, True
+        out[i], position = value, after
+    return len(out), position, True
+
+
+@kernel
+def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
+    """Mass proportional to exp(-k under / over) on k >= 0."""
+    position = 0
+    for i in range(done, len(out)):
+        value, after = one_sided(words, position, over, under)
+        if after > len(words):
+            return i, position, True
+        out[i], position = value, after
+    return len(out), position, True
+
+
+@kernel
+def fill_two_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
+    """Mass proportional to exp(-|k| under / over)."""
+    position = 0
+    for i in range(done, len(out)):
+        value, after = two_sided(words, position, over, under)
+        if after > len(words):
+            return i, position, True
+        out[i], position = value, after
+    return len(out), position, True
+
+
+@kernel
+def fill_gaussian(
+    words: Words,
+    out: Out,
+    done: int,
+    scale: Word,
+    multiplier: np.int64,
+    shift: np.int64,
+    denominator: Word,
+    limit: np.int64,
+) -> tuple[int, int, bool]:
+    """A two-sided draw k of integer scale, kept with probability exp(-(multiplier |k| - shift)^2 / denominator).
+
+    [Canonne, Kamath and Steinke 2020, Algorithm 3]; a proposal beyond `limit`, whose square might not fit, is left to
+    the reference: the last value returned is False.
+    """
+    position = 0
+    for i in range(done, len(out)):
+        at, keep = position, False
+        while not keep:
+            value, at = two_sided(words, at, scale, ONE)
+            if at > len(words):
+                return i, position, True
+            if abs(value) > limit:
+                return i, position, False
+            distance = np.uint64(abs(multiplier * abs(value) - shift))
+            keep, at = any_exp_coin(words, at, distance * distance, denominator)
+            if at > len(words):
+                return i, position, True
+        out[i], position = value, at
+    return len(out), position, True
+
+
+@kernel
+def wide_below(words: Words, position: int, high_bound: Word, low_bound: Word, mask: Word) -> tuple[Word, Word, int]:
+    """Uniform below a bound of two words: masked pairs, high word first, until one lies below."""
+    if high_bound == ZERO:
+        value, position = uniform_below(words, position, low_bound)
+        return ZERO, value, position
+    while position + 1 < len(words):
+        high, low = words[position] & mask, words[position + 1]
+        position += 2
+        if high < high_bound or (high == high_bound and low < low_bound):
+            return high, low, position
+    return ZERO, ZERO, len(words) + 1
+
+
+@kernel
+def wide_exp_coin(
+    words: Words, position: int, high: Word, low: Word, high_bound: Word, low_bound: Word, mask: Word
+) -> tuple[bool, int]:
+    """Bernoulli(exp(-numerator / denominator)) for any ratio of two-word numbers."""
+    while high > high_bound or (high == high_bound and low > low_bound):
+        hit, position = exp_coin(words, position, ONE, ONE)
+        if position > len(words) or not hit:
+            return False, position
+        high -= high_bound + (ONE if low < low_bound else ZERO)
+        low -= low_bound
+    k = ONE
+    while True:
+        if k > ONE:
+            draw, position = uniform_below(words, position, k)
+            if position > len(words) or draw != ZERO:
+                break
+        if high != high_bound or low != low_bound:
+            above, below, position = wide_below(words, position, high_bound, low_bound, mask)
+            if position > len(words) or above > high or (above == high and below >= low):
+                break
+        k += ONE
+    return (k & ONE) == ONE, position
+
+
+@kernel
+def fill_wide_gaussian(
+    words: Words,
+    out: Out,
+    done: int,
+    scale: Word,
+    multiplier: np.int64,
+    shift: np.int64,
+    high_bound: Word,
+    low_bound: Word,
+    mask: Word,
+    limit: np.int64,
+) -> tuple[int, int, bool]:
+    """As `fill_gaussian`, with squares and a denominator of two words."""
+    position = 0
+    for i in range(done, len(out)):
+        at, keep = position, False
+        while not keep:
+            value, at = two_sided(words, at, scale, ONE)
+            if at > len(words):
+                return i, position, True
+            if abs(value) > limit:
+                return i, position, False
+            distance = np.uint64(abs(multiplier * abs(value) - shift))
+            high, low = multiply(distance, distance)
+            keep, at = wide_exp_coin(words, at, high, low, high_bound, low_bound, mask)
+            if at > len(words):
+                return i, position, True
+        out[i], position = value, at
+    return len(out), position, True
+
+
+@kernel
+def settle(words: Words, position: int, threshold: Word, open_lanes: Word) -> tuple[Word, int]:
+    """The open lanes (equal to the threshold so far) whose uniform number falls below it in the end."""
+    result, pool, left = ZERO, ZERO, 0
+    while open_lanes != ZERO:
+        lane = open_lanes & (~open_lanes + ONE)
+        open_lanes ^= lane
+        shift = PRECISION - PLANES
+        while shift > 0:
+            if left == 0:
+                if position >= len(words):
+                    return result, len(words) + 1
+                pool, left, position = words[position], 64 // PIECE, position + 1
+            piece, pool, left = pool & np.uint64(2**PIECE - 1), pool >> np.uint64(PIECE), left - 1
+            shift -= PIECE
+            wanted = (threshold >> np.uint64(shift)) & np.uint64(2**PIECE - 1)
+            if piece != wanted:
+                result |= lane if piece < wanted else ZERO
+                break
+    return result, position
+
+
+@kernel
+def fill_bits(words: Words, out: Out, done: int, threshold: Word) -> tuple[int, int, bool]:
+    """64 independent Bernoulli(threshold / 2^52) bits a word, about five random words each.
+
+    Lane by lane a uniform number is compared with the threshold from the top bit on, and is settled at the first bit
+    that differs. Four words settle 15 lanes in 16 at once; an open lane takes its next bits eight at a time.
+    """
+    position = 0
+    for i in range(done, len(out)):
+        at, result, open_lanes = position, ZERO, ALL
+        if at + PLANES > len(words):
+            return i, position, True
+        for plane in range(PLANES):
+            word = words[at + plane]
+            if (threshold >> np.uint64(PRECISION - 1 - plane)) & ONE:
+                result |= open_lanes & ~word
+                open_lanes &= word
+            else:
+                open_lanes &= ~word
+        below, at = settle(words, at + PLANES, threshold, open_lanes)
+        if at > len(words):
+            return i, position, True
+        out[i], position = result | below, at
+    return len(out), position, True
