@@ -1,9 +1,13 @@
-"""Settings shared by every test."""
+"""Settings shared by every test, and the gate's table of times at the end of a run."""
 
 import os
+from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from scripts import gate
 
 settings.register_profile("gate", deadline=None, derandomize=True)
 settings.load_profile("gate")
@@ -11,3 +15,25 @@ settings.load_profile("gate")
 beside = Path(__file__).parents[2] / "shared" / "data"
 if beside.is_dir():
     os.environ.setdefault("BRUIT_DATA", str(beside))
+
+
+class GateTimes:
+    """Sums the seconds that the tests of each part took."""
+
+    def __init__(self) -> None:
+        self.took: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.took[gate.part_of(report.nodeid.partition("::")[0], report.keywords)] += report.duration
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+        workers = int(config.getoption("numprocesses", 0) or 1)
+        took = gate.noted() | {part: seconds / workers for part, seconds in self.took.items()}
+        terminalreporter.section(f"the gate's time (tests: seconds of work shared by {workers} processes)")
+        terminalreporter.write_line("\n".join(gate.table(took)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Only the process that sees every report prints the table."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(GateTimes(), "gate times")

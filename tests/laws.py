@@ -15,7 +15,7 @@ def binomial_window(trials: int, probability: float, alarm: float) -> tuple[int,
 
 
 def assert_law(counts: ArrayLike, probabilities: ArrayLike, *, alarm: float = ALARM) -> None:
-    """Every cell of `counts` lies in the exact binomial window of its probability; the alarm is shared over the cells."""
+    """Every cell of `counts` lies in the exact binomial window of its probability; the cells share the alarm."""
     observed, expected = np.asarray(counts), np.asarray(probabilities, float)
     assert observed.shape == expected.shape, "one probability for each cell"
     assert abs(expected.sum() - 1) < 1e-9, "the cells must cover every outcome"

@@ -1,0 +1,37 @@
+"""The gate's time is a budget kept in one table."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import gate
+
+
+def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = gate.table({"set-up": 80.0, "core tests": 60.0})
+    with capsys.disabled():
+        sys.stdout.write("\n".join(["", *gate.table(gate.noted()), ""]))
+    assert [line.split()[-1] == "–" or line.endswith(" s") for line in lines[1:]] == [True] * (len(gate.SECONDS) + 1)
+    assert lines[-1].split() == ["all", "765", "s", "140.0", "s"]
+
+
+@pytest.mark.parametrize(
+    ("path", "markers", "part"),
+    [
+        ("tests/local/test_krr.py", {}, "core tests"),
+        ("tests/deep/test_clipping.py", {}, "deep"),
+        ("tests/ledger/test_postgres.py", {"service": 1}, "services"),
+        ("tests/apps/studies/test_audits.py", {}, "notebooks, docs, studies"),
+    ],
+)
+def test_every_test_belongs_to_a_part(path: str, markers: dict[str, object], part: str) -> None:
+    assert gate.part_of(path, markers) == part
+    assert part in gate.SECONDS
+
+
+def test_a_part_outside_the_tests_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "NOTES", tmp_path)
+    assert gate.main("linters", ["true"]) == 0
+    assert gate.main("set-up", ["false"]) == 1
+    assert list(gate.noted()) == ["linters"]
