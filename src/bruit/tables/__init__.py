@@ -1,3 +1,27 @@
-"""Exact integer counts and sums of a table on several engines, with per-person bounding."""
+"""Exact integer counts and sums of a table on polars, pandas, DuckDB or Spark, with per-person bounding."""
 
-__all__: list[str] = []
+from bruit.tables.bounding import Key, draw_key
+from bruit.tables.domain import OTHER, Among, Domain, Within, among, domain_from_json, within
+from bruit.tables.exact import count, histogram, tally, total
+from bruit.tables.reading import read
+from bruit.tables.table import Column, Table, UndeclaredColumn
+
+__all__ = [
+    "OTHER",
+    "Among",
+    "Column",
+    "Domain",
+    "Key",
+    "Table",
+    "UndeclaredColumn",
+    "Within",
+    "among",
+    "count",
+    "domain_from_json",
+    "draw_key",
+    "histogram",
+    "read",
+    "tally",
+    "total",
+    "within",
+]

@@ -1,0 +1,179 @@
+"""What is known about a column before seeing the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+from narwhals.dtypes import DType
+from numpy.typing import ArrayLike, NDArray
+
+from bruit.errors import InvalidArgument, OutOfDomain
+from bruit.privacy import Exact, exactly
+
+OTHER = "OTHER"
+"""The category of every value that was not declared."""
+
+LARGEST_UNITS = 2**32
+"""The largest |bound| / grid, so that two thousand million rows sum without leaving 64 bits."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """Numbers between two bounds, rounded to a grid; a value outside is moved to the nearer bound.
+
+    The integer of a value is its number of grid steps from zero. A missing value takes `missing`; its row is dropped
+    where that is None.
+    """
+
+    low: Fraction
+    high: Fraction
+    grid: Fraction
+    missing: Fraction | None
+
+    @property
+    def lowest(self) -> int:
+        """The integer of the low bound."""
+        return int(self.low / self.grid)
+
+    @property
+    def highest(self) -> int:
+        """The integer of the high bound."""
+        return int(self.high / self.grid)
+
+    @property
+    def size(self) -> int:
+        """How many different values the domain has."""
+        return self.highest - self.lowest + 1
+
+    @property
+    def farthest(self) -> int:
+        """The largest integer one row can add to a sum, in absolute value."""
+        return max(abs(self.lowest), abs(self.highest))
+
+    def decode(self, integers: ArrayLike) -> NDArray[np.float64]:
+        """The values of grid integers."""
+        return np.asarray(integers, np.float64) * float(self.grid)
+
+    def encode(self, name: str, kind: DType) -> nw.Expr:
+        """The integer of each value of a column, null where the row is dropped, computed inside the engine."""
+        if not (kind.is_numeric() or kind == nw.Boolean):
+            raise InvalidArgument(
+                f"column {name!r} holds {kind}; within(...) needs numbers: use among(...), or cast it"
+            )
+        number = nw.col(name).cast(nw.Float64)
+        present = nw.when(~number.is_nan()).then(number)
+        if self.missing is not None:
+            present = present.fill_null(float(self.missing))
+        inside = present.clip(float(self.low), float(self.high))
+        return (inside / float(self.grid) + 0.5).floor().clip(self.lowest, self.highest).cast(nw.Int64)
+
+    def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The integer of each value of an array, and which rows are kept."""
+        numbers = np.asarray(values, np.float64)
+        kept = ~np.isnan(numbers)
+        filled = np.where(kept, numbers, float(self.low if self.missing is None else self.missing))
+        inside = np.clip(filled, float(self.low), float(self.high))
+        steps = np.clip(np.floor(inside / float(self.grid) + 0.5), self.lowest, self.highest)
+        return steps.astype(np.int64), kept if self.missing is None else np.ones_like(kept)
+
+    def to_json(self) -> dict[str, Any]:
+        """A complete description in JSON types."""
+        return {
+            "domain": "within",
+            "low": str(self.low),
+            "high": str(self.high),
+            "grid": str(self.grid),
+            "missing": None if self.missing is None else str(self.missing),
+        }
+
+
+@dataclass(frozen=True)
+class Among:
+    """Declared categories; any other value, and a missing one, is OTHER (or its row is dropped)."""
+
+    values: tuple[str, ...]
+    drop_others: bool
+
+    lowest: ClassVar[int] = 0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The categories in the order of their integers."""
+        return self.values if self.drop_others else (*self.values, OTHER)
+
+    @property
+    def size(self) -> int:
+        """How many different values the domain has."""
+        return len(self.labels)
+
+    def encode(self, name: str, kind: DType) -> nw.Expr:
+        """The integer of each value of a column, null where the row is dropped, computed inside the engine."""
+        texts = nw.col(name)
+        if kind == nw.Boolean:
+            texts = nw.when(texts).then(nw.lit("true")).otherwise(nw.lit("false"))
+        elif kind.is_integer() or kind in (nw.Categorical, nw.Enum):
+            texts = texts.cast(nw.String)
+        elif kind != nw.String:
+            raise InvalidArgument(
+                f"column {name!r} holds {kind}; among(...) needs text, whole numbers or true and false"
+            )
+        codes = list(range(len(self.values)))
+        others = None if self.drop_others else len(self.values)
+        return texts.replace_strict(list(self.values), codes, default=others, return_dtype=nw.Int64)
+
+    def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The integer of each value of an array, and which rows are kept."""
+        place = {value: code for code, value in enumerate(self.values)}
+        codes = np.array([place.get(str(value), len(self.values)) for value in np.asarray(values, object)], np.int64)
+        return codes, (codes < len(self.values)) if self.drop_others else np.ones(len(codes), bool)
+
+    def to_json(self) -> dict[str, Any]:
+        """A complete description in JSON types."""
+        return {"domain": "among", "values": list(self.values), "drop_others": self.drop_others}
+
+
+Domain = Within | Among
+"""What is known before seeing the data: how any value becomes an integer, or is dropped."""
+
+
+def within(low: Exact, high: Exact, *, grid: Exact, missing: Exact | None = None) -> Within:
+    """Numbers from low to high in steps of `grid`; what the bounds are must be known before seeing the data."""
+    bounds = exactly(low, "low"), exactly(high, "high")
+    step = exactly(grid, "grid")
+    if bounds[0] >= bounds[1]:
+        raise OutOfDomain(f"within({low}, {high}): low must be below high; give bounds known before seeing the data")
+    if step <= 0 or any((bound / step).denominator != 1 for bound in bounds):
+        raise OutOfDomain(f"grid={grid} must be above zero and divide both bounds {low} and {high}")
+    if max(abs(bound / step) for bound in bounds) > LARGEST_UNITS:
+        raise OutOfDomain(f"grid={grid} is too fine for bounds {low}, {high}: at most 2^32 steps from zero")
+    fill = None if missing is None else exactly(missing, "missing")
+    if fill is not None and not bounds[0] <= fill <= bounds[1]:
+        raise OutOfDomain(f"missing={missing} must lie within {low} and {high}")
+    return Within(*bounds, step, fill)
+
+
+def among(values: Sequence[object], *, drop_others: bool = False) -> Among:
+    """One of the declared values; the list must be known before seeing the data."""
+    names = tuple(str(value) for value in values)
+    if isinstance(values, str) or not names:
+        raise OutOfDomain("among(...) needs a list of at least one category")
+    if len(set(names)) < len(names):
+        raise OutOfDomain("among(...) was given a category twice; list each once")
+    if OTHER in names and not drop_others:
+        raise OutOfDomain(f"{OTHER!r} names every undeclared value already; leave it out of the list")
+    return Among(names, drop_others)
+
+
+def domain_from_json(description: dict[str, Any]) -> Domain:
+    """The domain that `to_json` described."""
+    kind = description.get("domain")
+    if kind == "within":
+        return within(description["low"], description["high"], grid=description["grid"], missing=description["missing"])
+    if kind == "among":
+        return among(description["values"], drop_others=description["drop_others"])
+    raise InvalidArgument(f"{kind!r} is not a domain that this version of bruit knows")

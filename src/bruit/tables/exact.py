@@ -1,0 +1,87 @@
+"""Exact integers of a table, computed inside its engine: what noise is added to, never shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import InvalidArgument
+from bruit.privacy import EACH_ROW
+from bruit.tables.bounding import Key, bounded_groups, bounded_rows
+from bruit.tables.table import Column, Table, encoded
+
+MOST_CELLS = 2**27
+"""The most cells of a dense answer: a gibibyte of counts."""
+
+
+def count(data: Table | Column) -> int:
+    """How many rows there are, each person counted at most `rows` times; a column counts what its domain keeps."""
+    table = data if isinstance(data, Table) else data.table
+    _, rows = table.bounds
+    frame = encoded([data]) if isinstance(data, Column) else data.frame
+    if table.person == EACH_ROW:
+        return _number(frame.select(nw.len().alias("total")))
+    person = "person" if isinstance(data, Column) else table.person
+    each = frame.select(person).drop_nulls().group_by(person).agg(nw.len().alias("rows"))
+    return _number(each.select(nw.col("rows").clip(None, rows).sum().alias("total")))
+
+
+def total(column: Column, *, around: int = 0) -> int:
+    """The sum of (integer - around), the sum of each person clamped to what `rows` rows can reach."""
+    domain, (_, rows) = column.numbers, column.table.bounds
+    moved = encoded([column]).with_columns((nw.col("integer 0") - around).alias("moved"))
+    if column.table.person == EACH_ROW:
+        return _number(moved.select(nw.col("moved").sum().alias("total")))
+    reach = (min(rows * (domain.lowest - around), 0), max(rows * (domain.highest - around), 0))
+    each = moved.group_by("person").agg(nw.col("moved").sum())
+    return _number(each.select(nw.col("moved").clip(*reach).sum().alias("total")))
+
+
+def tally(column: Column, *, key: Key) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The integers that occur, in order, and how many rows have each; a person counts with `rows` rows in all."""
+    frame = encoded([column]).rename({"integer 0": "integer"})
+    if column.table.person == EACH_ROW:
+        return _tallied(_counted(frame))
+    return _tallied(bounded_rows(frame, rows=column.table.bounds[1], key=key))
+
+
+def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
+    """How many rows have each combination of the columns' values, as a dense array; people bounded per group."""
+    shape = tuple(column.domain.size for column in columns)
+    if prod(shape) > MOST_CELLS:
+        raise InvalidArgument(
+            f"{prod(shape)} cells are too many; at most {MOST_CELLS}: use coarser grids or fewer columns"
+        )
+    frame = encoded(columns)
+    cell: nw.Expr = nw.lit(0)
+    for i, column in enumerate(columns):
+        cell = cell * column.domain.size + (nw.col(f"integer {i}") - column.domain.lowest)
+    frame = frame.with_columns(cell.cast(nw.Int64).alias("integer"))
+    table = columns[0].table
+    if table.person == EACH_ROW:
+        cells, counts = _tallied(_counted(frame))
+    else:
+        groups, rows = table.bounds
+        cells, counts = _tallied(bounded_groups(frame, groups=groups, rows=rows, key=key))
+    dense = np.zeros(prod(shape), np.int64)
+    dense[cells] = counts
+    return dense.reshape(shape)
+
+
+def _counted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    return frame.group_by("integer").agg(nw.len().cast(nw.Int64).alias("rows"))
+
+
+def _tallied(frame: nw.LazyFrame[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    local = frame.collect("polars").to_polars().sort("integer")
+    return local["integer"].to_numpy(), local["rows"].to_numpy()
+
+
+def _number(frame: nw.LazyFrame[Any]) -> int:
+    value = frame.collect("polars").item(0, "total")
+    return 0 if value is None else int(value)
