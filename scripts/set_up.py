@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
             venv.create(folder, clear=True, with_pip=True)
         except subprocess.CalledProcessError:
             sys.exit("this Python cannot make environments; on Debian and Ubuntu install the package python3-venv")
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--constraint", "constraints.txt", "--editable", ".[dev]"], check=True)
     (folder / "stamp").write_text("set up\n")
 
