@@ -1,5 +1,9 @@
 """Describes a privacy loss and turns a composition of losses into a guarantee; plans a training budget."""
 
+from bruit.privacy.accountants import ACCOUNTANTS, delta, epsilon
+from bruit.privacy.belief import Belief, belief, belief_table, premium
+from bruit.privacy.composition import approximation, basic, replacement
+from bruit.privacy.concentrated import concentrated_price, zcdp
 from bruit.privacy.guarantee import Assumption, Guarantee, guarantee_from_json
 from bruit.privacy.losses import (
     Approximate,
@@ -21,14 +25,19 @@ from bruit.privacy.losses import (
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Neighbours
 from bruit.privacy.numbers import Exact, exactly
 from bruit.privacy.release import Covers, Interval, Release
+from bruit.privacy.renyi import DOCUMENT_ORDERS, ORDERS, rdp
 
 __all__ = [
+    "ACCOUNTANTS",
     "ADD_OR_REMOVE_ONE",
+    "DOCUMENT_ORDERS",
     "EACH_ROW",
     "LOCAL",
+    "ORDERS",
     "REPLACE_ONE",
     "Approximate",
     "Assumption",
+    "Belief",
     "Composed",
     "Covers",
     "DiscreteGaussian",
@@ -46,9 +55,20 @@ __all__ = [
     "Sampled",
     "Scheme",
     "ZeroConcentrated",
+    "approximation",
+    "basic",
+    "belief",
+    "belief_table",
     "composed",
+    "concentrated_price",
+    "delta",
+    "epsilon",
     "exactly",
     "guarantee_from_json",
     "loss_from_json",
     "parallel",
+    "premium",
+    "rdp",
+    "replacement",
+    "zcdp",
 ]

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from bruit.errors import InvalidArgument, NeighboursDiffer
-from bruit.privacy.neighbours import Neighbours
+from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.privacy.numbers import Exact, exactly, positive, probability
 
 
@@ -27,7 +27,7 @@ class Scheme(StrEnum):
     """A subset of fixed size, uniformly, without replacement."""
 
     SHUFFLED = "shuffled"
-    """Consecutive batches of one shuffled pass."""
+    """Consecutive batches of one shuffled pass; the loss stands for the whole pass."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,9 @@ class Laplace(Loss):
     sensitivity: Fraction
 
     def __init__(self, scale: Exact, *, sensitivity: Exact, neighbours: Neighbours) -> None:
-        self._fix(neighbours=neighbours, scale=positive(scale, "scale"), sensitivity=positive(sensitivity, "sensitivity"))
+        self._fix(
+            neighbours=neighbours, scale=positive(scale, "scale"), sensitivity=positive(sensitivity, "sensitivity")
+        )
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,7 @@ class DiscreteGaussian(Loss):
     squared_sensitivity: int
     entries: int
 
-    def __init__(
-        self, variance: Exact, *, squared_sensitivity: int, entries: int = 1, neighbours: Neighbours
-    ) -> None:
+    def __init__(self, variance: Exact, *, squared_sensitivity: int, entries: int = 1, neighbours: Neighbours) -> None:
         self._fix(
             neighbours=neighbours,
             variance=positive(variance, "variance"),
@@ -155,19 +155,29 @@ class DiscreteGaussian(Loss):
 
 @dataclass(frozen=True)
 class Sampled(Loss):
-    """A loss on a random subset of the records, chosen by a stated scheme at a stated rate."""
+    """A loss on a random subset of the records, chosen by a stated scheme at a stated rate.
+
+    `neighbours` may be REPLACE_ONE around a loss stated for ADD_OR_REMOVE_ONE: what one record does to the subset is to
+    be in it or not, and what is exchanged outside is the record behind that coin. Without it, those of the loss.
+    """
 
     loss: Loss
     rate: Fraction
     scheme: Scheme
 
-    def __init__(self, loss: Loss, *, rate: Exact, scheme: Scheme) -> None:
+    def __init__(self, loss: Loss, *, rate: Exact, scheme: Scheme, neighbours: Neighbours | None = None) -> None:
         chosen = exactly(rate, "rate")
         if not 0 < chosen <= 1:
             raise InvalidArgument(f"rate={rate} must be above 0 and at most 1: the share of the records in one step")
         if not isinstance(scheme, Scheme):
             raise InvalidArgument(f"scheme={scheme!r}: give Scheme.POISSON, Scheme.FIXED_SIZE or Scheme.SHUFFLED")
-        self._fix(neighbours=loss.neighbours, loss=loss, rate=chosen, scheme=scheme)
+        outside = loss.neighbours if neighbours is None else neighbours
+        if outside != loss.neighbours and (loss.neighbours, outside) != (ADD_OR_REMOVE_ONE, REPLACE_ONE):
+            raise NeighboursDiffer(
+                f"a sampled loss for {outside!s} around one for {loss.neighbours}: only an add-or-remove loss can "
+                "stand inside a loss of other neighbours, and those must be bruit.REPLACE_ONE"
+            )
+        self._fix(neighbours=outside, loss=loss, rate=chosen, scheme=scheme)
 
 
 @dataclass(frozen=True)
@@ -185,7 +195,8 @@ class Parallel(Loss):
     """Losses on disjoint parts of the data; the part of a record depends on that record alone.
 
     A person who is in at most `cells` parts pays the `cells` largest; exchanging a person's rows for another's can
-    change as many parts again.                                      [SPEC S2.6; DESIGN, privacy rule 5]
+    change as many parts again, and each of those gains, loses or exchanges rows: under REPLACE_ONE the loss of a part
+    has to hold for all three.                                                      [McSherry 2009, Theorem 4]
     """
 
     losses: tuple[Loss, ...]
@@ -218,7 +229,9 @@ def loss_from_json(description: dict[str, Any]) -> Loss:
     if kind is Parallel:
         return Parallel(relation, tuple(map(loss_from_json, values["losses"])), values["cells"])
     if kind is Sampled:
-        return Sampled(loss_from_json(values["loss"]), rate=values["rate"], scheme=Scheme(values["scheme"]))
+        return Sampled(
+            loss_from_json(values["loss"]), rate=values["rate"], scheme=Scheme(values["scheme"]), neighbours=relation
+        )
     return kind(neighbours=relation, **values)
 
 

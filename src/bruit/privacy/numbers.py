@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import isfinite
 
-from bruit.errors import InvalidArgument
+from bruit.errors import InvalidArgument, NotPrivate
 
 Exact = int | float | str | Fraction
 """What a caller may write for an exact number."""
@@ -35,3 +35,14 @@ def probability(value: Exact, name: str) -> Fraction:
     if not 0 <= number < 1:
         raise InvalidArgument(f"{name}={value} must be at least 0 and below 1")
     return number
+
+
+ROUNDING = 2.0**-46
+"""What a short floating-point formula may lose, relatively: 128 units in the last place."""
+
+
+def rounded_up(value: float) -> Fraction:
+    """A rational at or above a price that was computed in floating point; an infinite price is refused."""
+    if not isfinite(value):
+        raise NotPrivate("no finite price: the noise is too small, or δ is, for the accountant that was asked")
+    return Fraction(value + abs(value) * ROUNDING)

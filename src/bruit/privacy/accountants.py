@@ -1,0 +1,218 @@
+"""Accountants by name: each turns a loss into an epsilon at a delta, or a delta at an epsilon.
+
+basic       sums, exactly                                        advanced   many small pure losses
+zcdp        one number that adds up                              gdp        Gaussian trade-offs
+rdp-simple  Rényi, the document's conversion and orders          rdp        Rényi, the tighter conversion, a wider grid
+pld         the whole distribution of the privacy loss: the tightest
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.privacy import composition, concentrated, renyi
+from bruit.privacy.composition import approximation, basic, left_of, total
+from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
+from bruit.privacy.losses import Gaussian, Loss
+from bruit.privacy.numbers import Exact, exactly, probability, rounded_up
+
+Orders = Sequence[float] | NDArray[np.float64] | Literal["fine"] | None
+"""Rényi orders: own ones, "fine" for a search on a wide grid, or None for the document's."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """An epsilon or a delta, and the Rényi order that gave it where there was one."""
+
+    amount: Fraction
+    order: float | None = None
+
+
+def epsilon(loss: Loss, *, delta: Exact, by: str, orders: Orders = None) -> Fraction:
+    """The epsilon of a loss at a delta by a named accountant; never below the true one."""
+    return epsilon_price(loss, delta=delta, by=by, orders=orders).amount
+
+
+def delta(loss: Loss, *, epsilon: Exact, by: str, orders: Orders = None) -> Fraction:
+    """The delta of a loss at an epsilon by a named accountant; never below the true one."""
+    asked = exactly(epsilon, "epsilon")
+    if asked < 0:
+        raise InvalidArgument(f"epsilon={epsilon} must not be negative")
+    return min(_named(by, _DELTAS)(loss, asked, orders).amount, Fraction(1))
+
+
+def epsilon_price(loss: Loss, *, delta: Exact, by: str, orders: Orders = None) -> Price:
+    """The epsilon of a loss with the order that gave it."""
+    return _named(by, _EPSILONS)(loss, probability(delta, "delta"), orders)
+
+
+Accountant = Callable[[Loss, Fraction, Orders], Price]
+
+
+def _named(by: str, table: dict[str, Accountant]) -> Accountant:
+    if by not in table:
+        raise InvalidArgument(f"by={by!r} is no accountant; choose one of {', '.join(ACCOUNTANTS)}")
+    return table[by]
+
+
+def _basic_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
+    """Every part at its own price; parts that have none without a delta share what is left of it equally."""
+    left = left_of(delta, total(loss, approximation), "basic")
+    sharing = total(loss, lambda part: Fraction(not _has_own_price(part)))
+    if sharing and not left:
+        raise NotPrivate("delta=0: Gaussian noise has no epsilon without a delta; give delta=1e-6 or another small one")
+
+    def price(part: Loss) -> Fraction:
+        return basic(part)[0] if _has_own_price(part) else _single(part, left / sharing)
+
+    return Price(total(loss, price))
+
+
+def _has_own_price(part: Loss) -> bool:
+    try:
+        basic(part)
+    except NotPrivate:
+        return False
+    return True
+
+
+def _single(part: Loss, share: Fraction) -> Fraction:
+    """The epsilon of one part at its share of delta."""
+    if isinstance(part, Gaussian):
+        return rounded_up(gaussian_epsilon(float(1 / part.noise), float(share)))
+    return epsilon(part, delta=share, by="zcdp")
+
+
+def _basic_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
+    spent, failed = basic(loss)
+    if spent > epsilon:
+        raise NotPrivate(
+            f"basic composition costs {float(spent):.6g}, above epsilon={float(epsilon):.6g}; ask by='pld'"
+        )
+    return Price(failed)
+
+
+def _advanced_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
+    return Price(composition.advanced(loss, delta))
+
+
+def _advanced_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
+    """The least delta whose advanced epsilon is within the one asked, by halving."""
+    failed = total(loss, approximation)
+    low, high = -700.0, -1e-9
+    if composition.advanced(loss, failed) <= epsilon:
+        return Price(failed)
+    for _step in range(60):
+        middle = (low + high) / 2
+        enough = composition.advanced(loss, failed + Fraction(math.exp(middle))) <= epsilon
+        low, high = (low, middle) if enough else (middle, high)
+    return Price(failed + rounded_up(math.exp(high)))
+
+
+def _zcdp_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
+    rho = concentrated.zcdp(loss)
+    left = _room(loss, delta, "zcdp")
+    return Price(rounded_up(concentrated.concentrated_epsilon(float(rho), left)))
+
+
+def _zcdp_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
+    rest = concentrated.concentrated_delta(float(concentrated.zcdp(loss)), float(epsilon))
+    return Price(total(loss, approximation) + rounded_up(rest))
+
+
+def _gdp_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
+    left = _room(loss, delta, "gdp")
+    squares = total(loss, _squared_shift)
+    return Price(rounded_up(gaussian_epsilon(math.sqrt(squares), left)) if squares else Fraction(0))
+
+
+def _gdp_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
+    squares = total(loss, _squared_shift)
+    rest = gaussian_delta(math.sqrt(squares), float(epsilon)) if squares else 0.0
+    return Price(total(loss, approximation) + rounded_up(max(rest, 0.0)))
+
+
+def _squared_shift(loss: Loss) -> Fraction:
+    """The square of the Gaussian shift a loss is no easier to tell than.      [Dong, Roth & Su 2022, Cor. 3.3]"""
+    if isinstance(loss, Gaussian):
+        return 1 / loss.noise**2
+    try:
+        return rounded_up(pure_shift(float(basic(loss)[0]))) ** 2
+    except NotPrivate as error:
+        raise NotPrivate(
+            f"{type(loss).__name__} has no Gaussian trade-off that is proved (the central limit is no bound); "
+            "ask by='pld' or by='rdp'"
+        ) from error
+
+
+def _rdp_epsilon(loss: Loss, delta: Fraction, orders: Orders) -> Price:
+    return _least(loss, _room(loss, delta, "rdp"), orders, renyi.improved_epsilon)
+
+
+def _rdp_simple_epsilon(loss: Loss, delta: Fraction, orders: Orders) -> Price:
+    return _least(loss, _room(loss, delta, "rdp-simple"), orders, renyi.simple_epsilon)
+
+
+def _rdp_delta(loss: Loss, epsilon: Fraction, orders: Orders) -> Price:
+    found = _least(loss, float(epsilon), orders, renyi.improved_delta)
+    return Price(total(loss, approximation) + found.amount, found.order)
+
+
+def _rdp_simple_delta(loss: Loss, epsilon: Fraction, orders: Orders) -> Price:
+    found = _least(loss, float(epsilon), orders, renyi.simple_delta)
+    return Price(total(loss, approximation) + found.amount, found.order)
+
+
+def _least(loss: Loss, given: float, orders: Orders, convert: renyi.Conversion) -> Price:
+    """The least over the orders; the document's are left for the wide grid when their best stands at an end."""
+
+    def least(grid: NDArray[np.float64]) -> tuple[int, Price]:
+        bounds = convert(renyi.renyi(loss, grid), grid, given)
+        best = int(np.argmin(bounds))
+        return best, Price(rounded_up(float(bounds[best])), float(grid[best]))
+
+    if isinstance(orders, str) and orders != "fine":
+        raise InvalidArgument(f"orders={orders!r}: give numbers above 1, or 'fine' for a search on a wide grid")
+    if orders is not None and not isinstance(orders, str):
+        return least(renyi.chosen_orders(orders))[1]
+    best, price = least(renyi.DOCUMENT_ORDERS)
+    if orders is None and 0 < best < len(renyi.DOCUMENT_ORDERS) - 1:
+        return price
+    best, price = least(renyi.ORDERS)
+    around = np.linspace(renyi.ORDERS[max(best - 1, 0)], renyi.ORDERS[min(best + 1, len(renyi.ORDERS) - 1)], 33)
+    return min(price, least(around)[1], key=lambda found: found.amount)
+
+
+def _room(loss: Loss, delta: Fraction, by: str) -> float:
+    """What is left of delta for an accountant that cannot do without one, rounded down."""
+    left = left_of(delta, total(loss, approximation), by)
+    if left == 0:
+        raise NotPrivate(f"delta={float(delta):.3g} leaves nothing for {by}; give a larger one, or ask by='basic'")
+    return float(left) * (1 - 2.0**-50)
+
+
+_EPSILONS: dict[str, Accountant] = {
+    "basic": _basic_epsilon,
+    "advanced": _advanced_epsilon,
+    "zcdp": _zcdp_epsilon,
+    "gdp": _gdp_epsilon,
+    "rdp-simple": _rdp_simple_epsilon,
+    "rdp": _rdp_epsilon,
+}
+
+_DELTAS: dict[str, Accountant] = {
+    "basic": _basic_delta,
+    "advanced": _advanced_delta,
+    "zcdp": _zcdp_delta,
+    "gdp": _gdp_delta,
+    "rdp-simple": _rdp_simple_delta,
+    "rdp": _rdp_delta,
+}
+
+ACCOUNTANTS = tuple(_EPSILONS)

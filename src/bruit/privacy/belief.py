@@ -1,0 +1,80 @@
+"""What an attacker may come to believe after seeing an answer."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import polars
+
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.privacy.numbers import Exact, exactly
+
+PRIORS = (0.01, 0.02, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99)
+EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Where the belief in a fact about one person can lie after an answer."""
+
+    prior: float
+    epsilon: float
+    low: float
+    high: float
+
+
+def belief(prior: Exact, epsilon: Exact, *, delta: Exact = 0) -> Belief:
+    """The range of the belief that stood at `prior` before an answer of a given epsilon.
+
+    p / (p + e^epsilon (1 - p)) <= p' <= p / (p + e^-epsilon (1 - p))        [Wood et al. 2018, Section IV.C]
+
+    The bounds are attained (Warner's coin: 1/2 becomes 3/4 at epsilon = ln 3). They hold for every answer, which is
+    what a delta takes away: with one, an answer may prove the fact.
+    """
+    start, spent = _prior(prior), _epsilon(epsilon)
+    if exactly(delta, "delta") != 0:
+        raise NotPrivate(
+            f"delta={delta}: with a delta some answers may prove the fact, so no bound holds for every answer; "
+            "give delta=0, or read the trade-off from epsilon(loss, delta=...)"
+        )
+    return Belief(start, spent, _after(start, -spent), _after(start, spent))
+
+
+def belief_table(priors: Sequence[Exact] = PRIORS, epsilons: Sequence[Exact] = EPSILONS) -> polars.DataFrame:
+    """One tidy row for each prior and each epsilon: prior, epsilon, low, high."""
+    rows = [belief(prior, epsilon) for prior in priors for epsilon in epsilons]
+    return polars.DataFrame([vars(row) for row in rows])
+
+
+def premium(fair: Exact, epsilon: Exact) -> float:
+    """The most an expected cost can grow because one's data was used: a premium of 2000 at 0.01 is at most 2020.10.
+
+    E' <= e^epsilon E for a cost that is never negative
+    """
+    cost = exactly(fair, "fair")
+    if cost < 0:
+        raise InvalidArgument(f"fair={fair}: a premium must not be negative, else the bound does not hold")
+    return float(cost) * math.exp(_epsilon(epsilon))
+
+
+def _after(prior: float, evidence: float) -> float:
+    """The belief after evidence of that log-likelihood ratio, written so that nothing overflows."""
+    if prior in (0.0, 1.0):
+        return prior
+    odds = math.log(prior / (1 - prior)) + evidence
+    return 1 / (1 + math.exp(-odds)) if odds > 0 else math.exp(odds) / (1 + math.exp(odds))
+
+
+def _prior(value: Exact) -> float:
+    number = exactly(value, "prior")
+    if not 0 <= number <= 1:
+        raise InvalidArgument(f"prior={value} must be from 0 to 1: how strongly the fact is believed before the answer")
+    return float(number)
+
+
+def _epsilon(value: Exact) -> float:
+    number: Fraction = exactly(value, "epsilon")
+    if number < 0:
+        raise InvalidArgument(f"epsilon={value} must not be negative")
+    return float(number)

@@ -1,0 +1,110 @@
+"""Zero-concentrated privacy: one number that adds up, even when the next question depends on the last answer."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from scipy import optimize
+
+from bruit.errors import NotPrivate
+from bruit.privacy.composition import amplified, basic, require_amplification, total
+from bruit.privacy.losses import (
+    Approximate,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Loss,
+    Pure,
+    Sampled,
+    Scheme,
+    ZeroConcentrated,
+)
+from bruit.privacy.numbers import rounded_up
+
+
+def zcdp(loss: Loss) -> Fraction:
+    """The rho of a loss: its Rényi divergence of every order a is at most rho * a, up to the stated deltas.
+
+    epsilon^2 / 2 for what is pure [Bun & Steinke 2016, Prop. 1.4]; squared sensitivity / (2 variance) for Gaussian
+    noise [Prop. 1.6], discrete or not: for whole shifts the discrete law obeys the same bound in each coordinate, and
+    divergences of independent coordinates add, so many entries need no correction
+    [Canonne, Kamath & Steinke 2020, Theorem 4].
+    The deltas of approximate losses are kept apart: `approximation` adds them.
+    """
+    return total(loss, _rho)
+
+
+def concentrated_epsilon(rho: float, delta: float) -> float:
+    """The epsilon of a rho at a delta, at the best order.
+
+    min over a of rho a + ln(1 - 1/a) - ln(delta a)/(a - 1)        [Canonne, Kamath & Steinke 2020, Prop. 12]
+    """
+    if rho == 0:
+        return 0.0
+
+    def bound(log_rest: float) -> float:
+        rest = math.exp(log_rest)
+        return rho * (1 + rest) - math.log1p(1 / rest) - (math.log(delta) + math.log1p(rest)) / rest
+
+    return max(0.0, _least(bound, math.log(math.sqrt(math.log(1 / delta) / rho))))
+
+
+def concentrated_delta(rho: float, epsilon: float) -> float:
+    """The delta of a rho at an epsilon, at the best order.
+
+    min over a of exp((a-1)(rho a - epsilon)) (1 - 1/a)^a / (a - 1)  [Canonne, Kamath & Steinke 2020, Prop. 12]
+    """
+    if rho == 0:
+        return 0.0
+
+    def bound(log_rest: float) -> float:
+        rest = math.exp(log_rest)
+        return rest * (rho * (1 + rest) - epsilon) - (1 + rest) * math.log1p(1 / rest) - log_rest
+
+    return math.exp(min(0.0, _least(bound, math.log(max(epsilon / (2 * rho), 1e-3)))))
+
+
+def _least(bound: Callable[[float], float], centre: float) -> float:
+    """The least value found near a centre; any argument is a valid bound, so a missed minimum only costs tightness."""
+    best = optimize.minimize_scalar(bound, bounds=(centre - 8, centre + 4), method="bounded", options={"xatol": 1e-10})
+    return float(best.fun)
+
+
+def _rho(loss: Loss) -> Fraction:
+    if isinstance(loss, ZeroConcentrated):
+        return loss.rho
+    if isinstance(loss, Gaussian):
+        return 1 / (2 * loss.noise**2)
+    if isinstance(loss, DiscreteGaussian):
+        return Fraction(loss.squared_sensitivity) / (2 * loss.variance)
+    if isinstance(loss, Pure | Approximate | Laplace | DiscreteLaplace):
+        return basic(loss)[0] ** 2 / 2
+    if isinstance(loss, Sampled):
+        return _sampled_rho(loss)
+    raise NotPrivate(f"{type(loss).__name__} has no zcdp price that is proved; ask by='pld'")
+
+
+def _sampled_rho(loss: Sampled) -> Fraction:
+    """Half the squared amplified epsilon where there is one, else the rho of the whole (quasi-convexity)."""
+    require_amplification(loss)
+    whole = zcdp(loss.loss)
+    if loss.scheme is Scheme.SHUFFLED:
+        return whole
+    try:
+        pure = basic(loss.loss)[0]
+    except NotPrivate:
+        return whole
+    return min(whole, amplified(loss, pure) ** 2 / 2)
+
+
+def concentrated_price(epsilon: float, delta: float) -> Fraction:
+    """The largest rho, rounded down, whose epsilon at delta is at most the one asked: what a budget is worth."""
+    top = epsilon
+    if concentrated_epsilon(top, delta) <= epsilon:
+        return Fraction(top)
+    log_rho = optimize.brentq(lambda x: concentrated_epsilon(math.exp(x), delta) - epsilon, -80.0, math.log(top))
+    rho = math.exp(log_rho)
+    while rounded_up(concentrated_epsilon(rho, delta)) > epsilon:
+        rho *= 1 - 1e-12
+    return Fraction(rho)

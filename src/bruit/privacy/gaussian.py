@@ -1,0 +1,54 @@
+"""The exact trade-off of Gaussian noise: which delta belongs to an epsilon, and back."""
+
+import math
+
+from scipy import optimize, special
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+def gaussian_delta(shift: float, epsilon: float) -> float:
+    """The exact delta of telling N(shift, 1) from N(0, 1), with its rounding error added.
+
+    Phi(s/2 - e/s) - exp(e) Phi(-s/2 - e/s)                              [Balle & Wang 2018, Theorem 8]
+
+    Both terms carry the density at a = s/2 - e/s, so that in the tail they are subtracted as Mills ratios.
+    """
+    near, far = shift / 2 - epsilon / shift, -shift / 2 - epsilon / shift
+    if near > 5:
+        return min(
+            1.0, float(special.ndtr(near)) - math.exp(epsilon + float(special.log_ndtr(far))) + 8 * UNIT_ROUNDOFF
+        )
+    density = math.exp(-near * near / 2) / math.sqrt(2 * math.pi)
+    larger, smaller = _mills(near), _mills(far)
+    return density * (larger - smaller + 8 * UNIT_ROUNDOFF * larger) * (1 + near * near * 4 * UNIT_ROUNDOFF)
+
+
+def gaussian_epsilon(shift: float, delta: float) -> float:
+    """The least epsilon of telling N(shift, 1) from N(0, 1) at a delta, never below the true one."""
+    if gaussian_delta(shift, 0.0) <= delta:
+        return 0.0
+    enough = shift * shift / 2 + shift * math.sqrt(2 * math.log(1 / delta))  # the tail of the loss alone
+
+    def excess(epsilon: float) -> float:
+        reached = gaussian_delta(shift, epsilon)
+        return (math.log(reached) if reached > 0 else -1e9) - math.log(delta)
+
+    epsilon: float = optimize.brentq(excess, 0.0, enough * (1 + 1e-9) + 1e-300, xtol=1e-300, rtol=1e-14)
+    growth = 1e-14
+    while gaussian_delta(shift, epsilon) > delta:
+        epsilon, growth = epsilon * (1 + growth), 2 * growth
+    return epsilon
+
+
+def pure_shift(epsilon: float) -> float:
+    """The Gaussian shift that is at least as easy to tell as any pure epsilon.
+
+    -2 Phi^-1(1 / (1 + e^epsilon)): the trade-off of the two-point law is two chords of this convex curve.
+    """
+    return -2 * float(special.ndtri_exp(-max(epsilon, 0.0) - math.log1p(math.exp(-abs(epsilon)))))
+
+
+def _mills(x: float) -> float:
+    """Phi(x) over its density."""
+    return math.sqrt(math.pi / 2) * float(special.erfcx(-x / math.sqrt(2)))
