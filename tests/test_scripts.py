@@ -1,0 +1,61 @@
+"""What the make targets rest on."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts import docs, lint, system_parts
+
+ROOT = Path(__file__).parents[1]
+TARGETS = {"setup", "demo", "test", "check", "bench", "stress", "audit", "studies", "docs", "serve"}
+
+
+def test_make_has_every_target() -> None:
+    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {line.split("\t")[0] for line in told.stdout.splitlines()} >= TARGETS
+
+
+def test_pre_commit_runs_the_list_of_make_check() -> None:
+    entries = re.findall(r"entry: \.venv/bin/(.*)", (ROOT / ".pre-commit-config.yaml").read_text())
+    # The hook may repair the format; the check only complains.
+    linters = [" ".join(part for part in linter if not part.startswith("--")) for linter in lint.LINTERS]
+    assert entries == [*linters, "python -m pytest"]
+
+
+def test_the_gate_is_the_readme_s_test_command_and_the_linters() -> None:
+    commands = re.findall(r"^make (\w+)", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert commands == ["lint", "test"]
+
+
+@pytest.mark.parametrize(
+    ("browser", "java", "skipped"),
+    [("/usr/bin/chromium", 21, 0), (None, 17, 1), ("/usr/bin/chromium", 11, 1), (None, None, 2)],
+)
+def test_missing_system_parts_are_named_with_what_is_skipped(
+    monkeypatch: pytest.MonkeyPatch, browser: str | None, java: int | None, skipped: int
+) -> None:
+    monkeypatch.setattr(system_parts, "browser", lambda: browser)
+    monkeypatch.setattr(system_parts, "java_version", lambda: java)
+    lines = system_parts.missing()
+    assert len(lines) == skipped
+    assert all("are skipped" in line and "apt install" in line for line in lines)
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("[here](page.md) [gone](gone.md#part) [web](https://example.org) `[code](no.md)`\n")
+    assert docs.broken_links(page) == ["gone.md"]
+
+
+def test_no_page_has_a_broken_link() -> None:
+    assert {page.name: docs.broken_links(page) for page in docs.pages() if docs.broken_links(page)} == {}
+
+
+def test_constraints_pin_every_dependency_that_is_installed_for_the_gate() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
+    asked = re.findall(r'"([A-Za-z][\w.-]*)(?:\[\w+\])?>=', (ROOT / "pyproject.toml").read_text())
+    later = {"fastapi", "jinja2", "uvicorn", "plotly", "python-multipart", "segno", "pyspark", "jupytext", "nbclient"}
+    assert {name.lower() for name in asked} - pinned - later - {"ipykernel"} == set()
