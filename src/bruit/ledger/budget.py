@@ -1,0 +1,121 @@
+"""A price, and what it paid for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, StorageError
+from bruit.ledger.accountants import ACCOUNTANT, Price, cost, price
+from bruit.ledger.entries import Place, Request, user
+from bruit.ledger.units import Units
+from bruit.privacy import Assumption, Guarantee, Loss, Neighbours, Release
+
+if TYPE_CHECKING:
+    from bruit.ledger.ledger import Ledger
+
+T = TypeVar("T")
+
+
+class WithoutPrivacy(Enum):
+    """The one value that asks for the exact algorithm by name."""
+
+    WITHOUT_PRIVACY = "without privacy"
+
+
+WITHOUT_PRIVACY: Final = WithoutPrivacy.WITHOUT_PRIVACY
+"""Given as `budget=`, it asks for the exact algorithm: nothing is charged and nothing is promised."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A price and the book it is charged to; every use charges again, so clones, retries and folds pay."""
+
+    ledger: Ledger
+    loss: Loss
+    epsilon: Fraction
+    delta: Fraction
+    by: str | None = None
+    place: Place | None = None
+    room: Units | None = field(default=None, repr=False)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbours of the book."""
+        return self.ledger.neighbours
+
+    @property
+    def person(self) -> str:
+        """The unit that the book protects."""
+        return self.ledger.person
+
+    def charge(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Charge:
+        """Charges a loss before any data is read, or raises and changes nothing.
+
+        The loss may cost less than the price, never more; what is charged is what the loss costs.
+        """
+        if loss.neighbours is not self.neighbours:
+            raise NeighboursDiffer(
+                f"{what} lost for {loss.neighbours}, the book {self.ledger.name!r} is for {self.neighbours}; "
+                "state the loss for the book's neighbours"
+            )
+        amount = price(loss, delta=self.delta, by=self.by, terms=self.ledger.terms)
+        added = cost(loss, amount, self.ledger.terms)
+        self._require_within(amount, added, what)
+        guarantee = Guarantee(
+            amount.epsilon, amount.delta, self.neighbours, self.person, amount.by, tuple(dict.fromkeys(assumes))
+        )
+        request = Request(what, user(), loss, guarantee, added, ACCOUNTANT, self.place)
+        return Charge(self.ledger, self.ledger.book.write(request).number, loss, guarantee)
+
+    def _require_within(self, amount: Price, added: Units, what: str) -> None:
+        fits = added.within(self.room) if self.room is not None else _not_dearer(amount, self.epsilon, self.delta)
+        if not fits:
+            raise BudgetExceeded(
+                f"{what} would cost ε = {float(amount.epsilon):.6g}, δ = {float(amount.delta):.3g}; its price was "
+                f"ε = {float(self.epsilon):.6g}, δ = {float(self.delta):.3g}; nothing was charged. Raise the price"
+            )
+
+
+@dataclass(frozen=True)
+class Charge:
+    """A charge that stands in the book, finished or not."""
+
+    ledger: Ledger
+    number: int
+    loss: Loss
+    guarantee: Guarantee
+
+    def finish(self, release: Release[T]) -> Release[T]:
+        """Keeps a release in the entry that paid for it and gives it back; reading it again is free.
+
+        If the store cannot be written any more, the release, which is paid for, is still given back, with a warning.
+        """
+        try:
+            self.ledger.book.keep(self.number, release.to_json())
+        except StorageError as error:
+            warnings.warn(f"the release is paid for but not kept in the book: {error}", RuntimeWarning, stacklevel=2)
+        return release
+
+
+Payment = Budget | Literal[WithoutPrivacy.WITHOUT_PRIVACY] | None
+"""What may be given as `budget=`."""
+
+
+def require(budget: Any, what: str) -> Budget:
+    """The budget that pays for `what`, or an error that says how to give one."""
+    if isinstance(budget, Budget):
+        return budget
+    if budget is None:
+        raise BudgetMissing(what)
+    if budget is WITHOUT_PRIVACY:
+        raise InvalidArgument(f"{what} has no form without privacy: give budget=ledger.budget(epsilon=...)")
+    raise InvalidArgument(f"budget={budget!r} is not a budget: {what} is paid with budget=ledger.budget(epsilon=...)")
+
+
+def _not_dearer(amount: Price, epsilon: Fraction, delta: Fraction) -> bool:
+    return amount.epsilon <= epsilon and amount.delta <= delta

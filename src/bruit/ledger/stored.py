@@ -1,0 +1,212 @@
+"""A book in SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Column, Connection, Table, and_, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from bruit.errors import BudgetExceeded, LedgerError, UnknownLedger
+from bruit.ledger.accountants import ACCOUNTANT, capacity, refusal
+from bruit.ledger.book import Written
+from bruit.ledger.entries import SKEW, Place, Request, clock_went_back, microseconds
+from bruit.ledger.memory import partition_differs
+from bruit.ledger.tables import SCHEMA, books, cells, entries, metadata, partitions
+from bruit.ledger.terms import Terms, terms_from_json
+from bruit.ledger.units import NOTHING, Units
+from bruit.storage import absolute, connect, exists, prepare, reading, writing
+
+PAGE = 1000
+"""Entries read at once."""
+
+
+class StoredBook:
+    """A book in a database: each charge is one transaction whose update carries the condition that it fits."""
+
+    def __init__(self, name: str, identity: str, terms: Terms, store: str) -> None:
+        self.name = name
+        self.identity = identity
+        self.terms = terms
+        self.store: str | None = store
+        self._address = store
+        self._limit = capacity(terms)
+
+    def write(self, request: Request) -> Written:
+        """Charges in one step, or raises BudgetExceeded and changes nothing."""
+        with writing(connect(self._address)) as connection:
+            added = request.cost
+            if request.place is not None:
+                self._lock(connection)
+                added = self._added(connection, request.place, request.cost)
+            number, total, at = self._raise_total(connection, request.cost, added)
+            row = {
+                **request.texts(),
+                "book": self.identity,
+                "number": number,
+                "at": at,
+                "cost": request.cost.main,
+                "cost_delta": request.cost.delta,
+                "total": total.main,
+                "total_delta": total.delta,
+            }
+            connection.execute(insert(entries).values(row))
+        return Written(number, total)
+
+    def keep(self, number: int, release: str) -> None:
+        """Keeps a release in the entry that paid for it; what is already there stays."""
+        line = and_(entries.c.book == self.identity, entries.c.number == number, entries.c.release.is_(None))
+        with writing(connect(self._address)) as connection:
+            connection.execute(update(entries).where(line).values(release=release))
+
+    def spent(self) -> Units:
+        """The running total."""
+        with reading(connect(self._address)) as connection:
+            return self._spent(connection)[0]
+
+    def spent_in(self, partition: str, cell: str) -> Units:
+        """The running total of one cell, without what was charged to the whole."""
+        line = and_(cells.c.book == self.identity, cells.c.partition == partition, cells.c.cell == cell)
+        with reading(connect(self._address)) as connection:
+            found = connection.execute(select(cells.c.total, cells.c.total_delta).where(line)).first()
+        return NOTHING if found is None else Units(*found)
+
+    def declare(self, partition: str, largest: int) -> None:
+        """Fixes how many cells of a partition one person can touch."""
+        row = {"book": self.identity, "partition": partition, "largest": largest, "worst": 0, "worst_delta": 0}
+        with writing(connect(self._address)) as connection:
+            connection.execute(_insert(connection, partitions).values(row).on_conflict_do_nothing())
+            stands = connection.execute(select(partitions.c.largest).where(self._partition(partition))).scalar_one()
+        if stands != largest:
+            raise partition_differs(partition, stands, largest)
+
+    def rows(self, *, after: int = 0) -> Iterator[dict[str, Any]]:
+        """The entries beyond a number, in their order."""
+        while True:
+            wanted = select(entries).where(entries.c.book == self.identity, entries.c.number > after)
+            with reading(connect(self._address)) as connection:
+                found = connection.execute(wanted.order_by(entries.c.number).limit(PAGE)).mappings().all()
+            yield from map(dict, found)
+            if len(found) < PAGE:
+                return
+            after = found[-1]["number"]
+
+    def carried(self, source: str) -> Units:
+        """What was charged on behalf of another book."""
+        sums = select(func.coalesce(func.sum(entries.c.cost), 0), func.coalesce(func.sum(entries.c.cost_delta), 0))
+        wanted = sums.where(entries.c.book == self.identity, entries.c.source == source)
+        with reading(connect(self._address)) as connection:
+            main, delta = connection.execute(wanted).one()
+        return Units(int(main), int(delta))
+
+    def _raise_total(self, connection: Connection, cost: Units, added: Units) -> tuple[int, Units, int]:
+        now = microseconds()
+        room = self._limit.minus(added)
+        fits = and_(
+            books.c.identity == self.identity,
+            books.c.total <= room.main,
+            books.c.total_delta <= room.delta,
+            books.c.last <= now + SKEW,
+        )
+        later = func.max(books.c.last, now) if connection.dialect.name == "sqlite" else func.greatest(books.c.last, now)
+        raised = {
+            "total": books.c.total + added.main,
+            "total_delta": books.c.total_delta + added.delta,
+            "charges": books.c.charges + 1,
+            "last": later,
+        }
+        written = (books.c.charges, books.c.total, books.c.total_delta, books.c.last)
+        row = connection.execute(update(books).where(fits).values(raised).returning(*written)).first()
+        if row is None:
+            raise self._refused(connection, cost, added, now)
+        number, total, delta, at = row
+        return number, Units(total, delta), at
+
+    def _refused(self, connection: Connection, cost: Units, added: Units, now: int) -> Exception:
+        spent, last = self._spent(connection)
+        if last > now + SKEW:
+            return clock_went_back(now, last)
+        left = self._limit.minus(spent).plus(cost).minus(added)
+        return BudgetExceeded(refusal(self.terms, asked=cost, left=left, limit=self._limit))
+
+    def _spent(self, connection: Connection) -> tuple[Units, int]:
+        wanted = select(books.c.total, books.c.total_delta, books.c.last).where(books.c.identity == self.identity)
+        found = connection.execute(wanted).first()
+        if found is None:
+            raise LedgerError(f"the book {self.name!r} was removed from its store; open or create it again")
+        total, delta, last = found
+        return Units(total, delta), last
+
+    def _lock(self, connection: Connection) -> None:
+        connection.execute(select(books.c.identity).where(books.c.identity == self.identity).with_for_update())
+
+    def _added(self, connection: Connection, place: Place, cost: Units) -> Units:
+        """Raises a cell and says by how much that raises what one person can have lost."""
+        row = {"book": self.identity, "partition": place.partition, "cell": place.cell}
+        new = _insert(connection, cells).values({**row, "total": cost.main, "total_delta": cost.delta})
+        sums = {
+            "total": cells.c.total + new.excluded.total,
+            "total_delta": cells.c.total_delta + new.excluded.total_delta,
+        }
+        connection.execute(new.on_conflict_do_update(index_elements=list(row), set_=sums))
+        worst = Units(*(self._largest(connection, place, column) for column in (cells.c.total, cells.c.total_delta)))
+        this = self._partition(place.partition)
+        before = Units(*connection.execute(select(partitions.c.worst, partitions.c.worst_delta).where(this)).one())
+        connection.execute(update(partitions).where(this).values(worst=worst.main, worst_delta=worst.delta))
+        return worst.minus(before)
+
+    def _largest(self, connection: Connection, place: Place, column: Column[int]) -> int:
+        these = and_(cells.c.book == self.identity, cells.c.partition == place.partition)
+        return sum(
+            connection.execute(select(column).where(these).order_by(column.desc()).limit(place.largest)).scalars()
+        )
+
+    def _partition(self, partition: str) -> Any:
+        return and_(partitions.c.book == self.identity, partitions.c.partition == partition)
+
+
+def create(name: str, terms: Terms, store: str) -> StoredBook:
+    """The book of that name, made on these terms if there is none."""
+    address = absolute(store)
+    engine = connect(address)
+    prepare(engine, "ledger", number=SCHEMA, tables=metadata)
+    limit, now = capacity(terms), microseconds()
+    row = {
+        "identity": uuid4().hex,
+        "name": name,
+        "terms": json.dumps(terms.to_json(), ensure_ascii=False),
+        "created": now,
+        "accountant": ACCOUNTANT,
+        "capacity": limit.main,
+        "capacity_delta": limit.delta,
+        "total": 0,
+        "total_delta": 0,
+        "charges": 0,
+        "last": now,
+    }
+    with writing(engine) as connection:
+        connection.execute(_insert(connection, books).values(row).on_conflict_do_nothing(index_elements=["name"]))
+    return find(name, address)
+
+
+def find(name: str, store: str) -> StoredBook:
+    """The book of that name, or UnknownLedger."""
+    address = absolute(store)
+    if not exists(address):
+        raise UnknownLedger(f"there is no database at {store!r}; create the book with Ledger(name, ..., store=...)")
+    engine = connect(address)
+    prepare(engine, "ledger", number=SCHEMA, tables=metadata)
+    with reading(engine) as connection:
+        row = connection.execute(select(books).where(books.c.name == name)).mappings().first()
+        known = [] if row else sorted(connection.execute(select(books.c.name).limit(20)).scalars())
+    if row is None:
+        raise UnknownLedger(f"no book {name!r} here; the books are {', '.join(map(repr, known)) or 'none'}")
+    return StoredBook(name, row["identity"], terms_from_json(json.loads(row["terms"])), address)
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table)
