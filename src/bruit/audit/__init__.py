@@ -1,3 +1,6 @@
 """Measures any callable from outside and says what epsilon it can really have."""
 
-__all__: list[str] = []
+from bruit.audit.auditor import audit
+from bruit.audit.verdict import Verdict
+
+__all__ = ["Verdict", "audit"]

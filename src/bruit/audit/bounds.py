@@ -1,0 +1,30 @@
+"""What counts of one event say about epsilon, whatever the law behind them."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+
+def at_least(hits: NDArray[np.int64], trials: int, alarm: float) -> NDArray[np.float64]:
+    """A probability's lower bound, above the truth with chance at most `alarm`.   [Clopper & Pearson 1934]"""
+    bound = special.betaincinv(np.maximum(hits, 1), trials - hits + 1, alarm)
+    return np.where(hits > 0, bound, 0.0).astype(np.float64)
+
+
+def at_most(hits: NDArray[np.int64], trials: int, alarm: float) -> NDArray[np.float64]:
+    """A probability's upper bound, below the truth with chance at most `alarm`.   [Clopper & Pearson 1934]"""
+    bound = special.betainccinv(hits + 1, np.maximum(trials - hits, 1), alarm)
+    return np.where(hits < trials, bound, 1.0).astype(np.float64)
+
+
+def epsilon_at_least(
+    hits: NDArray[np.int64], others: NDArray[np.int64], trials: int, *, alarm: float, delta: float
+) -> NDArray[np.float64]:
+    """The least epsilon that allows an event so many hits on one data set and so many on its neighbour.
+
+    epsilon >= log((P[S] - delta) / Q[S]), with P[S] bounded from below and Q[S] from above, each at half the alarm.
+    """
+    numerator = np.maximum(at_least(hits, trials, alarm / 2) - delta, 0.0)
+    with np.errstate(divide="ignore"):
+        ratio: NDArray[np.float64] = np.log(numerator / at_most(others, trials, alarm / 2))
+    return np.maximum(ratio, 0.0)

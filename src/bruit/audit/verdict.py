@@ -1,0 +1,33 @@
+"""What an audit found."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A lower bound on epsilon (at `delta`) that is too high with chance at most `alarm`, beside what was claimed."""
+
+    lower_bound: float
+    claimed: float
+    delta: float
+    alarm: float
+    samples: int
+    event: str
+
+    @property
+    def passes(self) -> bool:
+        """Whether the claim may be true; if not, it is false but for the chance `alarm`."""
+        return self.lower_bound <= self.claimed
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict in JSON types."""
+        return {
+            "lower_bound": self.lower_bound,
+            "claimed": self.claimed,
+            "delta": self.delta,
+            "alarm": self.alarm,
+            "samples": self.samples,
+            "event": self.event,
+            "passes": self.passes,
+        }
