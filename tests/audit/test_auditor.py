@@ -117,7 +117,7 @@ def test_an_output_that_only_one_side_gives_is_found() -> None:
         return np.where(rng.random(samples) < 0.002, 1000.0 if secret else 0.0, noise)
 
     assert not audit(
-        leak, (False, True), claimed=2.0, samples=200_000, alarm=1e-9, rng=np.random.default_rng(17)
+        leak, (False, True), claimed=1.0, samples=200_000, alarm=1e-9, rng=np.random.default_rng(17)
     ).passes
 
 
