@@ -1,3 +1,7 @@
 """Statistics of a table behind one curator, each paid from a budget."""
 
-__all__: list[str] = []
+from bruit.central.counting import count
+from bruit.central.histograms import histogram
+from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
+
+__all__ = ["count", "histogram", "mean", "sum", "variance"]

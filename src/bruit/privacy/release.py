@@ -72,7 +72,7 @@ class Release(Generic[T]):
         """One row a label: value, low, high, noise."""
         import polars
 
-        values = np.atleast_1d(np.asarray(self.value))
+        values = np.atleast_1d(np.asarray(self.value)).reshape(-1)
         columns: dict[str, Any] = {"label": list(self.labels or map(str, range(len(values)))), "value": values}
         if self.interval is not None:
             columns |= {"low": np.atleast_1d(self.interval.low), "high": np.atleast_1d(self.interval.high)}

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument
@@ -31,15 +32,22 @@ def count(data: Table | Column) -> int:
     return _number(each.select(nw.col("rows").clip(None, rows).sum().alias("total")))
 
 
-def total(column: Column, *, around: int = 0) -> int:
-    """The sum of (integer - around), the sum of each person clamped to what `rows` rows can reach."""
+def total(column: Column, *, around: int = 0, power: int = 1) -> int:
+    """The sum of (integer - around)^power, the sum of each person clamped to what `rows` rows can reach."""
+    low, high = reach(column, around=around, power=power)
+    frame = encoded([column])
+    moved = nw.col("integer 0") - around
+    frame = frame.with_columns((moved if power == 1 else moved * moved).alias("moved"))
+    if column.table.person != EACH_ROW:
+        frame = frame.group_by("person").agg(nw.col("moved").sum().clip(low, high))
+    return _number(frame.select(nw.col("moved").sum().alias("total")))
+
+
+def reach(column: Column, *, around: int = 0, power: int = 1) -> tuple[int, int]:
+    """The least and the greatest that one person can add to `total`; absent people add nothing."""
     domain, (_, rows) = column.numbers, column.table.bounds
-    moved = encoded([column]).with_columns((nw.col("integer 0") - around).alias("moved"))
-    if column.table.person == EACH_ROW:
-        return _number(moved.select(nw.col("moved").sum().alias("total")))
-    reach = (min(rows * (domain.lowest - around), 0), max(rows * (domain.highest - around), 0))
-    each = moved.group_by("person").agg(nw.col("moved").sum())
-    return _number(each.select(nw.col("moved").clip(*reach).sum().alias("total")))
+    ends = (domain.lowest - around) ** power, (domain.highest - around) ** power
+    return rows * min(*ends, 0), rows * max(*ends, 0)
 
 
 def tally(column: Column, *, key: Key) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -78,7 +86,7 @@ def _counted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _tallied(frame: nw.LazyFrame[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    local = frame.collect("polars").to_polars().sort("integer")
+    local = frame.collect("polars").to_polars().cast(polars.Int64).sort("integer")
     return local["integer"].to_numpy(), local["rows"].to_numpy()
 
 

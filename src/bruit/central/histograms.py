@@ -1,0 +1,71 @@
+"""Counts by group: histograms, marginals over several columns, and groups whose keys nobody listed."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.noise import bought_noise, draw, half_width
+from bruit.central.paying import pay
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget, require
+from bruit.privacy import REPLACE_ONE, Covers, Interval, Neighbours, Release
+from bruit.tables import Among, Column, draw_key
+from bruit.tables import histogram as exact_histogram
+
+
+def histogram_sensitivity(groups: int, rows: int, neighbours: Neighbours) -> tuple[int, int]:
+    """The l1 sensitivity of counts by group and how many of them one person can move.
+
+    groups * rows for one person present or absent; twice that when one is exchanged for another.
+    """
+    people = 2 if neighbours == REPLACE_ONE else 1
+    return people * groups * rows, people * groups
+
+
+def histogram(
+    *columns: Column,
+    budget: Budget | None,
+    confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> Release[NDArray[np.int64]]:
+    """How many rows have each declared value, or each combination of values of several columns.
+
+    Every cell gets its own noise, the empty ones too; the interval holds for each cell by itself.
+    """
+    price = require(budget, "central.histogram")
+    if not columns:
+        raise InvalidArgument("central.histogram needs at least one column with a declared domain")
+    sensitivity, entries = histogram_sensitivity(*columns[0].table.bounds, price.neighbours)
+    loss = bought_noise(price, sensitivity=sensitivity, entries=entries)
+    width = half_width(loss, confidence)
+    charge, source = pay(price, loss, what="central.histogram", rng=rng)
+    exact = exact_histogram(columns, key=draw_key(source))
+    noisy = exact.reshape(-1) + draw(loss, exact.size, rng=source)
+    bounds = (np.maximum(noisy + side, 0).astype(np.float64) for side in (-width, width))
+    release = Release(
+        value=noisy.reshape(exact.shape),
+        guarantee=charge.guarantee,
+        method=type(loss).__name__,
+        labels=_labels(columns),
+        interval=Interval(*bounds, confidence, Covers.TABLE),
+        noise=float(width),
+    )
+    return charge.finish(release)
+
+
+def _labels(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """One label a cell, in the order of the flattened counts."""
+    sizes = [column.domain.size for column in columns]
+    names = [_values(column) for column in columns]
+    cells = (np.unravel_index(cell, sizes) for cell in range(prod(sizes)))
+    return tuple(" / ".join(names[i][place] for i, place in enumerate(cell)) for cell in cells)
+
+
+def _values(column: Column) -> list[str]:
+    domain = column.domain
+    if isinstance(domain, Among):
+        return list(domain.labels)
+    return [f"{value:g}" for value in domain.decode(np.arange(domain.lowest, domain.highest + 1))]

@@ -1,0 +1,76 @@
+from fractions import Fraction
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bruit.errors import InvalidArgument, OutOfDomain
+from bruit.tables import OTHER, among, domain_from_json, within
+
+floats = st.floats(allow_nan=True, allow_infinity=True)
+
+
+@given(st.lists(floats, min_size=1), st.none() | st.integers(-20, 30))
+def test_engine_and_array_encode_alike(values, missing):
+    domain = within(-20, 30, grid="0.5", missing=missing)
+    frame = nw.from_native(pl.DataFrame({"x": values}, schema={"x": pl.Float64}))
+    inside = frame.select(domain.encode("x", frame.schema["x"]))["x"].to_list()
+    codes, kept = domain.encode_values(np.array(values))
+    assert inside == [int(code) if keep else None for code, keep in zip(codes, kept, strict=True)]
+    assert all(code is None or domain.lowest <= code <= domain.highest for code in inside)
+
+
+@given(st.integers(-1000, 1000))
+def test_grid_values_are_their_own_code(steps):
+    domain = within(-100, 100, grid="0.1")
+    (code,), _ = domain.encode_values([float(Fraction(steps, 10))])
+    assert domain.decode(code) == pytest.approx(steps / 10)
+
+
+def test_values_outside_are_moved_to_the_nearer_bound():
+    codes, kept = within(0, 10, grid=1).encode_values([-np.inf, -3.0, 4.4, 4.5, 99.0, np.inf, np.nan])
+    assert codes[:-1].tolist() == [0, 0, 4, 5, 10, 10]
+    assert kept.tolist() == [True] * 6 + [False]
+
+
+def test_undeclared_categories_are_other_or_dropped():
+    codes, kept = among(["a", "b"]).encode_values(["a", "c", "b", "OTHER"])
+    assert [among(["a", "b"]).labels[code] for code in codes] == ["a", OTHER, "b", OTHER]
+    assert kept.all()
+    _, kept = among(["a", "b"], drop_others=True).encode_values(["a", "c", "b"])
+    assert kept.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("domain", [within("1/3", 7, grid="1/3"), within(0, 5, grid=1, missing=2), among(["x", "é"])])
+def test_json_describes_a_domain_completely(domain):
+    assert domain_from_json(domain.to_json()) == domain
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: within(5, 5, grid=1),
+        lambda: within(5, 0, grid=1),
+        lambda: within(0, 10, grid=3),
+        lambda: within(0, 10, grid=0),
+        lambda: within(0, 10, grid=-1),
+        lambda: within(0, 1, grid="1e-12"),
+        lambda: within(0, 10, grid=1, missing=11),
+        lambda: among([]),
+        lambda: among("abc"),
+        lambda: among(["a", "a"]),
+        lambda: among(["a", OTHER]),
+    ],
+)
+def test_what_describes_no_domain_is_refused(wrong):
+    with pytest.raises(OutOfDomain):
+        wrong()
+
+
+@pytest.mark.parametrize("bound", [float("nan"), float("inf"), "ten", True, None])
+def test_a_bound_that_is_no_number_is_refused(bound):
+    with pytest.raises(InvalidArgument):
+        within(0, bound, grid=1)

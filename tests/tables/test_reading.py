@@ -1,0 +1,62 @@
+import pandas as pd
+import polars as pl
+import pytest
+
+from bruit import tables
+from bruit.errors import InvalidArgument, MissingData
+from bruit.privacy import EACH_ROW
+
+
+def test_a_csv_file_is_text_until_a_domain_says_otherwise(tmp_path):
+    (tmp_path / "people.csv").write_text("id,age\na, 31\nb,unknown\nc,\nd,200\n")
+    table = tables.read(tmp_path / "people.csv", person="id").limit(rows=1)
+    assert tables.total(table["age"].within(0, 120, grid=1)) == 31 + 120
+    assert tables.total(table["age"].within(0, 120, grid=1, missing=40)) == 31 + 120 + 2 * 40
+
+
+def test_rule_2_no_error_depends_on_values(tmp_path):
+    """One record with an absurd value changes the answer as the domain says and raises nothing."""
+    for absurd in ("nan", "inf", "-1e308", "text", "", "é" * 1000, "1e999"):
+        (tmp_path / "people.csv").write_text(f"x\n5\n{absurd}\n")
+        column = tables.read(tmp_path / "people.csv", person=EACH_ROW)["x"].within(0, 10, grid=1)
+        assert 5 <= tables.total(column) <= 15
+
+
+def test_python_objects_of_mixed_types_become_text():
+    frame = pd.DataFrame({"x": [1, "two", None, 3.5, object()]}, dtype=object)
+    column = tables.read(frame, person=EACH_ROW)["x"].among(["two", "1"])
+    assert tables.histogram([column], key=tables.Key(1, 2, 3)).tolist() == [1, 1, 3]
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path):
+    for part in range(3):
+        pl.DataFrame({"x": [part, part]}).write_parquet(tmp_path / f"{part}.parquet")
+    assert tables.count(tables.read(tmp_path, person=EACH_ROW)) == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (lambda frame: tables.read("no/such/file.parquet", person=EACH_ROW), MissingData, "no such file"),
+        (lambda frame: tables.read(frame, person="nobody"), InvalidArgument, "no column 'nobody'"),
+        (lambda frame: tables.read(frame, person=None), InvalidArgument, "EACH_ROW"),
+        (lambda frame: tables.read(frame, person="x"), InvalidArgument, "name people"),
+        (lambda frame: tables.read(42, person=EACH_ROW), InvalidArgument, "cannot read a table"),
+        (lambda frame: tables.read(frame, person=EACH_ROW)["y"], InvalidArgument, "the table has"),
+        (lambda frame: tables.read(frame, person=EACH_ROW).limit(rows=2), InvalidArgument, "can only be 1"),
+        (lambda frame: tables.read(frame, person="id").limit(rows=0), InvalidArgument, "at least 1"),
+        (lambda frame: tables.count(tables.read(frame, person="id")), InvalidArgument, "limit"),
+        (lambda frame: tables.read(frame, person="id")["x"].among(["a"]), InvalidArgument, "among"),
+        (
+            lambda frame: tables.read(frame.to_pandas(), person="id")["when"].within(0, 1, grid=1),
+            InvalidArgument,
+            "within",
+        ),
+    ],
+)
+def test_errors_concern_schema_and_arguments(wrong, error, words):
+    frame = pl.DataFrame({"id": [1, 2], "x": [0.5, 1.5], "when": ["a", "b"]}).with_columns(
+        pl.lit("2026-01-01").str.to_date().alias("when")
+    )
+    with pytest.raises(error, match=words):
+        wrong(frame)
