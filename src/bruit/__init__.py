@@ -79,13 +79,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Imports what was named, the first time it is named."""
-    if name not in __all__:
-        raise AttributeError(f"module 'bruit' has no attribute {name!r}")
-    value = _find(name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker that saw it would take any name for one of bruit's
+
+    def __getattr__(name: str) -> object:
+        """Imports what was named, the first time it is named."""
+        if name not in __all__:
+            raise AttributeError(f"module 'bruit' has no attribute {name!r}")
+        value = _find(name)
+        globals()[name] = value
+        return value
 
 
 def _find(name: str) -> object:
