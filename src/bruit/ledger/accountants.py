@@ -9,14 +9,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
+
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger.terms import Terms
-from bruit.ledger.units import Units, rounded_down, rounded_up
-from bruit.privacy import Loss
-from bruit.privacy.composition import basic
+from bruit.ledger.units import PER_ONE, Units, rounded_down, rounded_up
+from bruit.privacy import Loss, ZeroConcentrated, epsilon, rdp, zcdp
+from bruit.privacy.composition import approximation, basic, total
+from bruit.privacy.numbers import rounded_up as as_fraction
+from bruit.privacy.renyi import improved_epsilon
 
 ACCOUNTANT: Final = "1"
 """The version of the prices; it stands in every entry, so that a corrected formula can find what it priced before."""
+
+
+MEASURES: Final = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi divergence"}
+"""What each kind of book adds up."""
 
 
 @dataclass(frozen=True)
@@ -28,38 +36,78 @@ class Price:
     by: str
 
 
+@dataclass(frozen=True)
+class Amount:
+    """A running total: the (ε, δ) it amounts to, and the sum itself in the measure that the book adds up."""
+
+    epsilon: Fraction
+    delta: Fraction
+    total: Fraction
+    measure: str
+
+
 def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -> Price:
     """The (ε, δ) of a loss: the exact sum where every part has one, else at the stated δ by the book's accountant."""
     if by in (None, "basic"):
         try:
-            epsilon, failure = basic(loss)
-            return Price(epsilon, failure, "basic")
+            return Price(*basic(loss), by="basic")
         except NotPrivate:
             if by == "basic":
                 raise
     chosen = by or {"basic": "pld"}.get(terms.by, terms.by)
     if not delta:
-        raise InvalidArgument(
-            f"a loss with {type(loss).__name__} has an ε only at some δ: give delta= to ledger.budget"
-        )
-    from bruit.privacy import accounting
-
-    return Price(accounting.epsilon(loss, delta=delta, by=chosen), delta, chosen)
+        raise InvalidArgument(f"{type(loss).__name__} has an ε only at some δ: give delta= to ledger.budget")
+    return Price(epsilon(loss, delta=delta, by=chosen), delta, chosen)
 
 
 def capacity(terms: Terms) -> Units:
     """The most a book may add up to, so that its whole stays within its (ε, δ)."""
-    return rounded_down(terms.epsilon, terms.delta)
+    if terms.by == "basic":
+        return rounded_down(terms.epsilon, terms.delta)
+    low, high = -1, int(terms.epsilon * PER_ONE)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _worth(middle, terms) <= terms.epsilon else (low, middle - 1)
+    if low < 0:
+        raise InvalidArgument(
+            f"at δ = {float(terms.delta):.3g} the {terms.accounting} accountant starts above "
+            f"ε = {float(terms.epsilon):.6g}: give a larger order, epsilon or delta"
+        )
+    return Units(low, 0)
 
 
-def cost(loss: Loss, amount: Price, terms: Terms) -> Units:
+def cost(loss: Loss, value: Price, terms: Terms) -> Units:
     """What a loss adds to the running total of a book."""
-    return rounded_up(amount.epsilon, amount.delta)
+    if terms.by == "basic":
+        return rounded_up(value.epsilon, value.delta)
+    if total(loss, approximation):
+        raise NotPrivate(
+            f"a book by {terms.accounting} adds Rényi divergences, and a loss that may fail with some δ has none; "
+            "charge what was really done (its Gaussian or Laplace loss), or keep a book by 'basic'"
+        )
+    divergence = zcdp(loss) if terms.order is None else rdp(loss, terms.order)
+    return rounded_up(divergence, Fraction(0))
+
+
+def amount(spent: Units, terms: Terms) -> Amount:
+    """What a running total amounts to."""
+    total, delta = spent.exact
+    if terms.by == "basic" or spent.main == 0:
+        return Amount(total, delta, total, MEASURES[terms.by])
+    return Amount(_worth(spent.main, terms), terms.delta, total, MEASURES[terms.by])
+
+
+def _worth(units: int, terms: Terms) -> Fraction:
+    value = Fraction(units, PER_ONE)
+    if terms.order is None:
+        return epsilon(ZeroConcentrated(value, neighbours=terms.neighbours), delta=terms.delta, by="zcdp")
+    divergence, order = np.array([float(value)]), np.array([float(terms.order)])
+    return as_fraction(float(improved_epsilon(divergence, order, float(terms.delta))[0]))
 
 
 def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:
     """Why a charge was refused: asked, left and total, and what can be done."""
-    measure = {"basic": "ε", "zcdp": "ρ"}.get(terms.by, "Rényi divergence")
+    measure = MEASURES[terms.by]
     return (
         f"asked {_words(asked, measure)}; left {_words(left, measure)} of {_words(limit, measure)}; "
         "nothing was charged. Ask for less, or read again what was released: ledger.releases"

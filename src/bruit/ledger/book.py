@@ -24,6 +24,7 @@ class Book(Protocol):
     identity: str
     terms: Terms
     store: str | None
+    limit: Units
 
     def write(self, request: Request) -> Written:
         """Charges in one step, or raises BudgetExceeded and changes nothing."""
@@ -35,7 +36,7 @@ class Book(Protocol):
         """The running total."""
 
     def spent_in(self, partition: str, cell: str) -> Units:
-        """The running total of one cell, without what was charged to the whole."""
+        """The running total of one cell, with what was charged to the whole."""
 
     def declare(self, partition: str, largest: int) -> None:
         """Fixes how many cells of a partition one person can touch."""

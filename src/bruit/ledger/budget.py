@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, StorageError
+from bruit.errors import (
+    BudgetExceeded,
+    BudgetMissing,
+    InvalidArgument,
+    NeighboursDiffer,
+    NotPrivate,
+    StorageError,
+)
 from bruit.ledger.accountants import ACCOUNTANT, Price, cost, price
 from bruit.ledger.entries import Place, Request, user
 from bruit.ledger.units import Units
-from bruit.privacy import Assumption, Guarantee, Loss, Neighbours, Release
+from bruit.privacy import (
+    LOCAL,
+    REPLACE_ONE,
+    Approximate,
+    Assumption,
+    Exact,
+    Guarantee,
+    Loss,
+    Neighbours,
+    Pure,
+    Release,
+    composed,
+    exactly,
+)
+from bruit.privacy.numbers import probability
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -100,6 +121,58 @@ class Charge:
         except StorageError as error:
             warnings.warn(f"the release is paid for but not kept in the book: {error}", RuntimeWarning, stacklevel=2)
         return release
+
+
+def made(
+    ledger: Ledger,
+    loss: Loss | Sequence[Loss] | None,
+    *,
+    epsilon: Exact | None,
+    delta: Exact | None,
+    by: str | None,
+    place: Place | None,
+) -> Budget:
+    """A price: an (ε, δ), a loss, or a list of losses declared beforehand."""
+    if (loss is None) == (epsilon is None):
+        raise InvalidArgument("a price is budget(epsilon=..., delta=...) or budget(loss): give one of them")
+    if epsilon is not None:
+        stated = _stated(epsilon, delta or 0, ledger.neighbours)
+        return Budget(ledger, stated, exactly(epsilon, "epsilon"), probability(delta or 0, "delta"), by, place)
+    planned = loss if isinstance(loss, Loss) else composed([(each, 1) for each in loss or ()])
+    if planned.neighbours is not ledger.neighbours:
+        raise NeighboursDiffer(
+            f"the loss is for {planned.neighbours}, the book {ledger.name!r} for {ledger.neighbours}; "
+            "state the loss for the book's neighbours"
+        )
+    terms = ledger.terms
+    own = None if terms.by == "basic" else terms.delta
+    value = price(planned, delta=own if delta is None else probability(delta, "delta"), by=by, terms=terms)
+    return Budget(ledger, planned, value.epsilon, value.delta, by, place, cost(planned, value, terms))
+
+
+def carry(local: Ledger, *, into: Ledger) -> Charge | None:
+    """Charges the largest total of a LOCAL book to a book of replacement, as pure ε, less what was carried before."""
+    if local.neighbours is not LOCAL or into.neighbours is not REPLACE_ONE:
+        raise NeighboursDiffer(
+            f"a book for {local.neighbours} cannot be carried into one for {into.neighbours}: "
+            f"only a book for {LOCAL} into one for {REPLACE_ONE}"
+        )
+    if local.terms.by != "basic" or local.spent.delta:
+        raise NotPrivate(f"the book {local.name!r} is not purely ε-private; only pure ε is carried into another book")
+    lost = Pure(local.spent.epsilon, neighbours=REPLACE_ONE)
+    value = price(lost, delta=None, by=None, terms=into.terms)
+    # Two who carry at once both read the same sum and charge twice: too much is charged, never too little.
+    new = cost(lost, value, into.terms).minus(into.book.carried(local.book.identity))
+    if new.main <= 0:
+        return None
+    guarantee = Guarantee(value.epsilon, value.delta, REPLACE_ONE, into.person, value.by)
+    what = f"carried from the local book {local.name}"
+    request = Request(what, user(), lost, guarantee, new, ACCOUNTANT, None, local.book.identity)
+    return Charge(into, into.book.write(request).number, lost, guarantee)
+
+
+def _stated(epsilon: Exact, delta: Exact, neighbours: Neighbours) -> Loss:
+    return Approximate(epsilon, delta, neighbours=neighbours) if delta else Pure(epsilon, neighbours=neighbours)
 
 
 Payment = Budget | Literal[WithoutPrivacy.WITHOUT_PRIVACY] | None

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bruit.errors import InvalidArgument, LedgerError, NeighboursDiffer
-from bruit.ledger.accountants import cost, price
+from bruit.errors import InvalidArgument, LedgerError
+from bruit.ledger.accountants import Amount, amount
 from bruit.ledger.book import Book
-from bruit.ledger.budget import Budget
-from bruit.ledger.entries import Entry, Place, entry
+from bruit.ledger.budget import Budget, Charge, carry, made
+from bruit.ledger.entries import Entry, entry
 from bruit.ledger.memory import MemoryBook
+from bruit.ledger.partition import Partition, declared, everybody
 from bruit.ledger.terms import Accounting, Terms, checked
-from bruit.privacy import Approximate, Exact, Loss, Neighbours, Pure, Release, composed
-from bruit.privacy.numbers import exactly, probability
+from bruit.privacy import Exact, Guarantee, Loss, Neighbours, Release
 
 
 class Ledger:
@@ -73,6 +73,16 @@ class Ledger:
         return self.book.terms
 
     @property
+    def epsilon(self) -> Fraction:
+        """The most that may ever be spent."""
+        return self.terms.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ of the whole book."""
+        return self.terms.delta
+
+    @property
     def neighbours(self) -> Neighbours:
         """The neighbours of every loss in the book."""
         return self.terms.neighbours
@@ -95,7 +105,49 @@ class Ledger:
         `by` names the accountant of this one price, for instance "pld" for a planned training run; the book adds what
         comes out by its own.
         """
-        return self._price(loss, epsilon, delta, by, place=None)
+        return made(self, loss, epsilon=epsilon, delta=delta, by=by, place=None)
+
+    def partition(self, name: str, *, cells: int = 1) -> Partition:
+        """A division of the data into cells that are paid for side by side: regions, months of arrival.
+
+        The cell of a record must be a function of that record alone, fixed before the data is seen, and a person is in
+        at most `cells` of them. Then a person pays only for the cells they can be in: the largest `cells` when people
+        are added or removed, twice as many when they are replaced.                  [DESIGN, privacy rule 5]
+        """
+        return declared(self, name, cells)
+
+    @property
+    def respondents(self) -> Partition:
+        """In a LOCAL book, the running total of each person who answered: `ledger.respondents.budget(key, ...)`."""
+        return everybody(self)
+
+    @property
+    def spent(self) -> Amount:
+        """What was spent when this was read; only a charge knows whether it fits."""
+        return amount(self.book.spent(), self.terms)
+
+    @property
+    def remaining(self) -> Amount:
+        """What was left when this was read. For a book by "zcdp" or "rdp", `total` is what counts, ε indicative."""
+        spent = self.book.spent()
+        worth = amount(spent, self.terms)
+        left = self.book.limit.minus(spent).exact[0]
+        return Amount(self.terms.epsilon - worth.epsilon, self.terms.delta - worth.delta, left, worth.measure)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What everything ever charged to this book amounts to at most, under what its entries assume."""
+        assumed = dict.fromkeys(each for line in self._entries() for each in line.guarantee.assumes)
+        terms = self.terms
+        return Guarantee(terms.epsilon, terms.delta, terms.neighbours, terms.person, terms.accounting, tuple(assumed))
+
+    def carry(self, local: Ledger) -> Charge | None:
+        """Charges to this book of replacement what a respondent of a LOCAL book lost, as pure ε; None if nothing is new.
+
+        A report of ε changes by a factor e^ε when one answer is replaced; the presence of a respondent is not hidden,
+        so a book of add or remove refuses.
+        """
+        return carry(local, into=self)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -109,35 +161,6 @@ class Ledger:
 
     def _entries(self) -> Iterator[Entry]:
         return map(entry, self.book.rows())
-
-    def _price(
-        self,
-        loss: Loss | Sequence[Loss] | None,
-        epsilon: Exact | None,
-        delta: Exact | None,
-        by: str | None,
-        place: Place | None,
-    ) -> Budget:
-        if (loss is None) == (epsilon is None):
-            raise InvalidArgument("a price is budget(epsilon=..., delta=...) or budget(loss): give one of them")
-        if loss is None:
-            assert epsilon is not None
-            amount, failure = exactly(epsilon, "epsilon"), probability(delta or 0, "delta")
-            return Budget(self, self._stated(amount, failure), amount, failure, by, place)
-        declared = loss if isinstance(loss, Loss) else composed([(each, 1) for each in loss])
-        if declared.neighbours is not self.neighbours:
-            raise NeighboursDiffer(
-                f"the loss is for {declared.neighbours}, the book {self.name!r} for {self.neighbours}"
-            )
-        stated = None if delta is None else probability(delta, "delta")
-        value = price(declared, delta=stated, by=by, terms=self.terms)
-        room = cost(declared, value, self.terms)
-        return Budget(self, declared, value.epsilon, value.delta, by, place, room)
-
-    def _stated(self, epsilon: Fraction, delta: Fraction) -> Loss:
-        if delta:
-            return Approximate(epsilon, delta, neighbours=self.neighbours)
-        return Pure(epsilon, neighbours=self.neighbours)
 
     def __copy__(self) -> Ledger:
         return self

@@ -26,8 +26,9 @@ class MemoryBook:
         self.name = name
         self.identity = uuid4().hex
         self.terms = terms
-        self._limit = capacity(terms)
+        self.limit = capacity(terms)
         self._total = NOTHING
+        self._whole = NOTHING
         self._last = 0
         self._rows: list[dict[str, Any]] = []
         self._cells: dict[str, dict[str, Units]] = {}
@@ -44,9 +45,9 @@ class MemoryBook:
                 raise clock_went_back(now, self._last)
             added = self._added(request.place, request.cost)
             total = self._total.plus(added)
-            if not total.within(self._limit):
-                left = self._limit.minus(self._total).plus(request.cost).minus(added)
-                raise BudgetExceeded(refusal(self.terms, asked=request.cost, left=left, limit=self._limit))
+            if not total.within(self.limit):
+                left = self.limit.minus(self._total).plus(request.cost).minus(added)
+                raise BudgetExceeded(refusal(self.terms, asked=request.cost, left=left, limit=self.limit))
             return self._append(request, total, max(now, self._last))
 
     def keep(self, number: int, release: str) -> None:
@@ -60,8 +61,8 @@ class MemoryBook:
         return self._total
 
     def spent_in(self, partition: str, cell: str) -> Units:
-        """The running total of one cell, without what was charged to the whole."""
-        return self._cells.get(partition, {}).get(cell, NOTHING)
+        """The running total of one cell, with what was charged to the whole."""
+        return self._whole.plus(self._cells.get(partition, {}).get(cell, NOTHING))
 
     def declare(self, partition: str, largest: int) -> None:
         """Fixes how many cells of a partition one person can touch."""
@@ -89,6 +90,8 @@ class MemoryBook:
         if request.place is not None:
             cells = self._cells.setdefault(request.place.partition, {})
             cells[request.place.cell] = cells.get(request.place.cell, NOTHING).plus(request.cost)
+        else:
+            self._whole = self._whole.plus(request.cost)
         self._total, self._last = total, at
         number = len(self._rows) + 1
         amounts = {"cost": request.cost.main, "cost_delta": request.cost.delta, "total": total.main}

@@ -27,13 +27,13 @@ PAGE = 1000
 class StoredBook:
     """A book in a database: each charge is one transaction whose update carries the condition that it fits."""
 
-    def __init__(self, name: str, identity: str, terms: Terms, store: str) -> None:
+    def __init__(self, name: str, identity: str, terms: Terms, store: str, limit: Units) -> None:
         self.name = name
         self.identity = identity
         self.terms = terms
         self.store: str | None = store
         self._address = store
-        self._limit = capacity(terms)
+        self.limit = limit
 
     def write(self, request: Request) -> Written:
         """Charges in one step, or raises BudgetExceeded and changes nothing."""
@@ -42,7 +42,7 @@ class StoredBook:
             if request.place is not None:
                 self._lock(connection)
                 added = self._added(connection, request.place, request.cost)
-            number, total, at = self._raise_total(connection, request.cost, added)
+            number, total, at = self._raise_total(connection, request, added)
             row = {
                 **request.texts(),
                 "book": self.identity,
@@ -68,11 +68,13 @@ class StoredBook:
             return self._spent(connection)[0]
 
     def spent_in(self, partition: str, cell: str) -> Units:
-        """The running total of one cell, without what was charged to the whole."""
+        """The running total of one cell, with what was charged to the whole."""
         line = and_(cells.c.book == self.identity, cells.c.partition == partition, cells.c.cell == cell)
+        everyone = select(books.c.whole, books.c.whole_delta).where(books.c.identity == self.identity)
         with reading(connect(self._address)) as connection:
             found = connection.execute(select(cells.c.total, cells.c.total_delta).where(line)).first()
-        return NOTHING if found is None else Units(*found)
+            whole = Units(*connection.execute(everyone).one())
+        return whole if found is None else whole.plus(Units(*found))
 
     def declare(self, partition: str, largest: int) -> None:
         """Fixes how many cells of a partition one person can touch."""
@@ -102,9 +104,10 @@ class StoredBook:
             main, delta = connection.execute(wanted).one()
         return Units(int(main), int(delta))
 
-    def _raise_total(self, connection: Connection, cost: Units, added: Units) -> tuple[int, Units, int]:
+    def _raise_total(self, connection: Connection, request: Request, added: Units) -> tuple[int, Units, int]:
         now = microseconds()
-        room = self._limit.minus(added)
+        whole = added if request.place is None else NOTHING
+        room = self.limit.minus(added)
         fits = and_(
             books.c.identity == self.identity,
             books.c.total <= room.main,
@@ -115,13 +118,15 @@ class StoredBook:
         raised = {
             "total": books.c.total + added.main,
             "total_delta": books.c.total_delta + added.delta,
+            "whole": books.c.whole + whole.main,
+            "whole_delta": books.c.whole_delta + whole.delta,
             "charges": books.c.charges + 1,
             "last": later,
         }
         written = (books.c.charges, books.c.total, books.c.total_delta, books.c.last)
         row = connection.execute(update(books).where(fits).values(raised).returning(*written)).first()
         if row is None:
-            raise self._refused(connection, cost, added, now)
+            raise self._refused(connection, request.cost, added, now)
         number, total, delta, at = row
         return number, Units(total, delta), at
 
@@ -129,8 +134,8 @@ class StoredBook:
         spent, last = self._spent(connection)
         if last > now + SKEW:
             return clock_went_back(now, last)
-        left = self._limit.minus(spent).plus(cost).minus(added)
-        return BudgetExceeded(refusal(self.terms, asked=cost, left=left, limit=self._limit))
+        left = self.limit.minus(spent).plus(cost).minus(added)
+        return BudgetExceeded(refusal(self.terms, asked=cost, left=left, limit=self.limit))
 
     def _spent(self, connection: Connection) -> tuple[Units, int]:
         wanted = select(books.c.total, books.c.total_delta, books.c.last).where(books.c.identity == self.identity)
@@ -184,6 +189,8 @@ def create(name: str, terms: Terms, store: str) -> StoredBook:
         "capacity_delta": limit.delta,
         "total": 0,
         "total_delta": 0,
+        "whole": 0,
+        "whole_delta": 0,
         "charges": 0,
         "last": now,
     }
@@ -204,7 +211,8 @@ def find(name: str, store: str) -> StoredBook:
         known = [] if row else sorted(connection.execute(select(books.c.name).limit(20)).scalars())
     if row is None:
         raise UnknownLedger(f"no book {name!r} here; the books are {', '.join(map(repr, known)) or 'none'}")
-    return StoredBook(name, row["identity"], terms_from_json(json.loads(row["terms"])), address)
+    limit = Units(row["capacity"], row["capacity_delta"])
+    return StoredBook(name, row["identity"], terms_from_json(json.loads(row["terms"])), address, limit)
 
 
 def _insert(connection: Connection, table: Table) -> Any:

@@ -21,6 +21,8 @@ books = Table(
     Column("capacity_delta", BigInteger, nullable=False),
     Column("total", BigInteger, nullable=False),
     Column("total_delta", BigInteger, nullable=False),
+    Column("whole", BigInteger, nullable=False),
+    Column("whole_delta", BigInteger, nullable=False),
     Column("charges", BigInteger, nullable=False),
     Column("last", BigInteger, nullable=False),
 )

@@ -1,0 +1,75 @@
+"""Cells that are paid for side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bruit.errors import InvalidArgument, NeighboursDiffer
+from bruit.ledger.accountants import Amount, amount
+from bruit.ledger.budget import Budget, made
+from bruit.ledger.entries import Place
+from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, Exact, Loss
+
+if TYPE_CHECKING:
+    from bruit.ledger.ledger import Ledger
+
+RESPONDENTS: Final = "respondents"
+"""The partition of a LOCAL book into its people."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The cells of a book; `largest` of them together are the most that one person can touch."""
+
+    ledger: Ledger
+    name: str
+    largest: int
+
+    def budget(
+        self,
+        cell: str,
+        loss: Loss | Sequence[Loss] | None = None,
+        *,
+        epsilon: Exact | None = None,
+        delta: Exact | None = None,
+        by: str | None = None,
+    ) -> Budget:
+        """A price paid by the people of one cell only; what it buys may read the records of that cell only."""
+        place = Place(self.name, _text(cell, "cell"), self.largest)
+        return made(self.ledger, loss, epsilon=epsilon, delta=delta, by=by, place=place)
+
+    def spent(self, cell: str) -> Amount:
+        """What was charged to one cell and to the whole data set: the running total of somebody in that cell alone."""
+        return amount(self.ledger.book.spent_in(self.name, _text(cell, "cell")), self.ledger.terms)
+
+
+def declared(ledger: Ledger, name: str, cells: int) -> Partition:
+    """A partition of a book, declared now or before on the same terms."""
+    if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
+        raise InvalidArgument(f"cells={cells!r} must be a whole number, at least 1: in how many cells a person can be")
+    if _text(name, "name") == RESPONDENTS:
+        raise InvalidArgument(f"the name {RESPONDENTS!r} is for the people of a LOCAL book: ledger.respondents")
+    return _of(ledger, name, cells if ledger.neighbours is ADD_OR_REMOVE_ONE else 2 * cells)
+
+
+def everybody(ledger: Ledger) -> Partition:
+    """The people of a LOCAL book: who answers is known, so that one person's answers touch one cell."""
+    if ledger.neighbours is not LOCAL:
+        raise NeighboursDiffer(
+            f"the book {ledger.name!r} is for {ledger.neighbours}: only a LOCAL book knows who answered; "
+            "use ledger.partition(name) for cells of the data"
+        )
+    return _of(ledger, RESPONDENTS, 1)
+
+
+def _of(ledger: Ledger, name: str, largest: int) -> Partition:
+    ledger.book.declare(name, largest)
+    return Partition(ledger, name, largest)
+
+
+def _text(value: str, name: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidArgument(f"{name}={value!r} must be a text that is not empty")
+    return value
