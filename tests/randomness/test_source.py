@@ -58,6 +58,18 @@ def test_words_fill_all_64_bits_evenly(bits):
         assert_law([len(drawn) - ones, ones], [0.5, 0.5], alarm=1e-9 / 64)
 
 
+def test_many_words_are_fresh_each_time():
+    rng = generator()
+    drawn = np.concatenate([words(rng, count) for count in (5000, 1, 4999, 2048, 2047, 0)])
+    assert len(set(drawn.tolist())) == len(drawn) == 14095
+
+
+def test_the_number_of_words_is_checked():
+    for wrong in (-1, 2.0, None):
+        with pytest.raises(InvalidArgument, match="count="):
+            words(None, wrong)
+
+
 def test_words_do_not_depend_on_how_they_are_asked_for():
     whole, pieces = np.random.default_rng(8), np.random.default_rng(8)
     assert np.concatenate([words(pieces, n) for n in (1, 0, 5, 2)]).tolist() == words(whole, 8).tolist()
@@ -83,7 +95,8 @@ def test_rule_8_a_copied_generator_draws_fresh_noise(clone):
     words(original, 3)  # half-way through a buffered block
     twin = clone(original)
     assert is_strong(twin)
-    assert not set(words(original, 100).tolist()) & set(words(twin, 100).tolist())
+    for count in (100, 5000):
+        assert not set(words(original, count).tolist()) & set(words(twin, count).tolist())
 
 
 def test_rule_8_a_strong_source_shows_no_state_and_takes_no_seed():
@@ -108,10 +121,10 @@ if os.fork() == 0:
     grandchild = os.fork()
     if grandchild:
         os.waitpid(grandchild, 0)
-    os.write(write, b"".join(words(source, 64).tobytes() for source in sources))
+    os.write(write, b"".join(words(source, 64).tobytes() + words(source, 3000)[:8].tobytes() for source in sources))
     os._exit(0)
 os.wait()
-own = b"".join(words(source, 64).tobytes() for source in sources)
+own = b"".join(words(source, 64).tobytes() + words(source, 3000)[:8].tobytes() for source in sources)
 child = os.read(read, 1 << 16)
 assert len(child) == 2 * len(own), len(child)
 pieces = [(own + child)[i : i + 8] for i in range(0, 3 * len(own), 8)]
@@ -123,7 +136,7 @@ print(len(pieces), len(set(pieces)))
 def test_rule_8_a_forked_child_never_repeats_its_parent():
     # a fresh interpreter, because a test process with threads must not fork
     done = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.split() == ["576", "576"]
+    assert done.stdout.split() == ["648", "648"]
 
 
 def test_rule_8_a_spawned_process_draws_fresh_noise():

@@ -1,4 +1,7 @@
-"""Where random words come from: AES-128 in counter mode, keyed by the operating system, behind numpy's Generator."""
+"""Where random words come from: AES-128 in counter mode, keyed by the operating system, behind numpy's Generator.
+
+Many words at once are expanded by ChaCha20 from a key that the source gives for this one call and that is kept nowhere.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,14 @@ from numpy.typing import NDArray
 from randomgen import AESCounter
 
 from bruit.errors import InvalidArgument
+from bruit.randomness._cipher import WORDS_A_BATCH, fill_keystream
+from bruit.randomness.arguments import whole
 
 LARGEST_WORD = 2**64 - 1
+MANY_WORDS = 4 * WORDS_A_BATCH
+"""From here on the vectorised cipher is quicker than asking the source word by word."""
+
+KEY_AND_NONCE = 10
 
 
 class OperatingSystem(ISeedSequence):
@@ -106,5 +115,10 @@ def is_strong(rng: np.random.Generator | None) -> bool:
 
 
 def words(rng: np.random.Generator | None, count: int) -> NDArray[np.uint64]:
-    """`count` uniform words of 64 bits."""
-    return generator(rng).integers(LARGEST_WORD, size=count, dtype=np.uint64, endpoint=True)
+    """`count` uniform words of 64 bits; from a strong source many come as the keystream of one fresh ChaCha20 key."""
+    rng, count = generator(rng), whole(count, "count")
+    if count < MANY_WORDS or not is_strong(rng):
+        return rng.integers(LARGEST_WORD, size=count, dtype=np.uint64, endpoint=True)
+    out = np.empty(-(-count // WORDS_A_BATCH) * WORDS_A_BATCH, np.uint64)
+    fill_keystream(rng.integers(2**32, size=KEY_AND_NONCE, dtype=np.uint32), out)
+    return out[:count]
