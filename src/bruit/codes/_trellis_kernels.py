@@ -1,0 +1,346 @@
+"""Convolutional encoding, Viterbi and BCJR on the trellis of a shift register.
+
+The register holds the newest bit in bit 0; the state is the register without its oldest bit's place:
+state = register & (states − 1), and `patterns[register]` holds the coded bits, output q in bit q.
+Viterbi runs LANES words side by side, the word innermost, in int16. Work rows are flat arrays indexed by
+constant · LANES + lane (or sliced, so that no index can be negative) and the trellis step is a function of its own:
+otherwise the compiler's guard against overlapping rows fails and the loop runs scalar, ten times slower.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+Metrics = NDArray[np.int16]
+Bytes = NDArray[np.uint8]
+
+LANES = 64
+UNLIKELY = -8000  # the metric of a state in which a word cannot start
+FLOOR = -12000
+GROUPS = 255  # no trellis has more groups of four butterflies
+BETWEEN = 15  # metrics are brought back to zero every 16 steps: 16 · 254 cannot wrap int16
+
+
+@kernel
+def encode_words(
+    bits: NDArray[np.uint8],
+    feedback: int,
+    patterns: NDArray[np.int64],
+    outputs: int,
+    start: NDArray[np.int64],
+    free: int,
+    coded: NDArray[np.uint8],
+) -> None:
+    """Coded bits (words, steps · outputs); from step `free` on the register is fed zeros, whatever `bits` holds."""
+    states = patterns.size // 2
+    for w in range(bits.shape[0]):
+        state = start[w]
+        for t in range(coded.shape[1] // outputs):
+            new = np.int64(0)
+            if t < free:
+                back = (state << 1) & feedback
+                back ^= back >> 8
+                back ^= back >> 4
+                back ^= back >> 2
+                back ^= back >> 1
+                new = (np.int64(bits[w, t]) ^ back) & 1
+            register = (state << 1) | new
+            pattern = patterns[register]
+            for q in range(outputs):
+                coded[w, t * outputs + q] = (pattern >> q) & 1
+            state = register & (states - 1)
+
+
+@kernel
+def _step_of_two(low: Metrics, high: Metrics, nxt: Metrics, here: Metrics, kept: Bytes, signs: Metrics) -> None:
+    """One trellis step for two outputs whose generators tap both ends of the register, four butterflies at a time.
+
+    The four branches of a butterfly then have the metrics m, −m, −m, m. The mask changes no number: it tells the
+    compiler that indices are small and never negative.
+    """
+    for group in range(signs.shape[1] // 4):
+        g = group & GROUPS
+        j = 4 * g
+        s0, s1, s2, s3 = signs[0, j], signs[0, j + 1], signs[0, j + 2], signs[0, j + 3]
+        r0, r1, r2, r3 = signs[1, j], signs[1, j + 1], signs[1, j + 2], signs[1, j + 3]
+        for f in range(LANES):
+            a = here[f]
+            b = here[LANES + f]
+            bits = np.int16(0)
+            m = np.int16(np.int16(s0 * a) + np.int16(r0 * b))
+            x = np.int16(low[(j + 0) * LANES + f] + m)
+            y = np.int16(high[(j + 0) * LANES + f] - m)
+            nxt[(2 * j + 0) * LANES + f] = max(x, y)
+            bits |= np.int16(1) if y > x else np.int16(0)
+            x = np.int16(low[(j + 0) * LANES + f] - m)
+            y = np.int16(high[(j + 0) * LANES + f] + m)
+            nxt[(2 * j + 1) * LANES + f] = max(x, y)
+            bits |= np.int16(2) if y > x else np.int16(0)
+            m = np.int16(np.int16(s1 * a) + np.int16(r1 * b))
+            x = np.int16(low[(j + 1) * LANES + f] + m)
+            y = np.int16(high[(j + 1) * LANES + f] - m)
+            nxt[(2 * j + 2) * LANES + f] = max(x, y)
+            bits |= np.int16(4) if y > x else np.int16(0)
+            x = np.int16(low[(j + 1) * LANES + f] - m)
+            y = np.int16(high[(j + 1) * LANES + f] + m)
+            nxt[(2 * j + 3) * LANES + f] = max(x, y)
+            bits |= np.int16(8) if y > x else np.int16(0)
+            m = np.int16(np.int16(s2 * a) + np.int16(r2 * b))
+            x = np.int16(low[(j + 2) * LANES + f] + m)
+            y = np.int16(high[(j + 2) * LANES + f] - m)
+            nxt[(2 * j + 4) * LANES + f] = max(x, y)
+            bits |= np.int16(16) if y > x else np.int16(0)
+            x = np.int16(low[(j + 2) * LANES + f] - m)
+            y = np.int16(high[(j + 2) * LANES + f] + m)
+            nxt[(2 * j + 5) * LANES + f] = max(x, y)
+            bits |= np.int16(32) if y > x else np.int16(0)
+            m = np.int16(np.int16(s3 * a) + np.int16(r3 * b))
+            x = np.int16(low[(j + 3) * LANES + f] + m)
+            y = np.int16(high[(j + 3) * LANES + f] - m)
+            nxt[(2 * j + 6) * LANES + f] = max(x, y)
+            bits |= np.int16(64) if y > x else np.int16(0)
+            x = np.int16(low[(j + 3) * LANES + f] - m)
+            y = np.int16(high[(j + 3) * LANES + f] + m)
+            nxt[(2 * j + 7) * LANES + f] = max(x, y)
+            bits |= np.int16(128) if y > x else np.int16(0)
+            kept[g * LANES + f] = np.uint8(bits)
+
+
+@kernel
+def _metric_rows(here: Metrics, outputs: int, rows: Metrics) -> None:
+    """rows[pattern] = Σ ± likelihood, plus where the pattern's bit is 0."""
+    rows[:] = 0
+    for c in range(1 << outputs):
+        for q in range(outputs):
+            sign = np.int16(1 - 2 * ((c >> q) & 1))
+            for f in range(LANES):
+                rows[c * LANES + f] += np.int16(sign * here[q * LANES + f])
+
+
+@kernel
+def _copy(source: Metrics, target: Metrics) -> None:
+    for f in range(LANES):
+        target[f] = source[f]
+
+
+@kernel
+def _butterfly(low: Metrics, high: Metrics, branch: Metrics, nxt: Metrics, kept: Bytes, shift: np.int16) -> None:
+    for f in range(LANES):
+        x = np.int16(low[f] + branch[f])
+        y = np.int16(high[f] + branch[2 * LANES + f])
+        nxt[f] = max(x, y)
+        bits = np.int16(1) if y > x else np.int16(0)
+        x = np.int16(low[f] + branch[LANES + f])
+        y = np.int16(high[f] + branch[3 * LANES + f])
+        nxt[LANES + f] = max(x, y)
+        bits |= np.int16(2) if y > x else np.int16(0)
+        kept[f] |= np.uint8(bits << shift)
+
+
+@kernel
+def _step_of_any(
+    low: Metrics, high: Metrics, nxt: Metrics, rows: Metrics, kept: Bytes, patterns: NDArray[np.int64], branch: Metrics
+) -> None:
+    """One trellis step for any generators: every branch has its own metric row."""
+    kept[:] = 0
+    half = patterns.size // 4
+    for j in range(half):
+        for b in range(4):
+            r = patterns[2 * (j + (b >> 1) * half) + (b & 1)] * LANES
+            _copy(rows[r : r + LANES], branch[b * LANES : (b + 1) * LANES])
+        here = slice(j * LANES, (j + 1) * LANES)
+        byte = kept[(j >> 2) * LANES : ((j >> 2) + 1) * LANES]
+        _butterfly(low[here], high[here], branch, nxt[2 * j * LANES : 2 * (j + 1) * LANES], byte, np.int16(2 * (j & 3)))
+
+
+@kernel
+def viterbi_lanes(
+    soft: NDArray[np.int16],
+    patterns: NDArray[np.int64],
+    signs: NDArray[np.int16],
+    outputs: int,
+    plain: int,
+    starts: int,
+    ends: int,
+    even: NDArray[np.int16],
+    odd: NDArray[np.int16],
+    choice: NDArray[np.uint8],
+    decoded: NDArray[np.uint8],
+) -> None:
+    """From soft (steps · outputs, LANES) to decoded (words, steps): the register bits of the best path of each word.
+
+    `starts` and `ends` say that the path begins and finishes in state 0. Bit s & 7 of byte s >> 3 of `choice` says
+    which parent state s kept.
+    """
+    states = patterns.size // 2
+    half = states // 2
+    words, steps = decoded.shape
+    top = 0
+    while (1 << top) < half:
+        top += 1
+    flat = soft.reshape(-1)
+    rows = np.empty((1 << outputs) * LANES, np.int16)
+    branch = np.empty(4 * LANES, np.int16)
+    base = np.empty(LANES, np.int16)
+    split = half * LANES
+    even[:] = UNLIKELY if starts else 0
+    even[:LANES] = 0
+    for t in range(steps):
+        here = flat[t * outputs * LANES : (t + 1) * outputs * LANES]
+        if not plain:
+            _metric_rows(here, outputs, rows)
+        if t & 1:  # two calls, not one with swapped names: a step compiled into this loop would run scalar
+            if plain:
+                _step_of_two(odd[:split], odd[split:], even, here, choice[t], signs)
+            else:
+                _step_of_any(odd[:split], odd[split:], even, rows, choice[t], patterns, branch)
+        elif plain:
+            _step_of_two(even[:split], even[split:], odd, here, choice[t], signs)
+        else:
+            _step_of_any(even[:split], even[split:], odd, rows, choice[t], patterns, branch)
+        if (t & BETWEEN) == BETWEEN:
+            for f in range(LANES):
+                base[f] = even[f]
+            for s in range(states):
+                for f in range(LANES):
+                    even[s * LANES + f] = max(np.int16(FLOOR), np.int16(even[s * LANES + f] - base[f]))
+    state = np.zeros(LANES, np.int64)
+    if not ends:
+        last = odd if steps & 1 else even
+        for f in range(words):
+            for s in range(states):
+                if last[s * LANES + f] > last[state[f] * LANES + f]:
+                    state[f] = s
+    for t in range(steps - 1, -1, -1):  # all words step back together: independent look-ups overlap
+        for f in range(words):
+            s = state[f]
+            decoded[f, t] = np.uint8(s & 1)
+            bit = (np.int64(choice[t, (s >> 3) * LANES + f]) >> (s & 7)) & 1
+            state[f] = (s >> 1) | (bit << top)
+
+
+@kernel
+def bcjr_sum(
+    likelihoods: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    patterns: NDArray[np.int64],
+    outputs: int,
+    starts: int,
+    ends: int,
+    posterior: NDArray[np.float64],
+    coded: NDArray[np.float64],
+) -> None:
+    """Exact posteriors of one word: of the register bits (steps) and of the coded bits (steps, outputs).
+
+    Each step is scaled to its largest branch and each row of states to sum one, so that nothing overflows.
+    """
+    states = patterns.size // 2
+    steps = posterior.size
+    gamma = np.empty((steps, 2 * states))
+    alpha = np.zeros((steps + 1, states))
+    beta = np.empty(states)
+    before = np.empty(states)
+    alpha[0, :] = 0.0 if starts else 1.0 / states
+    alpha[0, 0] = 1.0 if starts else 1.0 / states
+    for t in range(steps):
+        largest = -np.inf
+        for r in range(2 * states):
+            g = -0.5 * prior[t] if r & 1 else 0.5 * prior[t]
+            for q in range(outputs):
+                g += -0.5 * likelihoods[t, q] if (patterns[r] >> q) & 1 else 0.5 * likelihoods[t, q]
+            gamma[t, r] = g
+            largest = max(largest, g)
+        total = 0.0
+        for r in range(2 * states):
+            gamma[t, r] = np.exp(gamma[t, r] - largest)
+            alpha[t + 1, r & (states - 1)] += alpha[t, r >> 1] * gamma[t, r]
+        for s in range(states):
+            total += alpha[t + 1, s]
+        for s in range(states):
+            alpha[t + 1, s] /= total
+    beta[:] = 0.0 if ends else 1.0
+    beta[0] = 1.0
+    ones = np.empty(outputs + 1)
+    zeros = np.empty(outputs + 1)
+    for t in range(steps - 1, -1, -1):
+        ones[:] = 1e-300
+        zeros[:] = 1e-300
+        before[:] = 0.0
+        total = 0.0
+        for r in range(2 * states):
+            b = gamma[t, r] * beta[r & (states - 1)]
+            before[r >> 1] += b
+            total += b
+            p = alpha[t, r >> 1] * b
+            for q in range(outputs):
+                if (patterns[r] >> q) & 1:
+                    ones[q] += p
+                else:
+                    zeros[q] += p
+            if r & 1:
+                ones[outputs] += p
+            else:
+                zeros[outputs] += p
+        for s in range(states):
+            beta[s] = before[s] / total
+        posterior[t] = np.log(zeros[outputs] / ones[outputs])
+        for q in range(outputs):
+            coded[t, q] = np.log(zeros[q] / ones[q])
+
+
+@kernel
+def bcjr_max(
+    likelihoods: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    patterns: NDArray[np.int64],
+    outputs: int,
+    starts: int,
+    ends: int,
+    posterior: NDArray[np.float64],
+    coded: NDArray[np.float64],
+) -> None:
+    """The same in logarithms with the larger of two terms instead of their sum."""
+    states = patterns.size // 2
+    steps = posterior.size
+    gamma = np.empty((steps, 2 * states))
+    alpha = np.full((steps + 1, states), -1e30)
+    beta = np.full(states, -1e30)
+    before = np.empty(states)
+    if not starts:
+        alpha[0, :] = 0.0
+    alpha[0, 0] = 0.0
+    for t in range(steps):
+        for r in range(2 * states):
+            g = -0.5 * prior[t] if r & 1 else 0.5 * prior[t]
+            for q in range(outputs):
+                g += -0.5 * likelihoods[t, q] if (patterns[r] >> q) & 1 else 0.5 * likelihoods[t, q]
+            gamma[t, r] = g
+            s = r & (states - 1)
+            alpha[t + 1, s] = max(alpha[t + 1, s], alpha[t, r >> 1] + g)
+    if not ends:
+        beta[:] = 0.0
+    beta[0] = 0.0
+    ones = np.empty(outputs + 1)
+    zeros = np.empty(outputs + 1)
+    for t in range(steps - 1, -1, -1):
+        ones[:] = -1e30
+        zeros[:] = -1e30
+        before[:] = -1e30
+        for r in range(2 * states):
+            b = gamma[t, r] + beta[r & (states - 1)]
+            before[r >> 1] = max(before[r >> 1], b)
+            p = alpha[t, r >> 1] + b
+            for q in range(outputs):
+                if (patterns[r] >> q) & 1:
+                    ones[q] = max(ones[q], p)
+                else:
+                    zeros[q] = max(zeros[q], p)
+            if r & 1:
+                ones[outputs] = max(ones[outputs], p)
+            else:
+                zeros[outputs] = max(zeros[outputs], p)
+        beta[:] = before
+        posterior[t] = zeros[outputs] - ones[outputs]
+        for q in range(outputs):
+            coded[t, q] = zeros[q] - ones[q]
