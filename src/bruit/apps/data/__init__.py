@@ -1,3 +1,6 @@
 """Loaders of public data sets."""
 
-__all__: list[str] = []
+from bruit.apps.data.census import adult
+from bruit.apps.data.magazine import fair
+
+__all__ = ["adult", "fair"]

@@ -1,3 +1,6 @@
 """Figures of releases, curves and channels."""
 
-__all__: list[str] = []
+from bruit.apps.plots.figures import Bars, Series, bars, curves
+from bruit.apps.plots.style import available, saved
+
+__all__ = ["Bars", "Series", "available", "bars", "curves", "saved"]

@@ -1,0 +1,66 @@
+"""Where the file of a public data set is found: a folder you name, the user's cache, or its publisher."""
+
+import hashlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from bruit.errors import BadFile, MissingData
+
+FOLDER = "BRUIT_DATA"
+"""The environment variable that names a folder of data sets."""
+
+SECONDS_TO_WAIT = 20
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """A file by its path in a folder of data sets, its address at the publisher and the digests it may have."""
+
+    path: str
+    address: str
+    digests: tuple[str, ...]
+
+
+def find(file: PublicFile) -> Path:
+    """The file on this machine, fetched from its publisher if need be; its digest was checked."""
+    folders = [Path(os.environ[FOLDER])] if os.environ.get(FOLDER) else []
+    for folder in (*folders, cache()):
+        if (folder / file.path).is_file():
+            return _checked(folder / file.path, file)
+    return _fetched(file)
+
+
+def cache() -> Path:
+    """The user's folder for what can be fetched again."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bruit"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bruit"
+
+
+def _checked(path: Path, file: PublicFile) -> Path:
+    if hashlib.sha256(path.read_bytes()).hexdigest() not in file.digests:
+        raise BadFile(f"{path} is not the published {file.path}: remove it, so that it is fetched again")
+    return path
+
+
+def _fetched(file: PublicFile) -> Path:
+    try:
+        with urlopen(file.address, timeout=SECONDS_TO_WAIT) as answer:
+            content = answer.read()
+    except (URLError, TimeoutError) as error:
+        raise MissingData(
+            f"{file.path} is neither in the folder named by {FOLDER} nor in {cache()}, and {file.address} cannot be "
+            f"reached: put the file into one of them"
+        ) from error
+    if hashlib.sha256(content).hexdigest() not in file.digests:
+        raise BadFile(f"{file.address} does not give the {file.path} that was published; nothing was kept")
+    path = cache() / file.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)  # in one step: nobody ever reads half a file
+    return path

@@ -1,0 +1,109 @@
+"""Curves with error bars and bars with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bruit.apps.plots.style import COLOURS, MARKERS, saved
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points with a name; `low` and `high` are the ends of an interval around each, where there is one.
+
+    `dashed` draws a line without markers: a theory or a baseline beside what was measured.
+    """
+
+    label: str
+    x: ArrayLike
+    y: ArrayLike
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar for each category, with a name; `low` and `high` as in `Series`."""
+
+    label: str
+    y: ArrayLike
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+
+
+def curves(
+    path: Path,
+    series: Sequence[Series],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    x_scale: Scale = "linear",
+    y_scale: Scale = "linear",
+) -> Path:
+    """Saves one curve a series, with error bars where a series has an interval."""
+    with saved(path) as axes:
+        for number, one in enumerate(series):
+            look = {"linestyle": "--"} if one.dashed else {"marker": MARKERS[number % len(MARKERS)], "markersize": 5}
+            axes.errorbar(
+                np.asarray(one.x, float),
+                np.asarray(one.y, float),
+                yerr=_reach(one),
+                label=one.label,
+                color=COLOURS[number % len(COLOURS)],
+                capsize=3,
+                linewidth=1.5,
+                **look,
+            )
+        axes.set(title=title, xlabel=x, ylabel=y, xscale=x_scale, yscale=y_scale)
+        _legend(axes, len(series))
+    return path
+
+
+def bars(path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title: str, y: str) -> Path:
+    """Saves horizontal bars, one of each group beside each category, with intervals where a group has them."""
+    places = np.arange(len(categories))
+    thickness = 0.8 / len(groups)
+    with saved(path, size=(7.0, 1.4 + 0.28 * len(categories) * (1 + len(groups)))) as axes:
+        for number, group in enumerate(groups):
+            axes.barh(
+                places + (number - (len(groups) - 1) / 2) * thickness,
+                np.asarray(group.y, float),
+                thickness,
+                xerr=_reach(group),
+                label=group.label,
+                color=COLOURS[number % len(COLOURS)],
+                capsize=3,
+                error_kw={"elinewidth": 1.2},
+            )
+        axes.set_yticks(places, list(categories))
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set(title=title, xlabel=y)
+        _legend(axes, len(groups))
+    return path
+
+
+def _reach(one: Series | Bars) -> NDArray[np.float64] | None:
+    """How far the interval reaches below and above each point."""
+    if one.low is None or one.high is None:
+        return None
+    middle = np.asarray(one.y, float)
+    return np.maximum([middle - np.asarray(one.low, float), np.asarray(one.high, float) - middle], 0.0)
+
+
+def _legend(axes: Axes, entries: int) -> None:
+    if entries > 1:
+        axes.legend()

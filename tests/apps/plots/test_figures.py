@@ -1,0 +1,45 @@
+"""Figures are written whole, look alike, and ask for their extra by its name."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bruit.apps import plots
+from bruit.errors import MissingExtra
+
+SERIES = [
+    plots.Series("measured", [1, 2, 4], [0.5, 0.2, 0.1], [0.4, 0.1, 0.05], [0.6, 0.3, 0.2]),
+    plots.Series("theory", [1, 2, 4], [0.5, 0.25, 0.125], dashed=True),
+]
+
+
+def test_the_same_curves_give_the_same_picture(tmp_path: Path) -> None:
+    paths = [tmp_path / "a" / "one.png", tmp_path / "two.png"]
+    for path in paths:
+        assert plots.curves(path, SERIES, title="Error", x="ε", y="error", x_scale="log", y_scale="log") == path
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+
+
+def test_bars_are_drawn_at_their_values_with_their_intervals(tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    groups = [plots.Bars("truth", [1.0, 0.0]), plots.Bars("estimate", [0.9, 0.1], [0.8, 0.0], [1.0, 0.2])]
+    plots.bars(tmp_path / "bars.png", ["yes", "no"], groups, title="Survey", y="share")
+    picture = (imread(tmp_path / "bars.png")[..., :3] * 255).round().astype(int)
+    blue, orange = ((np.abs(picture - colour).sum(axis=-1) < 9).sum() for colour in ([0, 114, 178], [213, 94, 0]))
+    assert 0.9 < orange / blue < 1.1, "1.0 against 0.9 + 0.1, each with its square in the legend"
+
+
+def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), plots.saved(tmp_path / "bad.png"):
+        raise ZeroDivisionError
+    assert not (tmp_path / "bad.png").exists()
+
+
+def test_without_matplotlib_the_pip_line_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'bruit\[plot\]'"):
+        plots.curves(tmp_path / "a.png", SERIES, title="", x="", y="")
