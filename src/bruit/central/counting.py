@@ -3,8 +3,8 @@
 import numpy as np
 
 from bruit.central.noise import bought_noise, draw, half_width
-from bruit.central.paying import pay
-from bruit.ledger import Budget, require
+from bruit.central.paying import pay, require_price
+from bruit.ledger import Budget
 from bruit.privacy import Covers, Interval, Release
 from bruit.tables import Column, Table
 from bruit.tables import count as exact_count
@@ -21,8 +21,8 @@ def count(
 
     Adding, removing or exchanging one person moves the count by at most that number of rows, under both relations.
     """
-    price = require(budget, "central.count")
     table = data if isinstance(data, Table) else data.table
+    price = require_price(budget, table, "central.count")
     loss = bought_noise(price, sensitivity=table.bounds[1])
     width = half_width(loss, confidence)
     charge, source = pay(price, loss, what="central.count", rng=rng)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from math import prod
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.central.noise import bought_noise, draw, half_width
-from bruit.central.paying import pay
+from bruit.central.paying import pay, require_price
 from bruit.errors import InvalidArgument
-from bruit.ledger import Budget, require
+from bruit.ledger import Budget
 from bruit.privacy import REPLACE_ONE, Covers, Interval, Neighbours, Release
-from bruit.tables import Among, Column, draw_key
+from bruit.tables import Among, Column, cells, draw_key
 from bruit.tables import histogram as exact_histogram
 
 
@@ -35,22 +35,23 @@ def histogram(
 
     Every cell gets its own noise, the empty ones too; the interval holds for each cell by itself.
     """
-    price = require(budget, "central.histogram")
     if not columns:
         raise InvalidArgument("central.histogram needs at least one column with a declared domain")
+    price = require_price(budget, columns[0].table, "central.histogram")
     sensitivity, entries = histogram_sensitivity(*columns[0].table.bounds, price.neighbours)
     loss = bought_noise(price, sensitivity=sensitivity, entries=entries)
     width = half_width(loss, confidence)
+    labels = _labels(columns)
     charge, source = pay(price, loss, what="central.histogram", rng=rng)
     exact = exact_histogram(columns, key=draw_key(source))
     noisy = exact.reshape(-1) + draw(loss, exact.size, rng=source)
-    bounds = (np.maximum(noisy + side, 0).astype(np.float64) for side in (-width, width))
+    low, high = (np.maximum(noisy + side, 0).astype(np.float64) for side in (-width, width))
     release = Release(
         value=noisy.reshape(exact.shape),
         guarantee=charge.guarantee,
         method=type(loss).__name__,
-        labels=_labels(columns),
-        interval=Interval(*bounds, confidence, Covers.TABLE),
+        labels=labels,
+        interval=Interval(low, high, confidence, Covers.TABLE),
         noise=float(width),
     )
     return charge.finish(release)
@@ -58,10 +59,9 @@ def histogram(
 
 def _labels(columns: tuple[Column, ...]) -> tuple[str, ...]:
     """One label a cell, in the order of the flattened counts."""
-    sizes = [column.domain.size for column in columns]
+    cells(columns)
     names = [_values(column) for column in columns]
-    cells = (np.unravel_index(cell, sizes) for cell in range(prod(sizes)))
-    return tuple(" / ".join(names[i][place] for i, place in enumerate(cell)) for cell in cells)
+    return tuple(" / ".join(cell) for cell in product(*names))
 
 
 def _values(column: Column) -> list[str]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, laplace_noise, require_confidence
-from bruit.central.paying import pay, share
+from bruit.central.paying import pay, require_price, share
 from bruit.errors import InvalidArgument, OutOfDomain
-from bruit.ledger import Budget, require
+from bruit.ledger import Budget
 from bruit.privacy import EACH_ROW, REPLACE_ONE, Assumption, Covers, Interval, Loss, Neighbours, Release, composed
 from bruit.tables import Column, reach, total
 from bruit.tables import count as exact_count
@@ -39,7 +39,7 @@ def sum(  # noqa: A001  the statistic's own name, used as central.sum
     column: Column, *, budget: Budget | None, confidence: float = 0.95, rng: np.random.Generator | None = None
 ) -> Release[float]:
     """The sum of a column after clamping, each person's sum clamped to what `limit(rows=...)` rows can reach."""
-    price = require(budget, "central.sum")
+    price = require_price(budget, column.table, "central.sum")
     loss = bought_noise(price, sensitivity=sum_sensitivity(column, price.neighbours))
     width = half_width(loss, confidence)
     charge, source = pay(price, loss, what="central.sum", rng=rng)
@@ -66,8 +66,8 @@ def mean(
     rng: np.random.Generator | None = None,
 ) -> Release[float]:
     """The mean of a column: a noisy sum around the middle of its bounds over `size`, or over a paid noisy count."""
-    moments = _Moments(column, require(budget, "central.mean"), size, confidence, powers=(1,), what="central.mean")
-    return moments.release(rng)
+    price = require_price(budget, column.table, "central.mean")
+    return _Moments(column, price, size, confidence, powers=(1,), what="central.mean").release(rng)
 
 
 def variance(
@@ -79,9 +79,8 @@ def variance(
     rng: np.random.Generator | None = None,
 ) -> Release[float]:
     """The variance of a column, from noisy sums of first and second powers around the middle of its bounds."""
-    powers = (1, 2)
-    moments = _Moments(column, require(budget, "central.variance"), size, confidence, powers, what="central.variance")
-    return moments.release(rng)
+    price = require_price(budget, column.table, "central.variance")
+    return _Moments(column, price, size, confidence, powers=(1, 2), what="central.variance").release(rng)
 
 
 @dataclass(frozen=True)
@@ -149,8 +148,8 @@ class _Moments:
         sizes = [middle] if self.size is not None else [max(middle - widths[-1], 1), middle + widths[-1]]
         averages = [Fraction(value, middle) for value in noisy[: len(self.powers)]]
         ranges = []
-        for value, width in zip(noisy[: len(self.powers)], widths, strict=False):
-            ends = [Fraction(value + side, size) for side in (-width, width) for size in sizes]
+        for steps, width in zip(noisy[: len(self.powers)], widths, strict=False):
+            ends = [Fraction(steps + side, size) for side in (-width, width) for size in sizes]
             ranges.append((min(ends), max(ends)))
         if self.powers == (1,):
             points = [self.middle + average for average in (averages[0], *ranges[0])]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
-from bruit.privacy import DiscreteGaussian, DiscreteLaplace, Exact, Neighbours, exactly
+from bruit.privacy import Approximate, DiscreteGaussian, DiscreteLaplace, Exact, Neighbours, Pure, exactly
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 IntegerNoise = DiscreteLaplace | DiscreteGaussian
@@ -25,7 +25,7 @@ def laplace_noise(epsilon: Fraction, sensitivity: int, neighbours: Neighbours) -
 def bought_noise(budget: Budget, *, sensitivity: int, entries: int = 1) -> IntegerNoise:
     """The noise a budget buys for integers of which one person moves `entries`, by `sensitivity` in all (l1)."""
     loss = budget.loss
-    if loss is None:
+    if isinstance(loss, Pure | Approximate):
         return laplace_noise(budget.epsilon, sensitivity, budget.neighbours)
     if isinstance(loss, DiscreteLaplace) and loss.sensitivity >= sensitivity:
         return loss

@@ -2,13 +2,26 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from bruit.errors import NotPrivate
-from bruit.ledger import Budget, Charge
-from bruit.privacy import Assumption, Loss
+from bruit.errors import NotPrivate, PrivacyError
+from bruit.ledger import Budget, Charge, require
+from bruit.privacy import Approximate, Assumption, Loss, Pure
 from bruit.randomness import generator, is_strong
+from bruit.tables import Table
+
+
+def require_price(budget: Any, table: Table, what: str) -> Budget:
+    """The budget, where its book protects the people whose rows the table holds."""
+    price = require(budget, what)
+    if price.person != table.person:
+        raise PrivacyError(
+            f"{what}: the book {price.ledger.name!r} protects {price.person!r}, the rows of this table belong to "
+            f"{table.person!r}; read the table with person={price.person!r}, or use a book for {table.person!r}"
+        )
+    return price
 
 
 def pay(
@@ -27,7 +40,7 @@ def pay(
 
 def share(budget: Budget, parts: int, what: str) -> Fraction:
     """An equal share of the budget's epsilon for a statistic that is made of several noisy numbers."""
-    if budget.loss is not None:
+    if not isinstance(budget.loss, Pure | Approximate):
         raise NotPrivate(
             f"{what} is made of {parts} noisy numbers: give its budget as an epsilon, not as a single loss"
         )

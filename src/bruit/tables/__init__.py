@@ -2,7 +2,7 @@
 
 from bruit.tables.bounding import Key, draw_key
 from bruit.tables.domain import OTHER, Among, Domain, Within, among, domain_from_json, within
-from bruit.tables.exact import count, histogram, reach, tally, total
+from bruit.tables.exact import cells, count, histogram, reach, tally, total
 from bruit.tables.reading import read
 from bruit.tables.table import Column, Table, UndeclaredColumn
 
@@ -16,6 +16,7 @@ __all__ = [
     "UndeclaredColumn",
     "Within",
     "among",
+    "cells",
     "count",
     "domain_from_json",
     "draw_key",

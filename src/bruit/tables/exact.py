@@ -58,13 +58,21 @@ def tally(column: Column, *, key: Key) -> tuple[NDArray[np.int64], NDArray[np.in
     return _tallied(bounded_rows(frame, rows=column.table.bounds[1], key=key))
 
 
-def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
-    """How many rows have each combination of the columns' values, as a dense array; people bounded per group."""
+def cells(columns: Sequence[Column]) -> tuple[int, ...]:
+    """How many values each column has, where they can be counted together: checked before anything is charged."""
     shape = tuple(column.domain.size for column in columns)
+    if any(column.table.frame is not columns[0].table.frame for column in columns):
+        raise InvalidArgument("columns of different tables cannot be counted together: take them from one table")
     if prod(shape) > MOST_CELLS:
         raise InvalidArgument(
-            f"{prod(shape)} cells are too many; at most {MOST_CELLS}: use coarser grids or fewer columns"
+            f"{prod(shape)} cells are too many; at most {MOST_CELLS}: use coarser grids, fewer columns"
         )
+    return shape
+
+
+def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
+    """How many rows have each combination of the columns' values, as a dense array; people bounded per group."""
+    shape = cells(columns)
     frame = encoded(columns)
     cell: nw.Expr = nw.lit(0)
     for i, column in enumerate(columns):
@@ -72,12 +80,12 @@ def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
     frame = frame.with_columns(cell.cast(nw.Int64).alias("integer"))
     table = columns[0].table
     if table.person == EACH_ROW:
-        cells, counts = _tallied(_counted(frame))
+        places, counts = _tallied(_counted(frame))
     else:
         groups, rows = table.bounds
-        cells, counts = _tallied(bounded_groups(frame, groups=groups, rows=rows, key=key))
+        places, counts = _tallied(bounded_groups(frame, groups=groups, rows=rows, key=key))
     dense = np.zeros(prod(shape), np.int64)
-    dense[cells] = counts
+    dense[places] = counts
     return dense.reshape(shape)
 
 

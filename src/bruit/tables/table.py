@@ -122,8 +122,6 @@ def encoded(columns: Sequence[Column]) -> nw.LazyFrame[Any]:
     A row that any of the domains drops, or that names no person, is left out.
     """
     table = columns[0].table
-    if any(column.table.frame is not table.frame for column in columns):
-        raise InvalidArgument("columns of different tables cannot be counted together: take them from one table")
     frame = table.frame
     for column in columns:
         if column.parses_text:

@@ -1,0 +1,39 @@
+import numpy as np
+import polars as pl
+import pytest
+
+import bruit
+from bruit import central
+from bruit.central.histograms import histogram_sensitivity
+from bruit.errors import InvalidArgument
+
+
+def test_cells_and_labels_stand_in_the_same_order(ledger, table):
+    city, x = table["city"].among(["Paris", "Lyon"]), table["x"].within(0, 10, grid=5)
+    release = central.histogram(city, x, budget=ledger.budget(epsilon=1000), rng=np.random.default_rng(0))
+    assert release.value.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert release.labels[:4] == ("Paris / 0", "Paris / 5", "Paris / 10", "Lyon / 0")
+    assert release.labels[-1] == "OTHER / 10"
+    assert release.frame().height == 9
+
+
+def test_sensitivity_doubles_when_a_person_is_exchanged(neighbours):
+    expected = (6, 2) if neighbours == bruit.ADD_OR_REMOVE_ONE else (12, 4)
+    assert histogram_sensitivity(2, 3, neighbours) == expected
+
+
+def test_every_cell_gets_its_own_noise_the_empty_ones_too(ledger):
+    empty = pl.DataFrame({"x": pl.Series([], dtype=pl.Float64)})
+    column = bruit.tables.read(empty, person=bruit.EACH_ROW)["x"].within(0, 999, grid=1)
+    noisy = central.histogram(column, budget=ledger.budget(epsilon="0.1"), rng=np.random.default_rng(2)).value
+    assert len(np.unique(noisy)) > 20
+    assert (noisy == 0).mean() < 0.2
+
+
+def test_a_histogram_of_nothing_or_of_too_many_cells_is_refused(ledger, table):
+    with pytest.raises(InvalidArgument, match="at least one column"):
+        central.histogram(budget=ledger.budget(epsilon=1))
+    fine = table["x"].within(0, 10**6, grid=1)
+    with pytest.raises(InvalidArgument, match="too many"):
+        central.histogram(fine, fine, budget=ledger.budget(epsilon=1))
+    assert not ledger.entries

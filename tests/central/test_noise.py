@@ -1,0 +1,46 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bruit.central.noise import epsilon_for_half_width, half_width, laplace_half_width
+from bruit.errors import InvalidArgument
+from bruit.privacy import ADD_OR_REMOVE_ONE, DiscreteGaussian, DiscreteLaplace
+
+
+@given(st.fractions(Fraction(1, 10), 50), st.floats(0.01, 0.999))
+def test_laplace_half_width_is_the_least_that_covers(scale, confidence):
+    width = half_width(DiscreteLaplace(scale, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE), confidence)
+    base = np.exp(-1 / float(scale))
+
+    def inside(reach):
+        return 1 - 2 * base ** (reach + 1) / (1 + base)
+
+    assert inside(width) >= confidence - 1e-9
+    assert width == 0 or inside(width - 1) < confidence + 1e-9
+
+
+@given(st.fractions(Fraction(1, 4), 400), st.floats(0.01, 0.999))
+def test_gaussian_half_width_is_the_least_that_covers(variance, confidence):
+    loss = DiscreteGaussian(variance, squared_sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
+    width = half_width(loss, confidence)
+    places = np.arange(-2000, 2001)
+    mass = np.exp(-0.5 * places**2 / float(variance))
+    mass /= mass.sum()
+    assert mass[np.abs(places) <= width].sum() >= confidence - 1e-9
+    assert width == 0 or mass[np.abs(places) <= width - 1].sum() < confidence + 1e-9
+
+
+@given(st.integers(1, 10_000), st.integers(1, 5))
+def test_epsilon_for_an_error_meets_it_and_is_least(error, sensitivity):
+    epsilon = epsilon_for_half_width(error, sensitivity=sensitivity, confidence=0.95)
+    assert laplace_half_width(float(sensitivity / epsilon), 0.95) <= error
+    assert laplace_half_width(float(sensitivity / (epsilon * Fraction(99, 100))), 0.95) >= error
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, 95.0, float("nan")])
+def test_an_absurd_confidence_is_refused(confidence):
+    with pytest.raises(InvalidArgument, match="confidence"):
+        half_width(DiscreteLaplace(1, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE), confidence)
