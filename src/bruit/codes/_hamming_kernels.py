@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit._jit import inlined, kernel
+from bruit._jit import kernel
 
 CLEAN, FAILED = np.int32(-1), np.int32(-2)
 
 
-@inlined
+@kernel  # not inlined: the types of its caller's loop would widen and the loop run byte by byte
 def _parity(byte: Any) -> Any:
     byte ^= byte >> np.uint8(4)
     byte ^= byte >> np.uint8(2)
@@ -18,7 +18,7 @@ def _parity(byte: Any) -> Any:
     return byte & np.uint8(1)
 
 
-@inlined
+@kernel
 def _correct(words: Any, row: Any, syndrome: Any, position: Any, out: Any, place: Any) -> None:
     """Copies a word and turns over the bit its syndrome names."""
     for at in range(words.shape[1]):

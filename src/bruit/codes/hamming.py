@@ -108,7 +108,7 @@ class Hamming:
 
     @cached_property
     def _masks(self) -> NDArray[np.uint8]:
-        return np.packbits(self.check_matrix.T, axis=1)
+        return np.packbits(np.ascontiguousarray(self.check_matrix.T), axis=1)
 
     @property
     def parity(self) -> NDArray[np.uint8]:
