@@ -80,9 +80,12 @@ def any_exp_coin(words: Words, position: int, numerator: Word, denominator: Word
 
 
 @kernel
-def one_sided(words: Words, position: int, over: Word, under: Word) -> tuple[np.int64, int]:
+def one_sided(
+    words: Words, position: int, over: Word, under: Word, step: np.int64, rest_step: Word
+) -> tuple[np.int64, int]:
     """Mass proportional to exp(-k under / over) on k >= 0: floor((low + over * high) / under), added up step by step.
 
+    over = step * under + rest_step, so that no product overflows.
     [Canonne, Kamath and Steinke 2020, Algorithm 2]; a value past the largest int64 becomes that one.
     """
     while True:
@@ -94,8 +97,8 @@ def one_sided(words: Words, position: int, over: Word, under: Word) -> tuple[np.
             return LARGEST, position
         if keep:
             break
-    step, rest_step = np.int64(over // under), over % under
-    value, rest = np.int64(low // under), low % under
+    quotient = low if under == ONE else low // under
+    value, rest = np.int64(quotient), low - quotient * under
     while True:
         hit, position = exp_coin(words, position, ONE, ONE)
         if position > len(words) or not hit:
@@ -107,10 +110,12 @@ def one_sided(words: Words, position: int, over: Word, under: Word) -> tuple[np.
 
 
 @kernel
-def two_sided(words: Words, position: int, over: Word, under: Word) -> tuple[np.int64, int]:
+def two_sided(
+    words: Words, position: int, over: Word, under: Word, step: np.int64, rest_step: Word
+) -> tuple[np.int64, int]:
     """Mass proportional to exp(-|k| under / over): one side and a sign; minus zero is drawn again."""
     while True:
-        value, position = one_sided(words, position, over, under)
+        value, position = one_sided(words, position, over, under, step, rest_step)
         if position >= len(words):
             return value, len(words) + 1
         negative = words[position] >> np.uint64(63)
@@ -161,9 +166,9 @@ def fill_exp_coins(words: Words, out: Out, done: int, numerator: Word, denominat
 @kernel
 def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
     """Mass proportional to exp(-k under / over) on k >= 0."""
-    position = 0
+    position, step, rest_step = 0, np.int64(over // under), over % under
     for i in range(done, len(out)):
-        value, after = one_sided(words, position, over, under)
+        value, after = one_sided(words, position, over, under, step, rest_step)
         if after > len(words):
             return i, position, True
         out[i], position = value, after
@@ -173,9 +178,9 @@ def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -
 @kernel
 def fill_two_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
     """Mass proportional to exp(-|k| under / over)."""
-    position = 0
+    position, step, rest_step = 0, np.int64(over // under), over % under
     for i in range(done, len(out)):
-        value, after = two_sided(words, position, over, under)
+        value, after = two_sided(words, position, over, under, step, rest_step)
         if after > len(words):
             return i, position, True
         out[i], position = value, after
@@ -202,7 +207,7 @@ def fill_gaussian(
     for i in range(done, len(out)):
         at, keep = position, False
         while not keep:
-            value, at = two_sided(words, at, scale, ONE)
+            value, at = two_sided(words, at, scale, ONE, np.int64(scale), ZERO)
             if at > len(words):
                 return i, position, True
             if abs(value) > limit:
@@ -272,7 +277,7 @@ def fill_wide_gaussian(
     for i in range(done, len(out)):
         at, keep = position, False
         while not keep:
-            value, at = two_sided(words, at, scale, ONE)
+            value, at = two_sided(words, at, scale, ONE, np.int64(scale), ZERO)
             if at > len(words):
                 return i, position, True
             if abs(value) > limit:
