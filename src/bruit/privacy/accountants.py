@@ -19,8 +19,9 @@ from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy import composition, concentrated, renyi
 from bruit.privacy.composition import approximation, basic, left_of, total
 from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
-from bruit.privacy.losses import Gaussian, Loss
+from bruit.privacy.losses import Gaussian, Loss, ZeroConcentrated
 from bruit.privacy.numbers import Exact, exactly, probability, rounded_up
+from bruit.privacy.pld import pld_delta, pld_epsilon
 
 Orders = Sequence[float] | NDArray[np.float64] | Literal["fine"] | None
 """Rényi orders: own ones, "fine" for a search on a wide grid, or None for the document's."""
@@ -84,9 +85,7 @@ def _has_own_price(part: Loss) -> bool:
 
 def _single(part: Loss, share: Fraction) -> Fraction:
     """The epsilon of one part at its share of delta."""
-    if isinstance(part, Gaussian):
-        return rounded_up(gaussian_epsilon(float(1 / part.noise), float(share)))
-    return epsilon(part, delta=share, by="zcdp")
+    return epsilon(part, delta=share, by="zcdp" if isinstance(part, ZeroConcentrated) else "pld")
 
 
 def _basic_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
@@ -189,6 +188,16 @@ def _least(loss: Loss, given: float, orders: Orders, convert: renyi.Conversion) 
     return min(price, least(around)[1], key=lambda found: found.amount)
 
 
+def _pld_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
+    if delta == 0:
+        return Price(basic(loss)[0])  # the largest loss there is
+    return Price(rounded_up(pld_epsilon(loss, float(delta) * (1 - 2.0**-50))))
+
+
+def _pld_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
+    return Price(rounded_up(pld_delta(loss, float(epsilon) * (1 - 2.0**-50))))
+
+
 def _room(loss: Loss, delta: Fraction, by: str) -> float:
     """What is left of delta for an accountant that cannot do without one, rounded down."""
     left = left_of(delta, total(loss, approximation), by)
@@ -204,6 +213,7 @@ _EPSILONS: dict[str, Accountant] = {
     "gdp": _gdp_epsilon,
     "rdp-simple": _rdp_simple_epsilon,
     "rdp": _rdp_epsilon,
+    "pld": _pld_epsilon,
 }
 
 _DELTAS: dict[str, Accountant] = {
@@ -213,6 +223,7 @@ _DELTAS: dict[str, Accountant] = {
     "gdp": _gdp_delta,
     "rdp-simple": _rdp_simple_delta,
     "rdp": _rdp_delta,
+    "pld": _pld_delta,
 }
 
 ACCOUNTANTS = tuple(_EPSILONS)

@@ -181,10 +181,10 @@ def _with_rounding(log_moment: Floats, epsilon: float, orders: Floats) -> Floats
 
 
 def discrete_laplace_atoms(scale: float, sensitivity: int) -> tuple[Floats, Floats]:
-    """The losses of integer noise of mass proportional to exp(-|k|/scale) moved by `sensitivity`, and their masses."""
+    """The growing losses of noise of mass proportional to exp(-|k|/scale) moved by `sensitivity`, and their masses."""
     inner = np.arange(1, sensitivity)
     below = 1 / (1 + np.exp(-1 / scale))
     above = np.exp(-(sensitivity - 1) / scale) / (1 + np.exp(1 / scale))
     masses = np.concatenate([[below], np.tanh(0.5 / scale) * np.exp(-inner / scale), [above]])
     losses = np.concatenate([[sensitivity], sensitivity - 2.0 * inner, [-sensitivity]]) / scale
-    return losses, masses
+    return losses[::-1], masses[::-1]

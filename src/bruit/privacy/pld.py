@@ -1,0 +1,109 @@
+"""Privacy loss distributions: the tightest epsilon of a composition, always an upper bound."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.privacy.convolution import SLACK, TradeOff, best_chernoff, trade_off
+from bruit.privacy.dominating import Counted, cases
+from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon
+from bruit.privacy.loss_grid import log_moments
+from bruit.privacy.losses import Loss
+from bruit.privacy.pairs import GaussianPair
+
+Floats = NDArray[np.float64]
+
+TILTS: Floats = np.geomspace(0.1, 1e6, 90)
+NEGATIVE_TILTS: Floats = np.array([-2.0, -1.0, -0.5, -0.25, -0.05])
+TOLERANCE = 1e-4
+"""How far above the truth epsilon may lie because of the grid."""
+
+
+def pld_epsilon(loss: Loss, delta: float, *, tolerance: float = TOLERANCE) -> float:
+    """The epsilon of a loss at a delta: the worst of its cases."""
+    return float(pld_curve(loss, [1], delta, tolerance=tolerance)[0])
+
+
+def pld_curve(loss: Loss, repeats: Sequence[int], delta: float, *, tolerance: float = TOLERANCE) -> Floats:
+    """The epsilon of a loss repeated each of these numbers of times, from one grid."""
+    worst = np.zeros(len(repeats))
+    for counted in cases(loss):
+        smooth = _only_gaussian(counted)
+        if smooth is not None:
+            found = [gaussian_epsilon(math.sqrt(n) / smooth, delta) for n in repeats]
+        else:
+            found = [curve.epsilon(delta) for curve in _trade_offs(counted, repeats, delta, tolerance)]
+        worst = np.maximum(worst, found)
+    return worst
+
+
+def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> float:
+    """The delta of a loss at an epsilon: the worst of its cases, each on a grid that is sharp there."""
+    worst = 0.0
+    for counted in cases(loss):
+        smooth = _only_gaussian(counted)
+        if smooth is not None:
+            found = gaussian_delta(1 / smooth, epsilon)
+        else:
+            guess = _chernoff_delta(counted, epsilon)
+            found = _trade_offs(counted, [1], guess, tolerance)[0].delta(epsilon) if guess > 0 else 0.0
+        worst = max(worst, found)
+    return worst
+
+
+def _trade_offs(counted: Counted, repeats: Sequence[int], delta: float, tolerance: float) -> list[TradeOff]:
+    """The trade-off of the pairs for each number of repeats, from one grid fine enough for all."""
+    total = sum(times for _, times in counted)
+    tail = SLACK * delta / (total * max(repeats))
+    cumulants = np.sum([times * pair.cumulants(TILTS, tail) for pair, times in counted], axis=0)
+    guides = [best_chernoff(TILTS, n * cumulants, delta) for n in repeats]
+    fine = min(_step(TILTS[i], epsilon, n * total, tolerance) for (i, epsilon), n in zip(guides, repeats, strict=True))
+    step = _common_lattice(counted, fine) or fine
+    grids = [(pair.grid(step, tail), times) for pair, times in counted]
+    tilts = _tilts_around(min(guides)[0], max(guides)[0])
+    moments = np.sum([times * log_moments(grid.losses, grid.masses, tilts) for grid, times in grids], axis=0)
+    return [trade_off([(grid, n * times) for grid, times in grids], delta, tilts, n * moments) for n in repeats]
+
+
+def _step(tilt: float, epsilon: float, times: int, tolerance: float) -> float:
+    """Connecting dots adds about times * (tilt + 1) * step^2 / 12 to epsilon; keep it under the tolerance."""
+    allowed = min(tolerance, max(0.002 * epsilon, 1e-7))
+    return min(math.sqrt(12 * allowed / (times * (tilt + 1))), max(epsilon, 1e-6) / 300)
+
+
+def _common_lattice(counted: Counted, fine: float) -> float | None:
+    """The largest step on which every loss lies exactly, unless it is finer than need be."""
+    common = Fraction(0)
+    for pair, _ in counted:
+        if pair.lattice is None:
+            return None
+        common = Fraction(
+            math.gcd(common.numerator * pair.lattice.denominator, pair.lattice.numerator * common.denominator),
+            common.denominator * pair.lattice.denominator,
+        )
+    return float(common) if common >= fine else None
+
+
+def _tilts_around(lowest: int, highest: int) -> Floats:
+    """The tilts that surround the guides, and a few negative ones of the same size."""
+    return np.append(TILTS[highest] * NEGATIVE_TILTS, TILTS[max(lowest - 8, 0) : highest + 8])
+
+
+def _only_gaussian(counted: Counted) -> float | None:
+    """The noise when all there is, is one Gaussian release: its trade-off has a closed form."""
+    if len(counted) == 1 and counted[0][1] == 1:
+        pair = counted[0][0]
+        if isinstance(pair, GaussianPair) and (pair.p_rate, pair.q_rate) == (1.0, 0.0):
+            return pair.noise
+    return None
+
+
+def _chernoff_delta(counted: Counted, epsilon: float) -> float:
+    """A bound on delta at an epsilon, to choose the grid by."""
+    cumulants = np.sum([times * pair.cumulants(TILTS, 1e-30) for pair, times in counted], axis=0)
+    orders = TILTS + 1
+    exponent = cumulants - TILTS * epsilon + TILTS * np.log(TILTS / orders) - np.log(orders)
+    return float(np.exp(np.clip(exponent.min(), -650, -1e-3)))
