@@ -30,7 +30,7 @@ bench: setup ## ours beside the peers, every area
 	$(BIN)/python -m benchmarks all
 
 stress: setup ## the tests at full size
-	$(BIN)/python -m pytest -m stress
+	$(BIN)/python -m pytest -m stress || [ $$? -eq 5 ]  # 5: there are none yet
 
 audit: setup ## every mechanism measured from outside, at full size
 	$(BIN)/bruit audit

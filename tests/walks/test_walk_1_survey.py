@@ -25,7 +25,11 @@ def test_a_survey_answer_becomes_a_share_with_its_interval() -> None:
 
 
 def test_two_halves_of_a_survey_merge_into_the_whole() -> None:
-    krr = bruit.local.KRR(ANSWERS, epsilon=1.0)
-    reports = krr.randomise(np.repeat(ANSWERS, 1000), rng=np.random.default_rng(1))
-    merged = krr.tally(reports[:700]) + krr.tally(reports[700:])
-    np.testing.assert_array_equal(krr.estimate(merged).value, krr.estimate(krr.tally(reports)).value)
+    krr, rng = bruit.local.KRR(ANSWERS, epsilon=1.0), np.random.default_rng(1)
+    north = krr.randomise(np.repeat(ANSWERS, 700), rng=rng)
+    south = krr.randomise(np.repeat(ANSWERS, 300), rng=rng)
+
+    merged = krr.estimate(krr.tally(north) + krr.tally(south))
+
+    together = krr.tally(np.concatenate([north.values, south.values]))
+    np.testing.assert_array_equal(merged.value, krr.estimate(together).value)
