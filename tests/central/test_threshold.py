@@ -1,0 +1,56 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from laws import assert_law
+
+from bruit.central import AboveThreshold
+from bruit.errors import BudgetMissing, InvalidArgument, PrivacyError
+
+
+def discrete_laplace_mass(places, scale):
+    return np.tanh(0.5 / scale) * np.exp(-np.abs(places) / scale)
+
+
+def test_the_index_of_the_first_above_follows_its_law(ledger, table):
+    """Two questions at epsilon 2: the law of {first, second, none} summed over the noise of the threshold."""
+    rng, answers = np.random.default_rng(4), [-1, 1]
+    places = np.arange(-80, 81)
+    threshold = discrete_laplace_mass(places, 1.0)
+    above = [
+        np.array([discrete_laplace_mass(places, 2.0)[places + answer >= t].sum() for t in places]) for answer in answers
+    ]
+    law = [threshold @ above[0], threshold @ ((1 - above[0]) * above[1]), threshold @ ((1 - above[0]) * (1 - above[1]))]
+    seen = [0, 0, 0]
+    for _ in range(2048):
+        asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=2), rng=rng)
+        first = asking.first([lambda _: -1, lambda _: 1])
+        seen[2 if first is None else first] += 1
+    assert_law(seen, np.array(law) / sum(law))
+
+
+def test_it_stops_at_the_first_answer_above(ledger, table):
+    asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
+    assert asking.first([lambda _: -1000, lambda _: 1000]) == 1
+    with pytest.raises(PrivacyError, match="pay for another"):
+        asking.ask(lambda _: 0)
+    assert asking.guarantee.epsilon == 1
+    assert len(ledger.entries) == 1
+
+
+def test_rule_8_noise_is_never_copied(ledger, table):
+    asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(PrivacyError, match="cannot be copied"):
+            copied(asking)
+
+
+def test_declared_numbers_are_checked_before_the_charge(ledger, table):
+    with pytest.raises(InvalidArgument, match="sensitivity"):
+        AboveThreshold(table, 0, sensitivity=0, budget=ledger.budget(epsilon=1))
+    with pytest.raises(InvalidArgument, match="threshold"):
+        AboveThreshold(table, 0.5, sensitivity=1, budget=ledger.budget(epsilon=1))
+    with pytest.raises(BudgetMissing):
+        AboveThreshold(table, 0, sensitivity=1, budget=None)
+    assert not ledger.entries
