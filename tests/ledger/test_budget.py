@@ -1,0 +1,200 @@
+"""A price is frozen, follows its book everywhere, and every use pays again."""
+
+import copy
+import dataclasses
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import cross_val_score
+
+from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, LedgerError, StorageError
+from bruit.ledger import WITHOUT_PRIVACY, Budget, Ledger, require
+from bruit.privacy import ADD_OR_REMOVE_ONE, Pure, Release
+
+
+class Majority(ClassifierMixin, BaseEstimator):
+    """Stands for every estimator that pays when it fits."""
+
+    def __init__(self, budget=None):
+        self.budget = budget
+
+    def fit(self, X, y):  # noqa: N803
+        require(self.budget, "Majority").charge(self.budget.loss, what="Majority.fit")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):  # noqa: N803
+        return np.full(len(X), self.classes_[0])
+
+
+def charge(budget: Budget) -> int:
+    """One charge; at the top of the module so that other processes find it."""
+    try:
+        return budget.charge(budget.loss, what="elsewhere").number
+    except BudgetExceeded:
+        return 0
+
+
+def book(store, epsilon=2):
+    return Ledger("adult", epsilon=epsilon, neighbours=ADD_OR_REMOVE_ONE, person="id", store=store)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_clone_pays_from_the_same_book_so_the_third_fit_of_five_is_refused(stored, tmp_path):
+    """The field's library loses its accountant when cloned: five fits at ε = 1 under a ceiling of 2, and it read 0."""
+    ledger = book(f"sqlite:///{tmp_path}/b.db" if stored else None)
+    model = Majority(budget=ledger.budget(epsilon=1))
+    X, y = np.zeros((10, 1)), np.arange(10) % 2  # noqa: N806
+    fitted = 0
+    with pytest.raises(BudgetExceeded):
+        for _ in range(5):
+            clone(model).fit(X, y)
+            fitted += 1
+    assert fitted == 2
+    assert ledger.spent.epsilon == 2
+
+
+def test_every_fold_of_a_cross_validation_pays(tmp_path):
+    ledger = book(f"sqlite:///{tmp_path}/b.db", epsilon=5)
+    X, y = np.zeros((20, 1)), np.arange(20) % 2  # noqa: N806
+    cross_val_score(Majority(budget=ledger.budget(epsilon=1)), X, y, cv=5, error_score="raise")
+    assert ledger.remaining.epsilon == 0
+    with pytest.raises(BudgetExceeded):
+        cross_val_score(Majority(budget=ledger.budget(epsilon=1)), X, y, cv=5, error_score="raise")
+
+
+def test_copies_and_pickles_are_the_same_book(store):
+    ledger = book(store)
+    budget = ledger.budget(epsilon=1)
+    for same in (copy.copy(budget), copy.deepcopy(budget), pickle.loads(pickle.dumps(budget))):
+        assert same == budget
+        assert same.ledger == ledger
+    pickle.loads(pickle.dumps(budget)).charge(budget.loss, what="a pickle")
+    copy.deepcopy(budget).charge(budget.loss, what="a copy")
+    with pytest.raises(BudgetExceeded):
+        budget.charge(budget.loss, what="the first")
+
+
+def test_a_charge_can_be_finished_from_its_pickle(store):
+    ledger = book(store)
+    made = ledger.budget(epsilon=1).charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="count")
+    pickle.loads(pickle.dumps(made)).finish(Release(3, made.guarantee, "count"))
+    assert ledger.releases[0].value == 3
+
+
+def test_a_book_in_memory_is_its_own_copy_but_refuses_to_pickle():
+    budget = book(None).budget(epsilon=1)
+    assert copy.deepcopy(budget).ledger is budget.ledger
+    with pytest.raises(LedgerError, match="store="):
+        pickle.dumps(budget)
+
+
+def test_two_books_in_memory_are_two_books():
+    assert book(None) != book(None)
+    assert len({book(None), book(None)}) == 2
+
+
+def test_a_book_that_was_replaced_is_not_taken_for_the_old_one(tmp_path):
+    ledger = book(f"sqlite:///{tmp_path}/b.db")
+    pickled = pickle.dumps(ledger)
+    with (tmp_path / "b.db").open("rb"):
+        for left in tmp_path.iterdir():
+            left.unlink()
+    code = (
+        "import sys, bruit.ledger, bruit.privacy as p; "
+        "bruit.ledger.Ledger('adult', epsilon=2, neighbours=p.ADD_OR_REMOVE_ONE, person='id', store=sys.argv[1])"
+    )
+    subprocess.run([sys.executable, "-c", code, ledger.book.store], check=True)
+    again = "import sys, pickle; pickle.loads(bytes.fromhex(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", again, pickled.hex()], check=False, capture_output=True, text=True)
+    assert "was replaced by another" in done.stderr
+
+
+def test_a_forked_child_of_a_book_in_memory_is_refused_and_of_a_stored_one_charges(tmp_path):
+    memory, stored = book(None), book(f"sqlite:///{tmp_path}/b.db")
+    stored.budget(epsilon=0.5).charge(Pure(0.5, neighbours=ADD_OR_REMOVE_ONE), what="parent")
+    child = os.fork()
+    if child == 0:  # pragma: no cover
+        status = 1
+        try:
+            charge(stored.budget(epsilon=0.5))
+            charge(memory.budget(epsilon=0.5))
+        except LedgerError:
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert stored.spent.epsilon == 1
+    assert memory.spent.epsilon == 0
+
+
+def test_spawned_processes_and_joblib_workers_charge_one_book(store):
+    ledger = book(store, epsilon=3)
+    budget = ledger.budget(epsilon=1)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        first = pool.map(charge, [budget] * 2)
+    others = joblib.Parallel(n_jobs=2)(joblib.delayed(charge)(budget) for _ in range(3))
+    assert sorted(first + others) == [0, 0, 1, 2, 3]
+    assert ledger.remaining.epsilon == 0
+
+
+def test_threads_charge_one_book(new):
+    ledger = new(epsilon=1)
+    budget, granted = ledger.budget(epsilon="1/40"), []
+    threads = [
+        threading.Thread(target=lambda: granted.extend(charge(budget) for _ in range(10))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(number for number in granted if number) == list(range(1, 41))
+    assert ledger.spent.epsilon == 1
+
+
+def test_a_relative_file_means_the_same_file_in_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledger = book("sqlite:///b.db")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    charge(pickle.loads(pickle.dumps(ledger)).budget(epsilon=1))
+    assert ledger.spent.epsilon == 1
+
+
+def test_a_budget_is_frozen():
+    budget = book(None).budget(epsilon=1)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        budget.epsilon = 5
+
+
+def test_rule_1_a_forgotten_budget_raises():
+    with pytest.raises(BudgetMissing, match=r"central\.count needs a budget"):
+        require(None, "central.count")
+    for wrong in (WITHOUT_PRIVACY, 1.0, book(None)):
+        with pytest.raises(InvalidArgument):
+            require(wrong, "central.count")
+
+
+def test_without_privacy_is_one_value_everywhere():
+    assert copy.deepcopy(WITHOUT_PRIVACY) is WITHOUT_PRIVACY
+    assert pickle.loads(pickle.dumps(WITHOUT_PRIVACY)) is WITHOUT_PRIVACY
+
+
+def test_a_release_that_cannot_be_kept_is_still_given_back(monkeypatch):
+    made = book(None).budget(epsilon=1).charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="count")
+
+    def broken(number, release):
+        raise StorageError("the disk is gone")
+
+    monkeypatch.setattr(made.ledger.book, "keep", broken)
+    release = Release(3, made.guarantee, "count")
+    with pytest.warns(RuntimeWarning, match="paid for but not kept"):
+        assert made.finish(release) is release

