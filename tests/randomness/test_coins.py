@@ -31,7 +31,7 @@ def test_bernoulli_follows_its_law(numerator):
     assert_law([DRAWS - ones, ones], [1 - numerator / ONE, numerator / ONE])
 
 
-@pytest.mark.parametrize("numerator", NUMERATORS[1:-1])
+@pytest.mark.parametrize("numerator", [ONE // 3, ONE // 2 + 1])
 def test_bits_of_a_word_are_independent(numerator):
     # each lane with its neighbour and with the same lane of the next word: a pool shared by lanes would show here
     packed, p = bernoulli_bits(numerator, 1 << 16, rng=seeded(2)), numerator / ONE

@@ -136,6 +136,8 @@ def test_numpy_numbers_are_numbers():
     drawn = discrete_laplace(3, 5, rng=seeded(1)).tolist()
     for three in (np.int64(3), np.float64(3), np.uint8(3), 3.0, Fraction(3)):
         assert discrete_laplace(three, np.int64(5), rng=seeded(1)).tolist() == drawn
+    short, long = (geometric(number, 50, rng=seeded(1)).tolist() for number in (10.1, float(np.float32(10.1))))
+    assert geometric(np.float32(10.1), 50, rng=seeded(1)).tolist() == short != long
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf"), True, "3", None, 2**53, Fraction(2**80, 3)])

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bruit import randomness
-from bruit.randomness import _kernels, noise, reference, stream
+from bruit.randomness import _bit_kernels, _kernels, noise, reference, stream
 
 SEEDS = st.integers(0, 2**32)
 WORD = st.integers(1, 2**63 - 1)
@@ -151,13 +151,13 @@ def test_a_lane_that_stays_open_is_read_to_its_last_bit():
     numerator = 0b1010_1111
     words = np.array([0] * (4 + 48), np.uint64)
     out = np.zeros(1, np.uint64)
-    assert _kernels.fill_bits(words, out, 0, np.uint64(numerator))[0] == 1
+    assert _bit_kernels.fill_bits(words, out, 0, np.uint64(numerator))[0] == 1
     assert out[0] == 2**64 - 1  # zero is below any numerator
     words[4:] = np.frombuffer(numerator.to_bytes(6, "big") * 64, "<u8")
-    assert _kernels.fill_bits(words, out, 0, np.uint64(numerator))[0] == 1
+    assert _bit_kernels.fill_bits(words, out, 0, np.uint64(numerator))[0] == 1
     assert out[0] == 0
     words[4:] = np.frombuffer((numerator - 1).to_bytes(6, "big") * 64, "<u8")
-    assert _kernels.fill_bits(words, out, 0, np.uint64(numerator))[0] == 1
+    assert _bit_kernels.fill_bits(words, out, 0, np.uint64(numerator))[0] == 1
     assert out[0] == 2**64 - 1
 
 

@@ -21,9 +21,6 @@ Out = NDArray[Any]
 ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
 HALF, LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 LARGEST = np.int64(2**63 - 1)
-PRECISION = 52
-PLANES = 4
-PIECE = 8
 
 
 @inlined
@@ -288,52 +285,4 @@ def fill_wide_gaussian(
             if at > len(words):
                 return i, position, True
         out[i], position = value, at
-    return len(out), position, True
-
-
-@kernel
-def settle(words: Words, position: int, threshold: Word, open_lanes: Word) -> tuple[Word, int]:
-    """The open lanes (equal to the threshold so far) whose uniform number falls below it in the end."""
-    result, pool, left = ZERO, ZERO, 0
-    while open_lanes != ZERO:
-        lane = open_lanes & (~open_lanes + ONE)
-        open_lanes ^= lane
-        shift = PRECISION - PLANES
-        while shift > 0:
-            if left == 0:
-                if position >= len(words):
-                    return result, len(words) + 1
-                pool, left, position = words[position], 64 // PIECE, position + 1
-            piece, pool, left = pool & np.uint64(2**PIECE - 1), pool >> np.uint64(PIECE), left - 1
-            shift -= PIECE
-            wanted = (threshold >> np.uint64(shift)) & np.uint64(2**PIECE - 1)
-            if piece != wanted:
-                result |= lane if piece < wanted else ZERO
-                break
-    return result, position
-
-
-@kernel
-def fill_bits(words: Words, out: Out, done: int, threshold: Word) -> tuple[int, int, bool]:
-    """64 independent Bernoulli(threshold / 2^52) bits a word, about five random words each.
-
-    Lane by lane a uniform number is compared with the threshold from the top bit on, and is settled at the first bit
-    that differs. Four words settle 15 lanes in 16 at once; an open lane takes its next bits eight at a time.
-    """
-    position = 0
-    for i in range(done, len(out)):
-        at, result, open_lanes = position, ZERO, ALL
-        if at + PLANES > len(words):
-            return i, position, True
-        for plane in range(PLANES):
-            word = words[at + plane]
-            if (threshold >> np.uint64(PRECISION - 1 - plane)) & ONE:
-                result |= open_lanes & ~word
-                open_lanes &= word
-            else:
-                open_lanes &= ~word
-        below, at = settle(words, at + PLANES, threshold, open_lanes)
-        if at > len(words):
-            return i, position, True
-        out[i], position = result | below, at
     return len(out), position, True

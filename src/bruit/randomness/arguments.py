@@ -18,7 +18,7 @@ def fraction(value: Number, name: str) -> Fraction:
         raise InvalidArgument(f"{name}={value!r} is not a number; give an int, a float or a Fraction")
     if not isinstance(value, Rational) and not isfinite(value):
         raise InvalidArgument(f"{name}={value}: give a finite number")
-    number = Fraction(value) if isinstance(value, Rational) else Fraction(repr(float(value)))
+    number = Fraction(value) if isinstance(value, Rational) else Fraction(str(value))
     if number < 0:
         raise InvalidArgument(f"{name}={value} is negative; give a number of at least 0")
     return number

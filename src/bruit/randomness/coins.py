@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.randomness import reference
-from bruit.randomness._kernels import PRECISION, fill_bits, fill_exp_coins
+from bruit.randomness._bit_kernels import PRECISION, fill_bits
+from bruit.randomness._kernels import fill_exp_coins
 from bruit.randomness.arguments import Number, fraction, whole
 from bruit.randomness.source import generator
 from bruit.randomness.stream import fill, fill_slowly

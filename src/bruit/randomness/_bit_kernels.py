@@ -1,0 +1,68 @@
+"""Bernoulli bits, sixty-four side by side, on a block of uniform words; the contract is that of `_kernels.py`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+Word = np.uint64
+Words = NDArray[np.uint64]
+Out = NDArray[Any]
+
+ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
+PRECISION = 52
+PLANES = 4
+"""Words that are compared for all lanes at once."""
+
+PIECE = 8
+"""Bits that a lane still open takes at a time; PLANES and a number of pieces make up the precision."""
+
+
+@kernel
+def settle(words: Words, position: int, threshold: Word, open_lanes: Word) -> tuple[Word, int]:
+    """The open lanes (equal to the threshold so far) whose uniform number falls below it in the end."""
+    result, pool, left = ZERO, ZERO, 0
+    while open_lanes != ZERO:
+        lane = open_lanes & (~open_lanes + ONE)
+        open_lanes ^= lane
+        shift = PRECISION - PLANES
+        while shift > 0:
+            if left == 0:
+                if position >= len(words):
+                    return result, len(words) + 1
+                pool, left, position = words[position], 64 // PIECE, position + 1
+            piece, pool, left = pool & np.uint64(2**PIECE - 1), pool >> np.uint64(PIECE), left - 1
+            shift -= PIECE
+            wanted = (threshold >> np.uint64(shift)) & np.uint64(2**PIECE - 1)
+            if piece != wanted:
+                result |= lane if piece < wanted else ZERO
+                break
+    return result, position
+
+
+@kernel
+def fill_bits(words: Words, out: Out, done: int, threshold: Word) -> tuple[int, int, bool]:
+    """64 independent Bernoulli(threshold / 2^52) bits a word, about five random words each.
+
+    Lane by lane a uniform number is compared with the threshold from the top bit on, and is settled at the first bit
+    that differs. Four words settle 15 lanes in 16 at once; an open lane takes its next bits eight at a time.
+    """
+    position = 0
+    for i in range(done, len(out)):
+        at, result, open_lanes = position, ZERO, ALL
+        if at + PLANES > len(words):
+            return i, position, True
+        for plane in range(PLANES):
+            word = words[at + plane]
+            if (threshold >> np.uint64(PRECISION - 1 - plane)) & ONE:
+                result |= open_lanes & ~word
+                open_lanes &= word
+            else:
+                open_lanes &= ~word
+        below, at = settle(words, at + PLANES, threshold, open_lanes)
+        if at > len(words):
+            return i, position, True
+        out[i], position = result | below, at
+    return len(out), position, True
