@@ -3,7 +3,7 @@
 from bruit.channels.channel import Channel, MatrixChannel, Repeated
 from bruit.channels.gaussian import ContinuousChannel, gaussian
 from bruit.channels.laws import ErasureChannel, binary, channel_from_json, erasure, matrix
-from bruit.channels.loss import ONE, log_above
+from bruit.channels.loss import ONE, checked_epsilon, log_above, loss_of, share
 from bruit.channels.symmetric import SymmetricChannel, symmetric
 from bruit.channels.unmixed import Unmixed
 
@@ -18,9 +18,12 @@ __all__ = [
     "Unmixed",
     "binary",
     "channel_from_json",
+    "checked_epsilon",
     "erasure",
     "gaussian",
     "log_above",
+    "loss_of",
     "matrix",
+    "share",
     "symmetric",
 ]

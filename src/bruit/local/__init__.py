@@ -1,3 +1,30 @@
-"""Turns many noised answers into estimates with intervals: randomise, tally, estimate."""
+"""Turns many noised answers into estimates with intervals: randomise → tally → estimate."""
 
-__all__: list[str] = []
+from bruit.local.answers import Answers
+from bruit.local.hadamard import HadamardResponse
+from bruit.local.hashing import BLH, OLH
+from bruit.local.krr import KRR
+from bruit.local.protocol import FrequencyProtocol, protocol_from_json
+from bruit.local.support import Support
+from bruit.local.tally import Reports, Tally, tally_from_json
+from bruit.local.unary import OUE, SUE
+from bruit.local.warner import ForcedYes, Warner, two_coins
+
+__all__ = [
+    "BLH",
+    "KRR",
+    "OLH",
+    "OUE",
+    "SUE",
+    "Answers",
+    "ForcedYes",
+    "FrequencyProtocol",
+    "HadamardResponse",
+    "Reports",
+    "Support",
+    "Tally",
+    "Warner",
+    "protocol_from_json",
+    "tally_from_json",
+    "two_coins",
+]

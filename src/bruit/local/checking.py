@@ -1,0 +1,36 @@
+"""Reports as the collector receives them: the right shape and range, or refused.
+
+A refusal here depends on what arrived over the wire, never on a true answer: a respondent's device cannot send it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import InvalidArgument
+
+
+def checked_places(values: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Reports that are whole numbers below `size`."""
+    if values.size == 0:
+        return np.zeros(0, np.int64)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= size:
+        raise InvalidArgument(
+            f"a report of this protocol is a whole number from 0 to {size - 1}, one for each respondent"
+        )
+    return values
+
+
+def checked_bits(values: NDArray[Any], bits: int) -> NDArray[np.uint64]:
+    """Reports of `bits` bits each, packed in words of 64 with the first bit lowest."""
+    width = -(-bits // 64)
+    if values.size == 0:
+        return np.zeros((0, width), np.uint64)
+    if values.dtype != np.uint64 or values.ndim != 2 or values.shape[1] != width:
+        raise InvalidArgument(f"a report of this protocol is {bits} bits in {width} words of type uint64, one row each")
+    if bits % 64 and (values[:, -1] >> np.uint64(bits % 64)).any():
+        raise InvalidArgument(f"a report of this protocol has {bits} bits; these have more")
+    return np.ascontiguousarray(values)

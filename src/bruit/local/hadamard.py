@@ -1,0 +1,93 @@
+"""Hadamard response: short reports, fast counts, good for many categories at small epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
+from bruit.local import _hadamard_kernels
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_places
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.privacy import Exact
+from bruit.randomness import words
+
+_BLOCK: Final = 1 << 15
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class HadamardResponse(FrequencyProtocol):
+    """A report is a column of the Hadamard matrix of the least order K = 2^t > k.     [Acharya, Sun & Zhang 2019]
+
+    Answer v owns row v + 1. With chance e^epsilon / (e^epsilon + 1) the column is uniform among the K / 2 where that
+    row is +1, else among the others; it supports every answer whose row is +1 there. Two rows agree on half of the
+    columns, so a wrong answer is supported with chance exactly 1/2. A column's weight is one of two, each K / 2 parts
+    of a weight of the coin, so the loss is the coin's.
+    """
+
+    answers: Answers
+    epsilon: Fraction
+
+    def __init__(self, categories: Categories, *, epsilon: Exact, other: bool = False) -> None:
+        self._fix(answers=answers(categories, other=other), epsilon=checked_epsilon(epsilon))
+        assert self.coin.epsilon <= self.epsilon
+
+    @cached_property
+    def coin(self) -> SymmetricChannel:
+        """Whether the column agrees with the answer's row."""
+        return symmetric(2, epsilon=self.epsilon)
+
+    @property
+    def order(self) -> int:
+        """The t of K = 2^t columns."""
+        return len(self.answers).bit_length()
+
+    @property
+    def loss(self) -> Fraction | float:
+        """The loss of the coin."""
+        return self.coin.epsilon
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the answers whose row is +1 in its column."""
+        return Support(self.coin.keep / ONE, 0.5)
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        reports = np.empty(len(places), np.int32)
+        for start in range(0, len(places), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            drawn = words(rng, 2 * len(places[part])).reshape(-1, 2)
+            _hadamard_kernels.send_columns(places[part], self.order, self.coin.keep, drawn, reports[part])
+        return reports
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_places(values, 1 << self.order)
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        columns = np.bincount(values, minlength=1 << self.order).astype(np.int64)
+        return (len(values) + transformed(columns)[1 : len(self.answers) + 1]) // 2
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for."""
+        return {"epsilon": str(self.epsilon)}
+
+    def law(self) -> dict[str, Any]:
+        """The coin and the order."""
+        return {"coin": self.coin.to_json(), "order": self.order}
+
+
+def transformed(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The Walsh–Hadamard transform: entry r is the sum over y of (-1)^(number of ones of r & y) values[y]."""
+    result, half = values.copy(), 1
+    while half < len(result):
+        pairs = result.reshape(-1, 2, half)
+        result = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        half *= 2
+    return result

@@ -1,0 +1,126 @@
+"""Local hashing: each respondent hashes the answer into few buckets with a hash of their own, then sends the bucket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
+from bruit.errors import InvalidArgument
+from bruit.local import _hash_kernels
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.privacy import Exact
+from bruit.randomness import words
+
+_BLOCK: Final = 1 << 15
+_TOP: Final = 1 << 16  # the hash keeps its sixteen top bits
+_MOST_ANYWAY: Final = 1 << 17  # categories for which sixteen bits are pairwise independent
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class OLH(FrequencyProtocol):
+    """Optimal local hashing: g = e^epsilon + 1 buckets, rounded, or as many as asked for.    [Wang et al. 2017]
+
+    The report is (a, b, y): the hash h(v) = top bits of (a v + b) mod 2^32 with a, b drawn by the respondent, and h(v)
+    after a symmetric channel over the g buckets. It supports every category with h(v) = y. The hash is drawn whatever
+    the answer is, so the loss is the channel's.
+
+    Two categories v != w have independent hashes: a (v - w) is uniform over the multiples of the power of two in
+    v - w, so while bits(v) + bits(h) <= 33 its top bits are uniform whatever h(v) is. With bucket y of size s_y, a
+    wrong category is supported with chance q = q' + (p' - q') sum s_y^2, p' and q' the channel's.
+    """
+
+    answers: Answers
+    epsilon: Fraction
+    buckets: int
+
+    def __init__(
+        self, categories: Categories, *, epsilon: Exact, buckets: int | None = None, other: bool = False
+    ) -> None:
+        allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
+        self._fix(answers=allowed, epsilon=amount, buckets=_buckets(buckets, amount, len(allowed)))
+        assert self.channel.epsilon <= self.epsilon
+
+    @cached_property
+    def channel(self) -> SymmetricChannel:
+        """The symmetric channel over the buckets."""
+        return symmetric(self.buckets, epsilon=self.epsilon)
+
+    @property
+    def loss(self) -> Fraction | float:
+        """The loss of the channel over the buckets."""
+        return self.channel.epsilon
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the categories that hash into its bucket."""
+        edges = -(-np.arange(self.buckets + 1) * _TOP // self.buckets)
+        together = float(np.sum((np.diff(edges) / _TOP) ** 2))
+        keep, other = self.channel.keep / ONE, self.channel.other / ONE
+        return Support(keep, other + (keep - other) * together)
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint32]:
+        reports = np.empty((len(places), 3), np.uint32)
+        for start in range(0, len(places), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            drawn = words(rng, 2 * len(places[part])).reshape(-1, 2)
+            _hash_kernels.hash_and_send(
+                places[part], self.buckets, self.channel.keep, self.channel.other, drawn, reports[part]
+            )
+        return reports
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.size == 0:
+            return np.zeros((0, 3), np.uint32)
+        if values.ndim != 2 or values.shape[1] != 3 or values.dtype != np.uint32 or values[:, 2].max() >= self.buckets:
+            raise InvalidArgument(f"a report of this protocol is three uint32: a, b and a bucket below {self.buckets}")
+        return np.ascontiguousarray(values)
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        counts = np.zeros(len(self.answers), np.int32)
+        _hash_kernels.count_hashed(values, self.buckets, counts)
+        return counts.astype(np.int64)
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for and the number of buckets."""
+        return {"epsilon": str(self.epsilon), "buckets": self.buckets}
+
+    def at(self, epsilon: float) -> OLH:
+        """The same protocol at another epsilon, with the number of buckets that suits it."""
+        return type(self)(self.answers.listed, epsilon=epsilon, other=self.answers.other)
+
+    def law(self) -> dict[str, Any]:
+        """The channel and the hash."""
+        return {"channel": self.channel.to_json(), "hash": "((a*v + b) mod 2^32 >>> 16) * buckets >>> 16"}
+
+
+class BLH(OLH):
+    """Binary local hashing: two buckets, one bit a report.                             [Bassily & Smith 2015]"""
+
+    def __init__(self, categories: Categories, *, epsilon: Exact, buckets: int | None = 2, other: bool = False) -> None:
+        if buckets != 2:
+            raise InvalidArgument("binary local hashing has two buckets; OLH takes any number")
+        super().__init__(categories, epsilon=epsilon, buckets=2, other=other)
+
+
+def _buckets(asked: int | None, epsilon: Fraction, size: int) -> int:
+    """As many buckets as asked for, else the power of two or whole number next to e^epsilon + 1."""
+    best = min(round(np.exp(min(float(epsilon), 11.0))) + 1, _TOP)
+    chosen = best if asked is None else asked
+    if asked is None and size > _MOST_ANYWAY:
+        chosen = 1 << max(1, round(np.log2(best)))
+    if isinstance(chosen, bool) or not isinstance(chosen, int) or not 2 <= chosen <= _TOP:
+        raise InvalidArgument(f"buckets={chosen!r} must be a whole number from 2 to {_TOP}")
+    power = chosen & (chosen - 1) == 0
+    if (size - 1).bit_length() + (chosen.bit_length() - 1 if power else 16) > 33:
+        raise InvalidArgument(
+            f"{size} categories into {chosen} buckets are too many for a hash of 32 bits: take fewer buckets"
+        )
+    return chosen

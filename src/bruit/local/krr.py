@@ -1,0 +1,66 @@
+"""k-ary randomised response: keep the answer or name any other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_places
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.privacy import Exact
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class KRR(FrequencyProtocol):
+    """Keeps the answer with chance p = e^epsilon / (k - 1 + e^epsilon), else names any other, each with chance q.
+
+    The report is the place of an answer; it supports that answer.              [Kairouz et al. 2016; SPEC S0.1]
+    The loss is ln(p / q) of two integers, which the symmetric channel keeps at or below epsilon.
+    """
+
+    answers: Answers
+    epsilon: Fraction
+
+    def __init__(self, categories: Categories, *, epsilon: Exact, other: bool = False) -> None:
+        self._fix(answers=answers(categories, other=other), epsilon=checked_epsilon(epsilon))
+        assert self.channel.epsilon <= self.epsilon
+
+    @cached_property
+    def channel(self) -> SymmetricChannel:
+        """The symmetric channel over the allowed answers."""
+        return symmetric(len(self.answers), epsilon=self.epsilon)
+
+    @property
+    def loss(self) -> Fraction | float:
+        """ln(p / q), rounded up."""
+        return self.channel.epsilon
+
+    @cached_property
+    def support(self) -> Support:
+        """The kept answer, or one given other."""
+        return Support(self.channel.keep / ONE, self.channel.other / ONE)
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        return self.channel.transmit(places, rng=rng)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_places(values, len(self.answers))
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(values, minlength=len(self.answers)).astype(np.int64)
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for."""
+        return {"epsilon": str(self.epsilon)}
+
+    def law(self) -> dict[str, Any]:
+        """The symmetric channel."""
+        return self.channel.to_json()

@@ -1,0 +1,94 @@
+"""Unary encoding: one bit for each category, every bit noised."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, checked_epsilon, log_above, share
+from bruit.local import bits
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_bits
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.privacy import Exact
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Unary(FrequencyProtocol):
+    """A report is one bit for each category: the true one is 1 with chance p, every other with chance q.
+
+    Two answers differ in two bits, so the loss is ln(p (1 - q) / (q (1 - p))).            [Wang et al. 2017, Section 4]
+    """
+
+    answers: Answers
+    epsilon: Fraction
+
+    def __init__(self, categories: Categories, *, epsilon: Exact, other: bool = False) -> None:
+        self._fix(answers=answers(categories, other=other), epsilon=checked_epsilon(epsilon))
+        assert self.loss <= self.epsilon
+
+    @property
+    @abstractmethod
+    def weights(self) -> tuple[int, int]:
+        """The weights of a one, out of 2^52: at the true category, and at another."""
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """ln(p (1 - q) / (q (1 - p))), rounded up."""
+        true, false = self.weights
+        return log_above(true * (ONE - false), false * (ONE - true))
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the categories whose bit is one."""
+        true, false = self.weights
+        return Support(true / ONE, false / ONE)
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+        true, false = self.weights
+        return bits.noisy_positions(places, len(self.answers), true=true, false=false, rng=rng)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_bits(values, len(self.answers))
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return bits.ones(values, len(self.answers))
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for."""
+        return {"epsilon": str(self.epsilon)}
+
+    def law(self) -> dict[str, Any]:
+        """The two weights of a one."""
+        return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1]}
+
+
+class SUE(Unary):
+    """Symmetric unary encoding, the bits of basic one-time RAPPOR: p = 1 - q = e^(epsilon/2) / (e^(epsilon/2) + 1)."""
+
+    @cached_property
+    def weights(self) -> tuple[int, int]:
+        """The weights p and q, q rounded up."""
+        false = share(self.epsilon / 2, 1)
+        while log_above((ONE - false) ** 2, false**2) > self.epsilon:
+            false += 1
+        return ONE - false, false
+
+
+class OUE(Unary):
+    """Optimised unary encoding: p = 1/2, q = 1 / (e^epsilon + 1), the least variance of rare categories."""
+
+    @cached_property
+    def weights(self) -> tuple[int, int]:
+        """The weights p and q, q rounded up."""
+        false = share(self.epsilon, 1)
+        while log_above(ONE - false, false) > self.epsilon:
+            false += 1
+        return ONE // 2, false
