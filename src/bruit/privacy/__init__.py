@@ -2,8 +2,10 @@
 
 from bruit.privacy.accountants import ACCOUNTANTS, delta, epsilon
 from bruit.privacy.belief import Belief, belief, belief_table, premium
+from bruit.privacy.calibration import calibrate
 from bruit.privacy.composition import approximation, basic, replacement
 from bruit.privacy.concentrated import concentrated_price, zcdp
+from bruit.privacy.curves import curve, delta_curve, order_curve
 from bruit.privacy.guarantee import Assumption, Guarantee, guarantee_from_json
 from bruit.privacy.losses import (
     Approximate,
@@ -24,6 +26,7 @@ from bruit.privacy.losses import (
 )
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Neighbours
 from bruit.privacy.numbers import Exact, exactly
+from bruit.privacy.plan import Plan, plan, steps_of, training_loss
 from bruit.privacy.release import Covers, Interval, Release
 from bruit.privacy.renyi import DOCUMENT_ORDERS, ORDERS, rdp
 
@@ -50,6 +53,7 @@ __all__ = [
     "Loss",
     "Neighbours",
     "Parallel",
+    "Plan",
     "Pure",
     "Release",
     "Sampled",
@@ -59,16 +63,23 @@ __all__ = [
     "basic",
     "belief",
     "belief_table",
+    "calibrate",
     "composed",
     "concentrated_price",
+    "curve",
     "delta",
+    "delta_curve",
     "epsilon",
     "exactly",
     "guarantee_from_json",
     "loss_from_json",
+    "order_curve",
     "parallel",
+    "plan",
     "premium",
     "rdp",
     "replacement",
+    "steps_of",
+    "training_loss",
     "zcdp",
 ]

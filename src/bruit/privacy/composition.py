@@ -42,7 +42,8 @@ def approximation(loss: Loss) -> Fraction:
     if isinstance(loss, Approximate):
         return loss.delta
     if isinstance(loss, Sampled):
-        return sampled_share(loss) * total(loss.loss, approximation)
+        inside = total(loss.loss, approximation)
+        return sampled_share(loss) * inside if inside else ZERO
     return ZERO
 
 

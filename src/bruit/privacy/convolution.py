@@ -137,19 +137,22 @@ def _tilted_sum(parts: list[tuple[LossGrid, int]], tilt: float, points: int) -> 
     a power c of it by c times that over its size, relatively; the inverse transform adds the errors of all.
     """
     depth = 4 * UNIT_ROUNDOFF * math.log2(points)
-    log_size, log_power = np.zeros(points // 2 + 1), np.zeros(points // 2 + 1, complex)
-    relative = np.full(points // 2 + 1, 2 * depth)
-    for grid, times in parts:
-        transform = fft.rfft(_folded(_tilted(grid, tilt), points))
-        size = np.abs(transform) + depth
+    transforms = [fft.rfft(_folded(_tilted(grid, tilt), points)) for grid, _ in parts]
+    live = np.arange(points // 2 + 1)
+    for transform, (_, times) in zip(transforms, parts, strict=True):
+        size = np.abs(transform[live]) + depth
+        live = live[size > math.exp(NEGLIGIBLE / times)]
+    log_size, log_power, relative = np.zeros(len(live)), np.zeros(len(live), complex), np.full(len(live), 2 * depth)
+    for transform, (_, times) in zip(transforms, parts, strict=True):
+        kept = transform[live]
+        size = np.abs(kept) + depth
         log_size += times * np.log(size)
         relative += times * (depth / size + 8 * UNIT_ROUNDOFF * (1 + np.abs(np.log(size))))
-        log_power += times * np.log(np.where(transform == 0, 1e-300, transform))
-    live = log_size > NEGLIGIBLE
+        log_power += times * np.log(np.where(kept == 0, 1e-300, kept))
     spectrum = np.zeros(points // 2 + 1, complex)
-    spectrum[live] = np.exp(log_power[live])
-    missed = 2 * (points // 2 + 1) * math.exp(NEGLIGIBLE)
-    error = (2 * float(np.sum(np.exp(log_size[live]) * np.minimum(relative[live], 2.0))) + missed) / points
+    spectrum[live] = np.exp(log_power)
+    missed = (points + 2) * math.exp(NEGLIGIBLE)
+    error = (2 * float(np.sum(np.exp(log_size) * np.minimum(relative, 2.0))) + missed) / points
     return fft.irfft(spectrum, points), error
 
 

@@ -51,7 +51,8 @@ def connect_dots(losses: Floats, masses: Floats, infinite: float, step: float) -
 def dots_of_cells(first: int, step: float, p_mass: Floats, excess: Floats, below: float, infinite: float) -> LossGrid:
     """The same for a law given by its P-mass in each cell and its `excess`.
 
-    The excess is P-mass minus e^loss times Q-mass, the loss taken at the lower end of the cell. The mass `below` the first cell is raised to its lower end.
+    The excess is P-mass minus e^loss times Q-mass, the loss taken at the lower end of the cell.
+    The mass `below` the first cell is raised to its lower end.
     """
     up = np.clip(excess / -np.expm1(-step), 0, p_mass)
     masses = np.zeros(len(p_mass) + 1)

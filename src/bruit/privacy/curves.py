@@ -1,0 +1,102 @@
+"""Privacy against every parameter of a run, as tidy tables."""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars
+
+from bruit.errors import InvalidArgument
+from bruit.privacy import renyi
+from bruit.privacy.accountants import Orders
+from bruit.privacy.accountants import delta as accounted_delta
+from bruit.privacy.losses import Loss, Scheme
+from bruit.privacy.neighbours import Neighbours
+from bruit.privacy.numbers import Exact, probability
+from bruit.privacy.plan import Plan, plan, training_loss
+from bruit.privacy.pld import pld_curve
+
+CURVE_TOLERANCE = 1e-3
+COLUMNS = ("size", "batch_size", "noise", "epochs", "delta", "neighbours", "by", "steps", "rate", "epsilon", "order")
+
+Whole = int | Iterable[int]
+Number = Exact | Iterable[Exact]
+
+
+def curve(
+    *,
+    size: Whole,
+    batch_size: Whole,
+    noise: Number,
+    epochs: Whole,
+    delta: Number,
+    neighbours: Neighbours | Sequence[Neighbours],
+    by: str | Sequence[str] = "pld",
+    scheme: Scheme = Scheme.POISSON,
+    orders: Orders = None,
+) -> polars.DataFrame:
+    """One row for every combination: give a sequence for whatever is to vary.
+
+    The columns are those of a plan. Epochs accounted by pld share one grid, on which epsilon is within a thousandth.
+    """
+    rows: list[dict[str, Any]] = []
+    lengths = _listed(epochs)
+    for n, batch, level, chance, relation, name in product(
+        *map(_listed, (size, batch_size, noise, delta, neighbours, by))
+    ):
+        fixed = {"size": n, "batch_size": batch, "noise": level, "delta": chance, "neighbours": relation}
+        if name == "pld" and len(lengths) > 1:
+            rows.extend(_along_epochs(lengths, scheme=scheme, **fixed))
+        else:
+            rows.extend(_row(plan(epochs=e, by=name, scheme=scheme, orders=orders, **fixed)) for e in lengths)
+    return polars.DataFrame(rows, schema_overrides={"order": polars.Float64})
+
+
+def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = None) -> polars.DataFrame:
+    """The epsilon that each Rényi order gives by both conversions: order, divergence, simple, improved."""
+    grid = renyi.DOCUMENT_ORDERS if orders is None else renyi.chosen_orders(orders)
+    chance = float(probability(delta, "delta"))
+    if chance == 0:
+        raise InvalidArgument("delta=0: Rényi orders give an epsilon only at a delta above zero")
+    divergences = renyi.renyi(loss, grid)
+    return polars.DataFrame(
+        {
+            "order": grid,
+            "divergence": divergences,
+            "simple": renyi.simple_epsilon(divergences, grid, chance),
+            "improved": renyi.improved_epsilon(divergences, grid, chance),
+        }
+    )
+
+
+def delta_curve(loss: Loss, *, epsilons: Sequence[Exact], by: str = "pld") -> polars.DataFrame:
+    """The delta that belongs to each epsilon: the whole promise of a loss."""
+    deltas = [float(accounted_delta(loss, epsilon=epsilon, by=by)) for epsilon in epsilons]
+    return polars.DataFrame({"epsilon": [float(epsilon) for epsilon in epsilons], "delta": deltas})
+
+
+def _along_epochs(lengths: list[int], *, scheme: Scheme, **fixed: Any) -> list[dict[str, Any]]:
+    first = plan(epochs=min(lengths), by="rdp" if scheme is Scheme.POISSON else "pld", scheme=scheme, **fixed)  # checks
+    values = {name: fixed[name] for name in ("size", "batch_size", "noise", "neighbours")}
+    one = training_loss(epochs=1, scheme=scheme, **values)
+    spent = pld_curve(one, lengths, first.delta, tolerance=CURVE_TOLERANCE)
+    common = _row(first) | {"by": "pld", "order": None}
+    per_epoch = first.steps // first.epochs
+    return [
+        common | {"epochs": length, "steps": per_epoch * length, "epsilon": float(np.nextafter(cost, np.inf))}
+        for length, cost in zip(lengths, spent, strict=True)
+    ]
+
+
+def _row(found: Plan) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in COLUMNS} | {"neighbours": found.neighbours.value}
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, str | Neighbours) or not isinstance(value, Iterable):
+        return [value]
+    items = list(value)
+    if not items:
+        raise InvalidArgument("an empty sequence leaves nothing to draw a curve of; give at least one value")
+    return [item.item() if isinstance(item, np.generic) else item for item in items]
