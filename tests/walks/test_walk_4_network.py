@@ -5,7 +5,6 @@ import pytest
 import bruit
 
 
-@pytest.mark.xfail(raises=AttributeError, reason="privacy.plan is not built yet")
 def test_the_plan_prices_the_reference_case() -> None:
     planned = bruit.privacy.plan(
         size=60_000, batch_size=64, noise=1.0, epochs=15, delta=1e-5, neighbours=bruit.ADD_OR_REMOVE_ONE
