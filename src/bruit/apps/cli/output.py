@@ -38,7 +38,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
     for number, column in enumerate(columns):
         is_number = bool(cells) and isinstance(cells[0][number], int | float)
-        drawn.add_column(column, justify="right" if is_number else "left")
+        drawn.add_column(column, justify="right" if is_number else "left", overflow="fold")
     for row in cells:
         drawn.add_row(*map(_text, row))
     return drawn

@@ -1,0 +1,56 @@
+"""Which studies there are; each is imported when it runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from bruit.errors import InvalidArgument
+
+Size = Literal["small", "full"]
+
+STUDIES = {
+    "krr-marital": (
+        "krr_marital",
+        "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
+    ),
+}
+"""The module of each study and what it shows, by name."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study found: one paragraph, the files it wrote, and its headline numbers."""
+
+    summary: str
+    files: tuple[Path, ...]
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The findings in JSON types."""
+        return {"summary": self.summary, "files": [str(path) for path in self.files], "figures": self.figures}
+
+
+class Study(Protocol):
+    """Runs a study and writes its tables and figures into a folder."""
+
+    def __call__(
+        self,
+        folder: Path,
+        *,
+        size: Size,
+        rng: np.random.Generator | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Findings:
+        """What was found."""
+
+
+def load(name: str) -> Study:
+    """The function `run` of the study of that name."""
+    if name not in STUDIES:
+        raise InvalidArgument(f"no study {name!r}; choose among {', '.join(sorted(STUDIES))}")
+    study: Study = import_module(f"bruit.apps.studies.{STUDIES[name][0]}").run
+    return study

@@ -1,0 +1,154 @@
+"""Every mechanism has an audit, every audit watches the public callable, and planted faults are caught."""
+
+import inspect
+import json
+import math
+import pkgutil
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bruit
+from bruit.apps.cli import main
+from bruit.apps.studies import audits
+from bruit.central import noise
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.local import KRR, ForcedYes
+
+CASES = list(audits.cases())
+NO_MECHANISMS = {"apps", "ledger"}
+"""Packages whose callables take a budget without being a mechanism: the ledger makes budgets, the apps pass them on."""
+
+NEVER_PRIVATE = {"local.ForcedYes"}
+"""Protocols that say themselves that their epsilon is infinite."""
+
+
+def takes_budget(thing: Any) -> bool:
+    return callable(thing) and "budget" in inspect.signature(thing).parameters
+
+
+def is_protocol(package: str, thing: Any) -> bool:
+    return (
+        package == "local" and inspect.isclass(thing) and hasattr(thing, "randomise") and not inspect.isabstract(thing)
+    )
+
+
+def mechanisms() -> set[str]:
+    """Every public callable that takes `budget`, and every local protocol."""
+    found = set()
+    for module in pkgutil.iter_modules(bruit.__path__):
+        if module.ispkg and module.name not in NO_MECHANISMS:
+            package = import_module(f"bruit.{module.name}")
+            public = {name: getattr(package, name) for name in package.__all__}
+            found |= {
+                f"{module.name}.{name}"
+                for name, thing in public.items()
+                if is_protocol(module.name, thing) or (callable(thing) and not is_error(thing) and takes_budget(thing))
+            }
+    return found
+
+
+def is_error(thing: Any) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, Exception)
+
+
+def test_every_mechanism_has_an_audit_and_every_audit_a_mechanism() -> None:
+    assert mechanisms() - NEVER_PRIVATE == {case.name for case in CASES}
+
+
+def test_what_has_no_audit_says_that_it_is_not_private() -> None:
+    assert ForcedYes().epsilon == math.inf
+    with pytest.raises(NotPrivate):
+        ForcedYes().privacy()
+
+
+def test_every_central_mechanism_is_audited_under_both_neighbours() -> None:
+    for name in {case.name for case in CASES if not case.name.startswith("local.")}:
+        assert {case.neighbours for case in CASES if case.name == name} == set(audits.CENTRAL), name
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.once], ids=lambda case: f"{case.name}-{case.neighbours}"
+)
+def test_what_is_audited_is_what_the_public_callable_answers(case: audits.Case) -> None:
+    assert case.once is not None
+    for data in case.pair:
+        for seed in range(4):
+            many = case.mechanism(data, 1, np.random.default_rng(seed))
+            np.testing.assert_array_equal(many[0], case.once(data, np.random.default_rng(seed)))
+
+
+def test_every_mechanism_keeps_its_word() -> None:
+    rows = audits.run(CASES, size="small", rng=np.random.default_rng(21))
+    assert [row.case.name for row in rows if not row.verdict.passes] == []
+    assert min(row.verdict.lower_bound for row in rows) > 0.25, "a pair that shows nothing is no audit"
+    assert all(row.verdict.alarm == audits.ALARM / len(CASES) for row in rows)
+
+
+# noise that is too small by this factor, with the samples that must reveal it
+FAULTS = [pytest.param(2.0, 20_000, id="halved noise"), pytest.param(1.05, 1_000_000, id="5 % missing noise")]
+
+
+@pytest.mark.parametrize(("factor", "samples"), FAULTS)
+@pytest.mark.parametrize("neighbours", audits.CENTRAL)
+def test_planted_faults_in_the_count_are_caught(
+    factor: float, samples: int, neighbours: bruit.privacy.Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = next(case for case in CASES if case.name == "central.count" and case.neighbours is neighbours)
+    right = noise.discrete_laplace
+    short = bruit.privacy.exactly(factor, "factor")
+    monkeypatch.setattr(noise, "discrete_laplace", lambda scale, size, *, rng: right(scale / short, size, rng=rng))
+    assert case.once is not None
+    many = case.mechanism(case.pair[0], 1, np.random.default_rng(5))
+    assert many[0] == case.once(case.pair[0], np.random.default_rng(5)), "the fault is in the public callable"
+    assert not refutes_nothing(case, samples)
+
+
+@pytest.mark.parametrize(("factor", "samples"), FAULTS)
+@pytest.mark.parametrize("size", [2, 3])
+def test_planted_faults_in_krr_are_caught(factor: float, samples: int, size: int) -> None:
+    faulty = KRR([str(number) for number in range(size)], epsilon=factor)
+    assert not refutes_nothing(audits.protocol_case(faulty, claimed=1.0), samples)
+
+
+def refutes_nothing(case: audits.Case, samples: int) -> bool:
+    """Whether the case would pass as one row of the whole list."""
+    verdict = audits.audit(
+        case.mechanism,
+        case.pair,
+        claimed=case.claimed,
+        samples=samples,
+        alarm=audits.ALARM / len(CASES),
+        rng=np.random.default_rng(22),
+    )
+    return verdict.passes
+
+
+def test_the_command_prints_every_row_and_repeats_with_a_seed() -> None:
+    asked = ["audit", "central.count", "local.KRR", "--samples", "2000", "--seed", "7", "--json"]
+    first, second = (CliRunner().invoke(main, asked) for _ in range(2))
+    assert first.exit_code == 0
+    assert first.stdout == second.stdout
+    rows = json.loads(first.stdout)
+    assert [(row["name"], row["neighbours"], row["verdict"]) for row in rows] == [
+        ("local.KRR", "local", "passes"),
+        ("central.count", "add or remove one", "passes"),
+        ("central.count", "replace one", "passes"),
+    ]
+    assert all({"claimed", "lower_bound", "delta", "alarm", "samples", "event"} <= row.keys() for row in rows)
+
+
+def test_the_command_fails_when_a_claim_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = audits.protocol_case(KRR(["no", "yes"], epsilon=3.0), claimed=1.0)
+    monkeypatch.setattr(audits, "cases", lambda: iter([wrong]))
+    done = CliRunner().invoke(main, ["audit", "--small"])
+    assert done.exit_code == 1
+    assert "fails" in done.stdout
+
+
+def test_an_unknown_mechanism_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match=r"no audit of central\.counts; choose among all, central\.count"):
+        audits.named(["central.counts"])
