@@ -3,6 +3,8 @@
 `python scripts/gate.py PART COMMAND...` runs a command and notes its seconds for the table at the end of the tests.
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
 import time

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import docs, lint, system_parts
+from scripts import docs, lint, set_up, system_parts
 
 ROOT = Path(__file__).parents[1]
 TARGETS = {"setup", "demo", "test", "check", "bench", "stress", "audit", "studies", "docs", "serve"}
@@ -59,3 +59,10 @@ def test_constraints_pin_every_dependency_that_is_installed_for_the_gate() -> No
     asked = re.findall(r'"([A-Za-z][\w.-]*)(?:\[\w+\])?>=', (ROOT / "pyproject.toml").read_text())
     later = {"fastapi", "jinja2", "uvicorn", "plotly", "python-multipart", "segno", "pyspark", "jupytext", "nbclient"}
     assert {name.lower() for name in asked} - pinned - later - {"ipykernel"} == set()
+
+
+def test_an_old_python_is_refused_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(set_up, "OLDEST", (99, 0))
+    with pytest.raises(SystemExit, match=r"needs Python 99\.0 or later.*make PYTHON="):
+        set_up.main(tmp_path / "environment")
+    assert not (tmp_path / "environment").exists()
