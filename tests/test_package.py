@@ -3,6 +3,7 @@
 import ast
 import importlib
 import json
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -85,3 +86,24 @@ def test_the_version_is_the_distribution_s() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (ROOT / "py.typed").exists()
+
+
+def test_everything_the_tests_import_is_asked_for() -> None:
+    asked = {re.split(r"[\[<>=]", line)[0] for line in metadata.requires("bruit") or []}
+    given = {name.lower().replace("_", "-") for name in asked}
+    homes = metadata.packages_distributions()
+    imported = {name for file in Path(__file__).parent.rglob("*.py") for name in top_imports(file)}
+    others = {home.lower().replace("_", "-") for name in imported for home in homes.get(name, [])} - {"bruit"}
+    # click comes with rich-click, torch with the extra `deep`.
+    assert others - given - {"click", "torch"} == set()
+
+
+def top_imports(file: Path) -> set[str]:
+    """The top-level modules that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
