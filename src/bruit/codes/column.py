@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from bruit.codes import _check_digit_kernels as kernels
+from bruit.codes.word import read_only
 from bruit.errors import InvalidArgument
 
 
@@ -36,7 +37,7 @@ class Column:
 
     def _run(self, kernel: Callable[..., None], kind: type, terms: tuple[Any, ...]) -> NDArray[Any]:
         answers: NDArray[Any] = np.empty(self.size, kind)
-        kernel(_read_only(self.text), _read_only(self.starts), _read_only(self.stops), self.width, *terms, answers)
+        kernel(read_only(self.text), read_only(self.starts), read_only(self.stops), self.width, *terms, answers)
         return answers
 
     def compacted(self, chosen: NDArray[np.int64]) -> "Column":
@@ -45,7 +46,7 @@ class Column:
         stops = starts + self.width if self.width else self.stops[chosen]
         clean = np.empty(int((stops - starts).sum()), np.uint8)
         clean_starts, clean_stops = np.empty_like(starts), np.empty_like(stops)
-        kernels.compact(_read_only(self.text), starts, stops, clean, clean_starts, clean_stops)
+        kernels.compact(read_only(self.text), starts, stops, clean, clean_starts, clean_stops)
         return Column(clean, chosen.size, 0, clean_starts, clean_stops)
 
 
@@ -62,13 +63,6 @@ def column(values: Any) -> Column:
     raise InvalidArgument(
         f"{type(values).__name__} is no column of texts; give a str, a list, a NumPy array or a series"
     )
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, not to be written: Arrow's buffers are so, and kernels are compiled once for one kind."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _from_texts(values: list[Any]) -> Column:

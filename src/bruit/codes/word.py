@@ -116,3 +116,10 @@ def check_shape(array: NDArray[Any], length: int, what: str) -> None:
         raise InvalidArgument(f"{what} of shape {array.shape}: the last axis must hold {length} symbols, one word")
     if array.size == 0:
         raise InvalidArgument(f"{what} of shape {array.shape} hold no word; give at least one")
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, not to be written: bytes and Arrow's buffers are so, and kernels are compiled for one kind."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
