@@ -26,7 +26,7 @@ from bruit.privacy.losses import (
 )
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Neighbours
 from bruit.privacy.numbers import Exact, exactly
-from bruit.privacy.plan import Plan, plan, steps_of, training_loss
+from bruit.privacy.plan import Plan, plan, sound_delta, steps_of, training_loss
 from bruit.privacy.release import Covers, Interval, Release
 from bruit.privacy.renyi import DOCUMENT_ORDERS, ORDERS, rdp
 
@@ -79,6 +79,7 @@ __all__ = [
     "premium",
     "rdp",
     "replacement",
+    "sound_delta",
     "steps_of",
     "training_loss",
     "zcdp",

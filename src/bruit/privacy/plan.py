@@ -11,7 +11,7 @@ from bruit.privacy.calibration import calibrate
 from bruit.privacy.guarantee import Assumption, Guarantee
 from bruit.privacy.losses import Composed, Gaussian, Sampled, Scheme
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
-from bruit.privacy.numbers import Exact, positive, probability
+from bruit.privacy.numbers import Exact, exactly, positive, probability
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ def plan(
         )
 
     if noise is not None:
-        level = positive(noise, "noise")
+        level = exactly(noise, "noise")
+        if level <= 0:
+            raise InvalidArgument(f"noise={noise} must be above zero: without noise no epsilon is finite; try 1.0")
     else:
         assert target_epsilon is not None
         level = calibrate(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
@@ -143,13 +145,13 @@ def _check(size: int, batch_size: int, epochs: int, delta: Exact) -> Fraction:
     if chance * size >= 1:
         raise InvalidArgument(
             f"delta={float(chance):.3g} is at least 1/size = {1 / size:.3g}, so that publishing one record would pass: "
-            f"give a delta well below it, such as {_tenth(size)}"
+            f"give a delta well below it, such as {sound_delta(size)}"
         )
     if chance == 0:
-        raise InvalidArgument(f"delta=0: Gaussian noise needs a delta above zero, such as {_tenth(size)}")
+        raise InvalidArgument(f"delta=0: Gaussian noise needs a delta above zero, such as {sound_delta(size)}")
     return chance
 
 
-def _tenth(size: int) -> str:
-    """The power of ten at or below a tenth of one over the size."""
+def sound_delta(size: int) -> str:
+    """A delta that is not weak, as text: the power of ten at or below a tenth of one over the size."""
     return f"1e{math.floor(-math.log10(10 * size) + 1e-9)}"

@@ -1,0 +1,100 @@
+"""`bruit budget`: the epsilon of a training run before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import rich_click as click
+
+from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.errors import InvalidArgument
+from bruit.privacy import ACCOUNTANTS, Neighbours, Plan, Scheme, plan, sound_delta
+
+EXAMPLE = "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5"
+RELATIONS = {"add-or-remove": Neighbours.ADD_OR_REMOVE_ONE, "replace": Neighbours.REPLACE_ONE}
+SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled": Scheme.SHUFFLED}
+
+
+@click.command("budget", epilog=EXAMPLE)
+@click.option("--dataset-size", "size", type=int, required=True, help="Records to train on; a public number.")
+@click.option("--batch-size", type=int, required=True, help="Records a step takes, on average.")
+@click.option("--noise", type=str, help="Deviation of the noise over the bound on one record's gradient.")
+@click.option("--target-epsilon", type=str, help="Find the least noise for this epsilon instead.")
+@click.option("--epochs", type=int, required=True, help="Passes over the data.")
+@click.option("--delta", type=str, required=True, help="The chance left to failure; well below one over the size.")
+@click.option("--by", type=click.Choice(ACCOUNTANTS), default="pld", show_default=True, help="The accountant.")
+@click.option("--orders", help="Rényi orders for rdp and rdp-simple: numbers like 2,4.5,8, or `fine`: a wide search.")
+@click.option("--neighbours", type=click.Choice(list(RELATIONS)), default="add-or-remove", show_default=True)
+@click.option(
+    "--scheme", type=click.Choice(list(SCHEMES)), default="poisson", show_default=True, help="How batches come."
+)
+@json_option
+def command(
+    *,
+    size: int,
+    batch_size: int,
+    noise: str | None,
+    target_epsilon: str | None,
+    epochs: int,
+    delta: str,
+    by: str,
+    orders: str | None,
+    neighbours: str,
+    scheme: str,
+    as_json: bool,
+) -> None:
+    """The epsilon of a training run before it starts, or the noise it needs.
+
+    Nothing is read and nothing is spent. Give either --noise or --target-epsilon.
+    """
+    if (noise is None) == (target_epsilon is None):
+        raise InvalidArgument("give either --noise or --target-epsilon, one of the two")
+    found = plan(
+        size=size,
+        batch_size=batch_size,
+        noise=noise,
+        target_epsilon=target_epsilon,
+        epochs=epochs,
+        delta=delta,
+        neighbours=RELATIONS[neighbours],
+        by=by,
+        scheme=SCHEMES[scheme],
+        orders=_orders(orders),
+    )
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _show(found)
+
+
+def _orders(text: str | None) -> Sequence[float] | Literal["fine"] | None:
+    if text is None:
+        return None
+    if text == "fine":
+        return "fine"
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InvalidArgument(f"--orders {text}: give numbers above 1 like 2,4.5,8, or the word fine") from error
+
+
+def _show(found: Plan) -> None:
+    rows = [
+        ("steps", f"{found.steps}"),
+        ("sampling rate", f"{100 * found.rate:.3g} %"),
+        ("noise", f"{found.noise:g}"),
+        ("ε", f"{found.epsilon:.4f}"),
+        ("δ", f"{found.delta:g}"),
+        *([("optimal order", f"{found.order:g}")] if found.order is not None else []),
+        ("accountant", found.by),
+        ("neighbours", str(found.neighbours)),
+        ("batches", str(found.scheme)),
+        ("assumes", ", ".join(found.assumes)),
+    ]
+    show(table("The budget of this run", ["what", "value"], rows))
+    if found.weak:
+        show(
+            f"[yellow]δ = {found.delta:g} is weak[/yellow]: above a tenth of 1/{found.size}. "
+            f"A smaller one, such as {sound_delta(found.size)}, costs little more ε."
+        )
