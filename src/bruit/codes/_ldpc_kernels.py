@@ -1,0 +1,353 @@
+"""Low-density parity checks: peeling, encoding 64 words in the bits of one, sum-product and layered min-sum.
+
+Min-sum stores a variable as [column, place in the circulant, word], the word innermost: a circulant edge then reads one
+contiguous run (two where it wraps), so that every inner loop is long, unit-stride and int16. A layer is cut in tiles
+of circulant rows that keep its work rows near the processor.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+Row = NDArray[np.int16]
+Index = NDArray[np.int64]
+
+LANES = 32
+TILE = 52  # circulant rows per tile; shorter tiles pay more for slicing than they save
+LIMIT = 2000  # a total never passes this, so that no sum wraps int16
+SURE = 1.0 - 1e-15  # a product of tanh is kept below one: the answer stays finite
+
+
+@kernel
+def peel(
+    row_start: Index, column: Index, unknown: NDArray[np.bool_], checks: Index, variables: Index, guessed: Index
+) -> tuple[int, int]:
+    """Orders the checks so that each gives one unknown variable from those before it, guessing variables where stuck.
+
+    `unknown` is used up. Returns how many steps (check, variable) and how many guesses were written.
+    """
+    rows = row_start.size - 1
+    degree = np.zeros(unknown.size + 1, np.int64)
+    for e in range(column.size):
+        degree[column[e] + 1] += 1
+    start = np.cumsum(degree)
+    fill = start.copy()
+    of_variable = np.empty(column.size, np.int64)
+    left = np.zeros(rows, np.int64)
+    for r in range(rows):
+        for e in range(row_start[r], row_start[r + 1]):
+            v = column[e]
+            of_variable[fill[v]] = r
+            fill[v] += 1
+            if unknown[v]:
+                left[r] += 1
+    remaining = np.count_nonzero(unknown)
+    ready = np.empty(rows + column.size, np.int64)
+    begin = 0
+    end = 0
+    for r in range(rows):
+        if left[r] == 1:
+            ready[end] = r
+            end += 1
+    used = np.zeros(rows, np.bool_)
+    steps = 0
+    guesses = 0
+    while remaining > 0:
+        chosen = -1
+        while begin < end and chosen < 0:
+            r = ready[begin]
+            begin += 1
+            if left[r] == 1 and not used[r]:
+                for e in range(row_start[r], row_start[r + 1]):
+                    if unknown[column[e]]:
+                        chosen = column[e]
+                used[r] = True
+                checks[steps] = r
+                variables[steps] = chosen
+                steps += 1
+        if chosen < 0:  # guess the variable with most checks in the check with fewest unknowns
+            best = -1
+            for r in range(rows):
+                if left[r] > 1 and (best < 0 or left[r] < left[best]):
+                    best = r
+            most = -1
+            for e in range(row_start[best], row_start[best + 1]):
+                v = column[e]
+                if unknown[v] and start[v + 1] - start[v] > most:
+                    most = start[v + 1] - start[v]
+                    chosen = v
+            guessed[guesses] = chosen
+            guesses += 1
+        unknown[chosen] = False
+        remaining -= 1
+        for i in range(start[chosen], start[chosen + 1]):
+            r = of_variable[i]
+            left[r] -= 1
+            if left[r] == 1:
+                ready[end] = r
+                end += 1
+    return steps, guesses
+
+
+@kernel
+def eliminate(bits: NDArray[np.uint64], columns: Index, pivots: Index) -> int:
+    """Row-reduces packed rows over the columns in the order given and returns the rank; pivots[i] is row i's column."""
+    rank = 0
+    rows = bits.shape[0]
+    for c in columns:
+        word = c >> 6
+        mask = np.uint64(1) << np.uint64(c & 63)
+        found = -1
+        for r in range(rank, rows):
+            if bits[r, word] & mask:
+                found = r
+                break
+        if found < 0:
+            continue
+        for w in range(bits.shape[1]):
+            bits[rank, w], bits[found, w] = bits[found, w], bits[rank, w]
+        for r in range(rows):
+            if r != rank and bits[r, word] & mask:
+                for w in range(bits.shape[1]):
+                    bits[r, w] ^= bits[rank, w]
+        pivots[rank] = c
+        rank += 1
+        if rank == rows:
+            break
+    return rank
+
+
+@kernel
+def run_checks(values: NDArray[np.uint64], row_start: Index, column: Index, checks: Index, variables: Index) -> None:
+    """values[variable] = the sum of the others in its check, step by step; the last axis of values goes along."""
+    for i in range(checks.size):
+        v = variables[i]
+        for w in range(values.shape[1]):
+            values[v, w] = 0
+        for e in range(row_start[checks[i]], row_start[checks[i] + 1]):
+            u = column[e]
+            if u != v:
+                for w in range(values.shape[1]):
+                    values[v, w] ^= values[u, w]
+
+
+@kernel
+def sum_of_checks(
+    values: NDArray[np.uint64], row_start: Index, column: Index, checks: Index, sums: NDArray[np.uint64]
+) -> None:
+    """sums[i] = the sum of all variables in checks[i]."""
+    for i in range(checks.size):
+        for w in range(values.shape[1]):
+            sums[i, w] = 0
+        for e in range(row_start[checks[i]], row_start[checks[i] + 1]):
+            for w in range(values.shape[1]):
+                sums[i, w] ^= values[column[e], w]
+
+
+@kernel
+def multiply(matrix: NDArray[np.bool_], values: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
+    """The product out = matrix · values over GF(2), the last axis of values going along."""
+    for i in range(matrix.shape[0]):
+        for w in range(values.shape[1]):
+            out[i, w] = 0
+        for j in range(matrix.shape[1]):
+            if matrix[i, j]:
+                for w in range(values.shape[1]):
+                    out[i, w] ^= values[j, w]
+
+
+@kernel
+def satisfied(total: NDArray[np.float64], row_start: Index, column: Index) -> bool:
+    """Whether the signs satisfy every check."""
+    for r in range(row_start.size - 1):
+        odd = False
+        for e in range(row_start[r], row_start[r + 1]):
+            odd ^= total[column[e]] < 0
+        if odd:
+            return False
+    return True
+
+
+@kernel
+def _check_rule(inputs: NDArray[np.float64], ahead: NDArray[np.float64], size: int, out: NDArray[np.float64]) -> None:
+    """out[i] = 2 artanh Π_{j≠i} tanh(inputs[j] / 2), by products from both sides."""
+    product = 1.0
+    for i in range(size):
+        x = np.exp(-abs(inputs[i]))
+        inputs[i] = (1.0 - x) / (1.0 + x) if inputs[i] >= 0 else (x - 1.0) / (1.0 + x)
+        ahead[i] = product
+        product *= inputs[i]
+    product = 1.0
+    for i in range(size - 1, -1, -1):
+        p = max(-SURE, min(SURE, ahead[i] * product))
+        out[i] = np.log((1.0 + p) / (1.0 - p))
+        product *= inputs[i]
+
+
+@kernel
+def sum_product(
+    likelihoods: NDArray[np.float64],
+    row_start: Index,
+    column: Index,
+    iterations: int,
+    layered: int,
+    total: NDArray[np.float64],
+) -> int:
+    """One word: total is the posterior of each variable. Flooding updates totals after all checks, layered after each.
+
+    Returns the number of iterations; stops when every check is satisfied.
+    """
+    rows = row_start.size - 1
+    widest = 0
+    for r in range(rows):
+        widest = max(widest, row_start[r + 1] - row_start[r])
+    message = np.zeros(column.size)
+    inputs = np.empty(widest)
+    ahead = np.empty(widest)
+    out = np.empty(widest)
+    following = likelihoods.copy()
+    total[:] = likelihoods
+    for iteration in range(iterations):
+        if satisfied(total, row_start, column):
+            return iteration
+        if not layered:
+            following[:] = likelihoods
+        for r in range(rows):
+            first = row_start[r]
+            size = row_start[r + 1] - first
+            for i in range(size):
+                inputs[i] = total[column[first + i]] - message[first + i]
+            if layered:
+                for i in range(size):
+                    total[column[first + i]] = inputs[i]
+            _check_rule(inputs, ahead, size, out)
+            for i in range(size):
+                message[first + i] = out[i]
+                if layered:
+                    total[column[first + i]] += out[i]
+                else:
+                    following[column[first + i]] += out[i]
+        if not layered:
+            total[:] = following
+    return iterations
+
+
+@kernel
+def _subtract(total: Row, message: NDArray[np.int8], work: Row, parity: Row) -> None:
+    """What the others say of each variable; the signs of the totals are multiplied into parity."""
+    for i in range(work.size):
+        v = total[i]
+        work[i] = np.int16(v - np.int16(message[i]))
+        parity[i] ^= v
+
+
+@kernel
+def _two_least(work: Row, least: Row, second: Row, sign: Row) -> None:
+    for i in range(work.size):
+        v = work[i]
+        a = np.int16(abs(v))
+        old = least[i]
+        second[i] = min(second[i], max(old, a))
+        least[i] = min(old, a)
+        sign[i] ^= v
+
+
+@kernel
+def _parity(total: Row, parity: Row) -> None:
+    for i in range(parity.size):
+        parity[i] ^= total[i]
+
+
+@kernel
+def _new_message(work: Row, least: Row, second: Row, sign: Row, message: NDArray[np.int8], total: Row) -> None:
+    """Three quarters of the least of the others, cut towards zero: rounding needs more iterations for no gain."""
+    for i in range(work.size):
+        v = work[i]
+        a = np.int16(abs(v))
+        r = second[i] if a == least[i] else least[i]
+        r = np.int16(np.int16(r * 3) >> 2)
+        flip = np.int16(np.int16(sign[i] ^ v) >> 15)
+        r = np.int16(np.int16(r ^ flip) - flip)
+        message[i] = np.int8(r)
+        total[i] = max(np.int16(-LIMIT), min(np.int16(LIMIT), np.int16(v + r)))
+
+
+@kernel
+def min_sum_lanes(
+    total: NDArray[np.int16],
+    row_start: Index,
+    column: Index,
+    shift: Index,
+    lifting: int,
+    iterations: int,
+    message: NDArray[np.int8],
+    work: NDArray[np.int16],
+    rows4: NDArray[np.int16],
+) -> int:
+    """Layered min-sum: total (columns, lifting · LANES) in and out; message (edges, lifting · LANES) is used up.
+
+    Returns the number of iterations; stops when all words of the group satisfied all checks on the way.
+    """
+    message[:] = 0
+    for iteration in range(iterations):
+        bad = np.int16(0)
+        for r in range(row_start.size - 1):
+            first = row_start[r]
+            last = row_start[r + 1]
+            for z in range(0, lifting, TILE):
+                height = min(TILE, lifting - z)
+                size = height * LANES
+                least = rows4[0, :size]
+                second = rows4[1, :size]
+                sign = rows4[2, :size]
+                parity = rows4[3, :size]
+                least[:] = 127
+                second[:] = 127
+                sign[:] = 0
+                parity[:] = 0
+                for e in range(first, last):
+                    begin = z + shift[e]
+                    if begin >= lifting:
+                        begin -= lifting
+                    head = min(height, lifting - begin) * LANES  # then it wraps to place 0
+                    t = total[column[e]]
+                    m = message[e, z * LANES : z * LANES + size]
+                    w = work[e - first, :size]
+                    at = begin * LANES
+                    _subtract(t[at : at + head], m[:head], w[:head], parity[:head])
+                    if head < size:
+                        _subtract(t[: size - head], m[head:], w[head:], parity[head:])
+                    _two_least(w, least, second, sign)
+                for i in range(size):
+                    bad |= parity[i]
+                for e in range(first, last):
+                    begin = z + shift[e]
+                    if begin >= lifting:
+                        begin -= lifting
+                    head = min(height, lifting - begin) * LANES
+                    t = total[column[e]]
+                    m = message[e, z * LANES : z * LANES + size]
+                    w = work[e - first, :size]
+                    at = begin * LANES
+                    _new_message(w[:head], least[:head], second[:head], sign[:head], m[:head], t[at : at + head])
+                    if head < size:
+                        _new_message(w[head:], least[head:], second[head:], sign[head:], m[head:], t[: size - head])
+        if bad >= 0:
+            return iteration + 1
+    return iterations
+
+
+@kernel
+def satisfied_lanes(total: NDArray[np.int16], row_start: Index, column: Index, ok: NDArray[np.bool_]) -> None:
+    """ok[word]: whether the signs of total (variables, LANES) satisfy every check."""
+    bad = np.zeros(LANES, np.int16)
+    odd = np.empty(LANES, np.int16)
+    for r in range(row_start.size - 1):
+        odd[:] = 0
+        for e in range(row_start[r], row_start[r + 1]):
+            _parity(total[column[e]], odd)
+        for f in range(LANES):
+            bad[f] |= odd[f]
+    for f in range(ok.size):
+        ok[f] = bad[f] >= 0

@@ -1,0 +1,174 @@
+"""Low-density parity-check codes, from any sparse matrix."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from bruit.codes import _ldpc_kernels as kernels
+from bruit.codes.ldpc_encoder import Schedule, fill_parity, parity_places, schedule
+from bruit.codes.parity_check import ParityChecks, parity_checks, read_alist
+from bruit.codes.soft import CERTAIN, Heard, answer, hear, lanes_of
+from bruit.codes.word import Decoded, Received, as_symbols
+from bruit.errors import InvalidArgument
+
+LdpcDecoder = Literal["min-sum", "sum-product", "layered sum-product"]
+
+
+@dataclass(frozen=True, eq=False)
+class Ldpc:
+    """The words that satisfy every check of `graph`.                                     [Gallager 1962]
+
+    `message` and `sent` are places in the word: where the message stands and what goes over the channel, in order; a
+    place that comes twice is sent twice. `absent` places hold 0 and are never sent. "min-sum" (layered, normalised by
+    3/4) is fast; "sum-product" (flooding) and "layered sum-product" are exact on a graph without cycles and need
+    log-likelihoods in their true scale. Decoding stops as soon as every check is satisfied.
+    """
+
+    graph: ParityChecks
+    message: NDArray[np.int64]
+    sent: NDArray[np.int64]
+    absent: NDArray[np.int64]
+    decoder: LdpcDecoder = "min-sum"
+    iterations: int = 20
+    name: str = "LDPC"
+
+    def __post_init__(self) -> None:
+        if self.decoder not in ("min-sum", "sum-product", "layered sum-product"):
+            raise InvalidArgument(f"decoder={self.decoder!r}: give 'min-sum', 'sum-product' or 'layered sum-product'")
+        if self.iterations < 1:
+            raise InvalidArgument(f"iterations={self.iterations}: at least one is needed")
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.n}, {self.k}, {self.decoder!r}, iterations={self.iterations})"
+
+    @property
+    def n(self) -> int:
+        """Bits sent."""
+        return int(self.sent.size)
+
+    @property
+    def k(self) -> int:
+        """Bits of the message."""
+        return int(self.message.size)
+
+    @property
+    def rate(self) -> float:
+        """The share k / n."""
+        return self.k / self.n
+
+    @property
+    def symbols(self) -> int:
+        """Bits."""
+        return 2
+
+    @property
+    def soft(self) -> bool:
+        """Log-likelihoods are welcome."""
+        return True
+
+    @cached_property
+    def _schedule(self) -> Schedule:
+        given = np.concatenate([self.message, self.absent])
+        return schedule(self.graph, np.setdiff1d(np.arange(self.graph.variables), given))
+
+    def encode(self, messages: Received) -> NDArray[Any]:
+        """The sent bits, the message among them where the standard sends it."""
+        bits = as_symbols(messages, self.k, symbols=2, what="messages")
+        return self._words(bits.reshape(-1, self.k)).reshape((*bits.shape[:-1], self.n))
+
+    def _words(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        words = np.zeros((bits.shape[0], self.graph.variables), np.uint8)
+        words[:, self.message] = bits
+        fill_parity(self.graph, self._schedule, words)
+        return words[:, self.sent]
+
+    def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
+        """The message the checks agree on; a word that still fails a check after the last iteration is a failure."""
+        heard = hear(received, self.n)
+        run = self._min_sum if self.decoder == "min-sum" else self._sum_product
+        result = answer(heard, *run(heard))
+        return result.raised(self) if raise_on_failure else result
+
+    @cached_property
+    def _period(self) -> int:
+        """Bits sent before the first one comes again."""
+        return int(np.unique(self.sent).size)
+
+    def _spread(self, likelihoods: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Log-likelihoods of the whole word: 0 where nothing was sent, the sum where a bit was sent twice."""
+        whole = np.zeros((likelihoods.shape[0], self.graph.variables))
+        for start in range(0, self.n, self._period):
+            whole[:, self.sent[start : start + self._period]] += likelihoods[:, start : start + self._period]
+        return whole
+
+    def _min_sum(self, heard: Heard) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
+        graph, lanes = self.graph, kernels.LANES
+        factors, place = heard.factors(), self.sent
+        if self._period < self.n:
+            heard, place = Heard(self._spread(heard.likelihoods).astype(np.float32), ()), np.arange(graph.variables)
+        total = np.empty((graph.variables, lanes), np.int16)
+        work = _work(graph)
+        blocks = (graph.row_start, graph.column, graph.shift, graph.lifting, self.iterations)
+        words = heard.likelihoods.shape[0]
+        message, word, good = (
+            np.empty((words, self.k), np.uint8),
+            np.empty((words, self.n), np.uint8),
+            np.empty(words, bool),
+        )
+        for first in range(0, words, lanes):
+            total[:] = 0
+            used = lanes_of(heard, first, factors, place, total, 127)
+            total[:, used:] = 127  # unused words are clean, so that the group can stop
+            total[self.absent] = kernels.LIMIT
+            kernels.min_sum_lanes(total.reshape(graph.columns, -1), *blocks, *work)
+            kernels.satisfied_lanes(total, *graph.flat, good[first : first + used])
+            message[first : first + used] = (total[self.message, :used] < 0).T
+            word[first : first + used] = (total[self.sent, :used] < 0).T
+        return message, word, good
+
+    def _sum_product(self, heard: Heard) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
+        words = heard.likelihoods.shape[0]
+        bits, good = np.empty((words, self.graph.variables), np.uint8), np.empty(words, bool)
+        total = np.empty(self.graph.variables)
+        layered = int(self.decoder == "layered sum-product")
+        for word in range(words):
+            whole = self._spread(heard.likelihoods[word : word + 1])[0]
+            whole[self.absent] = CERTAIN * max(1.0, float(np.abs(whole).max()))
+            kernels.sum_product(whole, *self.graph.flat, self.iterations, layered, total)
+            good[word] = kernels.satisfied(total, *self.graph.flat)
+            bits[word] = total < 0
+        return bits[:, self.message], bits[:, self.sent], good
+
+
+def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int16], NDArray[np.int16]]:
+    """Room for the messages, for one layer's inputs, and for its least, second, sign and parity."""
+    lanes, tile = kernels.LANES, kernels.TILE * kernels.LANES
+    widest = int(np.diff(graph.row_start).max())
+    messages = np.empty((graph.column.size, graph.lifting * lanes), np.int8)
+    return messages, np.empty((widest, tile), np.int16), np.empty((4, tile), np.int16)
+
+
+def ldpc(
+    matrix: ArrayLike | sparse.sparray | sparse.spmatrix | ParityChecks | str | Path,
+    *,
+    decoder: LdpcDecoder = "min-sum",
+    iterations: int = 20,
+) -> Ldpc:
+    """The code of any parity-check matrix: dense, sparse, or the path of an alist file.
+
+    The message stands in the places that the checks leave free, the first ones where possible.
+    """
+    if isinstance(matrix, str | Path):
+        graph = read_alist(matrix)
+    else:
+        graph = matrix if isinstance(matrix, ParityChecks) else parity_checks(matrix)
+    every = np.arange(graph.variables)
+    message = np.setdiff1d(every, parity_places(graph))
+    if message.size == 0:
+        raise InvalidArgument("these checks determine every bit; no message fits into the code")
+    return Ldpc(graph, message, every, every[:0], decoder, iterations)

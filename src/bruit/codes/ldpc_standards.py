@@ -1,0 +1,92 @@
+"""The LDPC codes of Wi-Fi and of 5G New Radio."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.codes.ldpc import Ldpc, LdpcDecoder
+from bruit.codes.parity_check import circulants
+from bruit.errors import InvalidArgument
+
+WIFI_COLUMNS = 24
+LIFTINGS = tuple(sorted(a << j for a in (2, 3, 5, 7, 9, 11, 13, 15) for j in range(8) if a << j <= 384))
+MOST = {1: 8448, 2: 3840}
+"""The longest message of each base graph of New Radio."""
+
+
+def lines_of(name: str) -> Iterator[list[str]]:
+    """The fields of each line of one of our tables, without its heading."""
+    text = (resources.files("bruit.codes") / "standards" / name).read_text(encoding="utf-8")
+    return (line.split() for line in text.splitlines() if not line.startswith("#"))
+
+
+@cache
+def wifi_tables() -> dict[tuple[int, str], NDArray[np.int64]]:
+    """The shifts of each code by (length, rate), −1 for a zero block.       [IEEE 802.11n-2009, Annex R]"""
+    rows: dict[tuple[int, str], list[list[int]]] = {}
+    for fields in lines_of("wifi.txt"):
+        if fields[0] == "code":
+            current = rows.setdefault((int(fields[1]), fields[2]), [])
+        else:
+            current.append([-1 if field == "-" else int(field) for field in fields])
+    return {key: np.array(table) for key, table in rows.items()}
+
+
+def wifi(n: int, rate: str, *, decoder: LdpcDecoder = "min-sum", iterations: int = 20) -> Ldpc:
+    """The 802.11n code of n = 648, 1296 or 1944 bits and rate "1/2", "2/3", "3/4" or "5/6"."""
+    tables = wifi_tables()
+    if (n, rate) not in tables:
+        raise InvalidArgument(f"wifi({n}, {rate!r}): lengths are 648, 1296, 1944 and rates '1/2', '2/3', '3/4', '5/6'")
+    table = tables[n, rate]
+    lifting = n // WIFI_COLUMNS
+    every = np.arange(n)
+    message = every[: (WIFI_COLUMNS - table.shape[0]) * lifting]
+    return Ldpc(circulants(table, lifting), message, every, every[:0], decoder, iterations, "wifi")
+
+
+@cache
+def nr_table(base_graph: int, lifting: int) -> NDArray[np.int64]:
+    """The shifts of a base graph for one lifting size, −1 for a zero block.     [3GPP TS 38.212, Section 5.3.2]"""
+    odd = lifting
+    while odd % 2 == 0 and odd > 2:
+        odd //= 2
+    chosen = (2, 3, 5, 7, 9, 11, 13, 15).index(odd)
+    entries = np.array([[int(x) for x in fields] for fields in lines_of(f"nr_{base_graph}.txt")])
+    table = np.full((entries[:, 0].max() + 1, entries[:, 1].max() + 1), -1)
+    table[entries[:, 0], entries[:, 1]] = entries[:, 2 + chosen] % lifting
+    return table
+
+
+def nr_shape(k: int, n: int, base_graph: int | None) -> tuple[int, int]:
+    """The base graph (chosen as in Section 7.2.2 unless given) and the lifting size for k bits sent as n."""
+    if base_graph is None:
+        base_graph = 2 if k <= 292 or (k <= 3824 and 3 * k <= 2 * n) or 4 * k <= n else 1
+    if base_graph not in MOST:
+        raise InvalidArgument(f"base_graph={base_graph}: New Radio has 1 and 2")
+    if not 1 <= k <= MOST[base_graph] or n <= k:
+        raise InvalidArgument(f"nr({k}, {n}): base graph {base_graph} takes 1 to {MOST[base_graph]} bits, sent as more")
+    used = 22 if base_graph == 1 else 10 if k > 640 else 9 if k > 560 else 8 if k > 192 else 6
+    return base_graph, next(z for z in LIFTINGS if used * z >= k)
+
+
+def nr(
+    k: int, n: int, *, base_graph: int | None = None, decoder: LdpcDecoder = "min-sum", iterations: int = 20
+) -> Ldpc:
+    """The 5G code for k message bits sent as n, rate-matched without interleaving (redundancy version 0).
+
+    The first 2Z bits are never sent and the places between k and the end of the message part are absent. Checks that
+    only serve bits beyond n are left out; where n is longer than the whole word, it starts again from the beginning.
+    """
+    base_graph, lifting = nr_shape(k, n, base_graph)
+    table = nr_table(base_graph, lifting)
+    message_columns = table.shape[1] - table.shape[0]
+    absent = np.arange(k, message_columns * lifting)
+    reach = n + 2 * lifting + absent.size
+    rows = min(table.shape[0], max(4, -(-reach // lifting) - message_columns))
+    table = table[:rows, : message_columns + rows]
+    available = np.setdiff1d(np.arange(2 * lifting, table.shape[1] * lifting), absent)
+    graph = circulants(table, lifting)
+    return Ldpc(graph, np.arange(k), np.resize(available, n), absent, decoder, iterations, "nr")

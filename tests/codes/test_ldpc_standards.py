@@ -1,0 +1,101 @@
+"""The tables of the standards: their structure, and what is known of them."""
+
+import numpy as np
+import pytest
+
+from bruit.codes import nr, wifi
+from bruit.codes.ldpc_standards import LIFTINGS, nr_shape, nr_table, wifi_tables
+
+RATES = {"1/2": 12, "2/3": 8, "3/4": 6, "5/6": 4}
+
+
+def four_cycles(matrix):
+    """Pairs of checks that share two variables or more."""
+    shared = (matrix.astype(np.int64) @ matrix.astype(np.int64).T).tolil()
+    shared.setdiag(0)
+    return int((shared.tocsr() > 1).sum()) // 2
+
+
+def test_there_are_twelve_wifi_codes():
+    assert sorted(wifi_tables()) == sorted((n, rate) for n in (648, 1296, 1944) for rate in RATES)
+
+
+@pytest.mark.parametrize(("n", "rate"), sorted(wifi_tables()))
+def test_wifi_tables_have_their_shape_and_a_double_diagonal(n, rate):
+    table, rows = wifi_tables()[n, rate], RATES[rate]
+    assert table.shape == (rows, 24)
+    assert table.max() < n // 24
+    parity = table[:, 24 - rows :]
+    first = np.flatnonzero(parity[:, 0] >= 0)
+    assert first.size == 3
+    assert (first[0], first[2]) == (0, rows - 1)
+    assert parity[0, 0] == parity[-1, 0]
+    assert parity[first[1], 0] == 0
+    expected = np.full((rows, rows - 1), -1)
+    expected[np.arange(rows - 1), np.arange(rows - 1)] = expected[np.arange(1, rows), np.arange(rows - 1)] = 0
+    np.testing.assert_array_equal(parity[:, 1:], expected)
+
+
+FOUR_CYCLES = {(648, "3/4"): 2 * 27, (1296, "2/3"): 2 * 54, (1944, "2/3"): 81}
+
+
+@pytest.mark.parametrize(("n", "rate"), sorted(wifi_tables()))
+def test_wifi_graphs_have_no_four_cycles_but_in_three_codes(n, rate):
+    assert four_cycles(wifi(n, rate).graph.matrix()) == FOUR_CYCLES.get((n, rate), 0)
+
+
+def test_rows_6_and_10_of_the_long_half_rate_code_stand_where_the_standard_has_them():
+    table = wifi_tables()[1944, "1/2"]  # a table in circulation has these two rows shifted
+    assert {int(c): int(s) for c, s in enumerate(table[6]) if s >= 0} == {
+        0: 69, 1: 79, 2: 79, 6: 56, 8: 52, 12: 0, 18: 0, 19: 0,
+    }  # fmt: skip
+    assert {int(c): int(s) for c, s in enumerate(table[10]) if s >= 0} == {
+        0: 2,
+        1: 56,
+        3: 57,
+        4: 35,
+        10: 12,
+        22: 0,
+        23: 0,
+    }
+
+
+def test_there_are_51_lifting_sizes_from_2_to_384():
+    assert len(LIFTINGS) == 51
+    assert (LIFTINGS[0], LIFTINGS[-1]) == (2, 384)
+
+
+@pytest.mark.parametrize(("graph", "rows", "columns", "edges"), [(1, 46, 68, 316), (2, 42, 52, 197)])
+@pytest.mark.parametrize("lifting", [2, 15, 104, 208, 384])
+def test_nr_tables_have_their_shape(graph, rows, columns, edges, lifting):
+    table = nr_table(graph, lifting)
+    assert table.shape == (rows, columns)
+    assert (table >= 0).sum() == edges
+    assert table.max() < lifting
+    message = columns - rows
+    np.testing.assert_array_equal(table[4:, message + 4 :] >= 0, np.eye(rows - 4, dtype=bool))
+    np.testing.assert_array_equal(np.diag(table[4:, message + 4 :]), 0)
+    assert not (table[:4, message + 4 :] >= 0).any()
+    core = table[:4, message + 1 : message + 4]  # a double diagonal
+    np.testing.assert_array_equal(core >= 0, [[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]])
+
+
+@pytest.mark.parametrize("lifting", LIFTINGS)
+@pytest.mark.parametrize("graph", [1, 2])
+def test_every_nr_graph_has_full_rank_and_encodes(graph, lifting):
+    k = (22 if graph == 1 else 10) * lifting
+    code = nr(k, (66 if graph == 1 else 50) * lifting, base_graph=graph)
+    if graph == 1 or k > 640:
+        assert code.graph.lifting == lifting
+    messages = np.random.default_rng(lifting).integers(0, 2, (2, k), np.uint8)
+    words = code._words(messages)
+    np.testing.assert_array_equal(words[:, : k - 2 * code.graph.lifting], messages[:, 2 * code.graph.lifting :])
+    assert code.decode(words).decoded.all()
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "graph", "lifting"),
+    [(972, 1944, 2, 104), (8448, 12672, 1, 384), (292, 400, 2, 40), (3824, 5736, 2, 384), (3825, 5738, 1, 176)],
+)
+def test_nr_chooses_graph_and_lifting_as_the_standard(k, n, graph, lifting):
+    assert nr_shape(k, n, None) == (graph, lifting)
