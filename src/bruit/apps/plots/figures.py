@@ -76,7 +76,7 @@ def bars(path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title
     """Saves horizontal bars, one of each group beside each category, with intervals where a group has them."""
     places = np.arange(len(categories))
     thickness = 0.8 / len(groups)
-    with saved(path, size=(7.0, 1.4 + 0.28 * len(categories) * (1 + len(groups)))) as axes:
+    with saved(path, size=(7.0, 1.2 + 0.2 * len(categories) * (0.5 + len(groups)))) as axes:
         for number, group in enumerate(groups):
             axes.barh(
                 places + (number - (len(groups) - 1) / 2) * thickness,
@@ -105,5 +105,5 @@ def _reach(one: Series | Bars) -> NDArray[np.float64] | None:
 
 
 def _legend(axes: Axes, entries: int) -> None:
-    if entries > 1:
-        axes.legend()
+    if entries > 1:  # above the axes, where it hides no point
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(entries, 4), borderaxespad=0.2)
