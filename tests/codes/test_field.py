@@ -10,11 +10,14 @@ from bruit.errors import InvalidArgument
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 7, 8, 11, 16])
 def test_products_and_inverses_agree_with_galois(bits):
-    ours, theirs = field(bits), galois.GF(2**bits, irreducible_poly=PRIMITIVE[bits], primitive_element=2)
+    ours, theirs = (
+        field(bits),
+        galois.GF(2**bits, irreducible_poly=PRIMITIVE[bits], primitive_element=2, compile="python-calculate"),
+    )
     rng = np.random.default_rng(bits)
-    left, right = rng.integers(0, ours.size, (2, 500))
+    left, right = rng.integers(0, ours.size, (2, 100))
     assert ours.multiply(left, right).tolist() == (theirs(left) * theirs(right)).tolist()
-    assert ours.multiply(left, 0).tolist() == [0] * 500
+    assert ours.multiply(left, 0).tolist() == [0] * 100
     kept = left[left != 0]
     assert ours.inverse(kept).tolist() == (theirs(kept) ** -1).tolist()
     assert ours.inverse([0, 1]).tolist() == [0, 1]

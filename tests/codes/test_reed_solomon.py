@@ -134,22 +134,24 @@ def test_beyond_the_limit_the_failure_is_stated_and_the_word_left_alone(code):
 
 @pytest.mark.parametrize(
     ("bits", "n", "k", "first_root"),
-    [(4, 15, 9, 1), (5, 31, 19, 3), (8, 255, 223, 1), (8, 200, 170, 0), (9, 511, 481, 1)],
+    [(4, 15, 9, 1), (5, 31, 19, 3), (8, 255, 223, 1), (8, 200, 170, 0), (9, 511, 495, 1)],
 )
 def test_galois_agrees_at_and_beyond_the_limit(bits, n, k, first_root):
-    theirs = galois.GF(2**bits, irreducible_poly=PRIMITIVE[bits], primitive_element=2)
+    theirs = galois.GF(2**bits, irreducible_poly=PRIMITIVE[bits], primitive_element=2, compile="python-calculate")
     whole = 2**bits - 1
     peer = galois.ReedSolomon(whole, whole - (n - k), field=theirs, c=first_root)
     code = ReedSolomon(n, k, bits=bits, first_root=first_root)
     rng = np.random.default_rng(n)
-    messages = rng.integers(0, code.symbols, (30, k))
+    messages = rng.integers(0, code.symbols, (5, k))
     words = code.encode(messages)
     assert words.tolist() == np.asarray(peer.encode(theirs(messages))).tolist()
     for errors in ((n - k) // 2, (n - k) // 2 + 1):
         received, _ = damaged(rng, code, words, errors, 0)
         expected, counts = peer.decode(theirs(received), output="codeword", errors=True)
         decoded = code.decode(received)
-        assert decoded.decoded.tolist() == (counts >= 0).tolist()
+        # galois 0.4.11 now and then returns a word that is not in its own code: that is no decoding
+        right = (counts >= 0) & ~np.asarray(peer.detect(expected))
+        assert decoded.decoded.tolist() == right.tolist()
         good = decoded.decoded
         assert decoded.word[good].tolist() == np.asarray(expected)[good].tolist()
 
