@@ -1,0 +1,95 @@
+"""Each kernel against plain NumPy or plain Python."""
+
+import numpy as np
+import pytest
+
+from bruit.channels import ONE, symmetric
+from bruit.local import OLH, HadamardResponse, bits
+from bruit.local._bit_kernels import place_bits
+from bruit.local._hadamard_kernels import send_columns
+from bruit.local._hash_kernels import count_hashed, hash_and_send
+from bruit.local.hadamard import transformed
+
+
+@pytest.mark.parametrize("size", [1, 3, 64, 65, 130])
+@pytest.mark.parametrize("rows", [0, 1, 3, 4, 251, 252, 253, 1000])
+def test_bits_are_counted(rows: int, size: int) -> None:
+    reports = np.random.default_rng(rows).integers(0, 1 << 64, (rows, bits.words_for(size)), dtype=np.uint64)
+    assert bits.ones(reports, size).tolist() == bits.unpacked(reports, size).sum(axis=0).tolist()
+
+
+def test_a_bit_is_placed() -> None:
+    rng = np.random.default_rng(1)
+    reports = rng.integers(0, 1 << 64, (300, 3), dtype=np.uint64)
+    places, coins = rng.integers(0, 192, 300).astype(np.int32), rng.integers(0, 2, 300).astype(bool)
+    expected = bits.unpacked(reports, 192)
+    expected[np.arange(300), places] = coins
+    place_bits(reports, places, coins)
+    assert (bits.unpacked(reports, 192) == expected).all()
+
+
+def hashed(a: int, b: int, value: int, buckets: int) -> int:
+    return (((a * value + b) % (1 << 32) >> 16) * buckets) >> 16
+
+
+@pytest.mark.parametrize("buckets", [2, 3, 4, 7, 100, 65536])
+def test_hashed_reports_are_made_and_counted(buckets: int) -> None:
+    rng, channel = np.random.default_rng(buckets), symmetric(buckets, epsilon=1)
+    places = rng.integers(0, 20, 203).astype(np.int32)
+    drawn = rng.integers(0, 1 << 64, (203, 2), dtype=np.uint64)
+    reports = np.empty((203, 3), np.uint32)
+    hash_and_send(places, buckets, channel.keep, channel.other, drawn, reports)
+    counts = np.zeros(20, np.int32)
+    count_hashed(reports, buckets, counts)
+    expected = [0] * 20
+    for (seed, coin), place, (a, b, y) in zip(drawn.tolist(), places.tolist(), reports.tolist(), strict=True):
+        assert (a, b) == (seed % (1 << 32), seed >> 32)
+        own, u = hashed(a, b, place, buckets), coin >> 12
+        moved = (u - channel.keep) // channel.other
+        assert y == (own if u < channel.keep else moved + (moved >= own))
+        for value in range(20):
+            expected[value] += hashed(a, b, value, buckets) == y
+    assert counts.tolist() == expected
+
+
+def test_the_hash_of_a_small_field_is_pairwise_independent() -> None:
+    """The proof with 2^32 made 2^8: over all a and b, two values fall into each pair of buckets equally often."""
+    a, b = np.meshgrid(np.arange(256), np.arange(256))
+    for one, two in ((0, 1), (1, 3), (0, 8), (5, 13), (0, 16)):
+        first, second = ((a * v + b) % 256 >> 5 for v in (one, two))  # three bits out, at most five bits in
+        pairs = np.bincount((first * 8 + second).ravel(), minlength=64)
+        assert (pairs == 1024).all()
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 10])
+def test_columns_agree_with_the_row_as_the_coin_says(order: int) -> None:
+    rng = np.random.default_rng(order)
+    places = rng.integers(0, (1 << order) - 1, 500).astype(np.int32)
+    drawn = rng.integers(0, 1 << 64, (500, 2), dtype=np.uint64)
+    reports = np.empty(500, np.int32)
+    send_columns(places, order, ONE // 3, drawn, reports)
+    odd = np.array(
+        [bin((int(place) + 1) & int(report)).count("1") % 2 for place, report in zip(places, reports, strict=True)]
+    )
+    assert (odd == ((drawn[:, 1] >> np.uint64(12)) >= ONE // 3)).all()
+    assert reports.max() < 1 << order
+
+
+def test_every_column_of_one_sign_is_equally_likely() -> None:
+    protocol = HadamardResponse(3, epsilon=1)
+    drawn = np.array([[column, 0] for column in range(4)], np.uint64)
+    reports = np.empty(4, np.int32)
+    send_columns(np.zeros(4, np.int32), protocol.order, protocol.coin.keep, drawn, reports)
+    assert sorted(reports.tolist()) == [0, 0, 2, 2]
+
+
+def test_the_fast_transform_is_the_slow_one() -> None:
+    values = np.random.default_rng(2).integers(0, 100, 16)
+    signs = np.array([[(-1) ** bin(r & y).count("1") for y in range(16)] for r in range(16)])
+    assert transformed(values).tolist() == (signs @ values).tolist()
+
+
+def test_too_many_categories_for_the_hash_are_refused() -> None:
+    assert OLH(1 << 20, epsilon=1).buckets == 4
+    with pytest.raises(ValueError, match="too many"):
+        OLH(1 << 20, epsilon=1, buckets=5)
