@@ -15,6 +15,7 @@ from bruit.apps.plots.style import COLOURS, MARKERS, saved
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LEGEND_COLUMNS = 3
 Scale = Literal["linear", "log"]
 
 
@@ -105,5 +106,9 @@ def _reach(one: Series | Bars) -> NDArray[np.float64] | None:
 
 
 def _legend(axes: Axes, entries: int) -> None:
-    if entries > 1:  # above the axes, where it hides no point
-        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(entries, 4), borderaxespad=0.2)
+    """Names the series between the title and the axes, where nothing is hidden, if there are several."""
+    if entries > 1:
+        axes.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=LEGEND_COLUMNS, borderaxespad=0.2, handlelength=1.5
+        )
+        axes.set_title(axes.get_title("left"), loc="left", pad=8 + 16 * -(-entries // LEGEND_COLUMNS))
