@@ -8,7 +8,9 @@ from bruit.codes.ldpc_standards import nr, wifi
 from bruit.codes.parity import Parity
 from bruit.codes.reed_solomon import ReedSolomon, ccsds, qr
 from bruit.codes.repetition import Repetition
+from bruit.codes.sealed import envelope, open_envelope
 from bruit.codes.spelling import spell, unspell
+from bruit.codes.turbo import LteTurbo
 from bruit.codes.word import Code, Decoded
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "Hamming",
     "Iban",
     "Ldpc",
+    "LteTurbo",
     "Luhn",
     "Nir",
     "Parity",
@@ -26,9 +29,11 @@ __all__ = [
     "Siren",
     "Siret",
     "ccsds",
-    "qr",
+    "envelope",
     "ldpc",
     "nr",
+    "open_envelope",
+    "qr",
     "spell",
     "unspell",
     "wifi",
