@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import rich_click as click
+from rich.markup import escape
 
 from bruit.apps.cli.output import json_option, print_json, progress, show, table
 from bruit.apps.studies import STUDIES, load
@@ -42,7 +43,7 @@ def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, see
             found[name] = study(folder / name, size="small" if small else "full", rng=rng, on_progress=on_progress)
         if not as_json:
             files = "\n".join(f"  {path}" for path in found[name].files)
-            show(f"[bold]{name}[/bold]\n{found[name].summary}\n{files}\n")
+            show(f"[bold]{name}[/bold]\n{escape(found[name].summary)}\n{escape(files)}\n")
     if as_json:
         print_json({name: findings.to_json() for name, findings in found.items()})
 
