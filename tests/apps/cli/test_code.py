@@ -1,0 +1,148 @@
+"""`bruit code` as a person types it: the lecture's examples, every step, JSON, refusals."""
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bruit.apps.cli import main
+
+
+def bruit(text: str) -> Result:
+    return CliRunner().invoke(main, ["code", *text.split()])
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("hamming encode 1011", "1011010"),
+        ("hamming decode 1001010", "1011"),
+        ("hamming encode 1011 --rows 111,110,101,011", "1011001"),
+        ("hamming encode 1011 --extended", "10110100"),
+        ("repetition encode 011010", "000111111000111000"),
+        ("repetition decode 100111110001110000", "011010"),
+        ("rs encode 3 --n 3", "3 3 3"),
+        ("rs decode 1 3 3 --k 1", "3"),
+        ("rs decode 0 0 3 --k 1 --erasures 0,1", "3"),
+        ("luhn check 972-487-086", "valid"),
+        ("luhn complete 972-487-08", "972487086"),
+        ("siren check 732829320", "valid"),
+        ("siret check 35600000000048", "valid"),
+        ("nir complete 253072B073004", "253072B07300470"),
+        ("iban complete FR20041010050500013M02606", "FR1420041010050500013M02606"),
+        ("parity complete 1000001", "10000010"),
+        ("parity check 11000011", "valid"),
+        ("spell ERREUR", "Echo Romeo Romeo Echo Uniform Romeo"),
+        ("spell --back Echo Romeo Romeo Echo Uniform Romeo", "ERREUR"),
+    ],
+)
+def test_the_lecture_s_examples(typed, said):
+    done = bruit(typed)
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1] == said
+
+
+def test_every_step_of_the_reed_solomon_example():
+    assert bruit("rs decode 1 3 3 --k 1 --explain").output.splitlines() == [
+        "received   x^2 + 3x + 3",
+        "syndromes  1 3",
+        "locator    1 + 3x",
+        "roots      2",
+        "places     2",
+        "values     2",
+        "corrected  3x^2 + 3x + 3",
+        "3",
+    ]
+
+
+def test_every_step_of_the_hamming_example():
+    assert bruit("hamming decode 1001010 --explain").output.splitlines() == [
+        "received   1001010",
+        "syndrome   011",
+        "row of H   3: bit 3 is turned over",
+        "corrected  1011010",
+        "1011",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("luhn check 927-487-086 --explain", "sum        54, which does not end in 0"),
+        ("luhn check 972-487-086 --explain", "sum        50, which ends in 0"),
+        ("nir check 253072B07300471 --explain", "received   71, which is wrong"),
+        ("nir complete 253072B073004 --explain", "number     2530718073004  (2B read as 18)"),
+        ("iban check FR1420041010050500013M02606 --explain", "remainder"),
+        ("parity check 10000011 --explain", "ones       3, which is odd"),
+        ("repetition decode 0011 --times 4 --explain", "as many copies say one thing as another: failure"),
+        ("hamming decode 11000000 --extended --explain", "no row of H is the syndrome"),
+        ("hamming decode 0000000 --explain", "the syndrome is 0"),
+        ("rs decode 1 2 3 4 5 6 0 --k 3 --explain", "no word of the code is near enough"),
+        ("rs decode 0 5 0 0 0 0 0 --k 3 --erasures 1 --explain", "erased     x^5"),
+    ],
+)
+def test_steps_in_sentences(typed, line):
+    assert any(said.startswith(line) for said in bruit(typed).output.splitlines()), bruit(typed).output
+
+
+def test_json_for_machines():
+    found = json.loads(bruit("hamming decode 1001010 --json").output)
+    assert found["message"] == [1, 0, 1, 1]
+    assert found["positions"] == [2]
+    assert found["decoded"] is True
+    assert json.loads(bruit("luhn check 18 --json").output) == {"number": "18", "valid": True, "chance": "1/10"}
+    assert json.loads(bruit("rs encode 3 --n 3 --json").output)["word"] == [3, 3, 3]
+    steps = json.loads(bruit("rs decode 1 3 3 --k 1 --json --explain").output)["steps"]
+    assert steps[1] == "syndromes  1 3"
+
+
+@pytest.mark.parametrize(
+    "typed", ["luhn check 927-487-086", "rs decode 1 2 3 4 5 6 0 --k 3", "iban check FR00", "nir check 1"]
+)
+def test_what_is_wrong_ends_with_one(typed):
+    done = bruit(typed)
+    assert done.exit_code == 1
+    assert "not" in done.output
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "hamming encode 10x1",
+        "hamming encode 10110",
+        "hamming decode 1011 --rows 110,11",
+        "rs encode 9 --n 3",
+        "rs encode 3",
+        "rs decode 1 3 3",
+        "rs decode 1 3 3 --k 1 --erasures a",
+        "rs decode 1 3 3 --k 1 --erasures 0,1,2",
+        "repetition decode 1011",
+        "luhn complete 12a4",
+        "luhn check 12a4 --explain",
+        "nir check 12 --explain",
+        "iban check ? --explain",
+        "spell É",
+        "spell --back Rome",
+        "parity check 102",
+    ],
+)
+def test_bad_input_is_a_sentence_and_two(typed):
+    done = bruit(typed)
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+
+
+def test_a_file_is_sealed_damaged_and_opened(tmp_path):
+    report = tmp_path / "report.json"
+    report.write_bytes(b'{"answer": 3}' * 40)
+    assert bruit(f"envelope seal {report} {tmp_path}/sealed").exit_code == 0
+    sealed = bytearray((tmp_path / "sealed").read_bytes())
+    sealed[10:40] = bytes(30)
+    (tmp_path / "sealed").write_bytes(sealed)
+    assert bruit(f"envelope open {tmp_path}/sealed {tmp_path}/opened --json").exit_code == 0
+    assert (tmp_path / "opened").read_bytes() == report.read_bytes()
+    sealed[10:400] = bytes(390)
+    (tmp_path / "sealed").write_bytes(sealed)
+    refused = bruit(f"envelope open {tmp_path}/sealed {tmp_path}/opened")
+    assert refused.exit_code == 2
+    assert "beyond" in refused.output
