@@ -32,10 +32,10 @@ class Server:
         return str(self._server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1)
 
     def database(self) -> str:
-        """The address of a new, empty database."""
+        """The address of a new, empty schema: to its clients a database of their own, made at once."""
         name = f"d{uuid4().hex[:12]}"
-        self._server.psql(f"CREATE DATABASE {name}")
-        return self.url.replace("/postgres?", f"/{name}?", 1)
+        self.sql(f"CREATE SCHEMA {name}")
+        return f"{self.url}&options=-csearch_path%3D{name}"
 
     def sql(self, command: str) -> str:
         """Runs a command as the database's own user."""

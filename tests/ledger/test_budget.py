@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import cross_val_score
 
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, LedgerError, StorageError
-from bruit.ledger import WITHOUT_PRIVACY, Budget, Ledger, require
+from bruit.ledger import WITHOUT_PRIVACY, Ledger, require
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure, Release
+from stress.ledger import charge
 
 
 class Majority(ClassifierMixin, BaseEstimator):
@@ -33,14 +34,6 @@ class Majority(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):  # noqa: N803
         return np.full(len(X), self.classes_[0])
-
-
-def charge(budget: Budget) -> int:
-    """One charge; at the top of the module so that other processes find it."""
-    try:
-        return budget.charge(budget.loss, what="elsewhere").number
-    except BudgetExceeded:
-        return 0
 
 
 def book(store, epsilon=2):
@@ -149,9 +142,7 @@ def test_spawned_processes_and_joblib_workers_charge_one_book(store):
 def test_threads_charge_one_book(new):
     ledger = new(epsilon=1)
     budget, granted = ledger.budget(epsilon="1/40"), []
-    threads = [
-        threading.Thread(target=lambda: granted.extend(charge(budget) for _ in range(10))) for _ in range(8)
-    ]
+    threads = [threading.Thread(target=lambda: granted.extend(charge(budget) for _ in range(10))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -245,9 +245,7 @@ def test_rule_4_books_by_zcdp_and_rdp_stop_within_their_epsilon(new):
 def test_rule_4_a_loss_that_may_fail_has_no_place_among_divergences(new):
     ledger = new(delta=1e-5, by="zcdp")
     with pytest.raises(NotPrivate):
-        ledger.budget(epsilon=0.1, delta=1e-6).charge(
-            Approximate(0.1, 1e-6, neighbours=ADD_OR_REMOVE_ONE), what="mean"
-        )
+        ledger.budget(epsilon=0.1, delta=1e-6).charge(Approximate(0.1, 1e-6, neighbours=ADD_OR_REMOVE_ONE), what="mean")
     assert not ledger.entries
 
 

@@ -142,7 +142,7 @@ class Ledger:
         return Guarantee(terms.epsilon, terms.delta, terms.neighbours, terms.person, terms.accounting, tuple(assumed))
 
     def carry(self, local: Ledger) -> Charge | None:
-        """Charges to this book of replacement what a respondent of a LOCAL book lost, as pure ε; None if nothing is new.
+        """Charges to this book of replacement what respondents of a LOCAL book lost, as pure ε; None if nothing is new.
 
         A report of ε changes by a factor e^ε when one answer is replaced; the presence of a respondent is not hidden,
         so a book of add or remove refuses.

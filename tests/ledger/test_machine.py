@@ -1,0 +1,132 @@
+"""Any sequence of operations: the book is never overspent and never forgets (Hypothesis, against a plain model)."""
+
+import copy
+import pickle
+import shutil
+import tempfile
+from fractions import Fraction
+from heapq import nlargest
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from bruit.errors import BudgetExceeded, NeighboursDiffer
+from bruit.ledger import Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, REPLACE_ONE, Approximate, Pure, Release
+
+AMOUNTS = st.builds(Fraction, st.integers(0, 9), st.sampled_from([1, 3, 7, 10, 12, 1000]))
+DELTAS = st.builds(Fraction, st.integers(0, 9), st.sampled_from([10**6, 10**7, 3 * 10**6]))
+CELLS = st.sampled_from(["north", "south", "west"])
+LIMIT, FAILURE = Fraction(3), Fraction(1, 10**5)
+
+
+class Bookkeeping(RuleBasedStateMachine):
+    """A book beside a model that adds fractions."""
+
+    store: str | None = None
+
+    @initialize(neighbours=st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE, LOCAL]), cells=st.integers(1, 2))
+    def create(self, neighbours, cells):
+        self.neighbours = neighbours
+        self.largest = cells if neighbours is ADD_OR_REMOVE_ONE else 2 * cells
+        self.ledger = Ledger("book", epsilon=LIMIT, delta=FAILURE, neighbours=neighbours, person="id", store=self.store)
+        self.parts = self.ledger.partition("region", cells=cells)
+        self.whole, self.cells = (Fraction(0), Fraction(0)), {}
+        self.open, self.finished, self.entries = [], 0, 0
+
+    def loss(self, epsilon, delta):
+        if delta:
+            return Approximate(epsilon, delta, neighbours=self.neighbours)
+        return Pure(epsilon, neighbours=self.neighbours)
+
+    def total(self, whole, cells):
+        return tuple(
+            whole[axis] + sum(nlargest(self.largest, (cell[axis] for cell in cells.values()))) for axis in (0, 1)
+        )
+
+    def attempt(self, budget, loss, whole, cells):
+        """Charges both the book and the model; they must agree on whether it fits."""
+        fits = all(value <= most for value, most in zip(self.total(whole, cells), (LIMIT, FAILURE), strict=True))
+        try:
+            self.open.append(budget.charge(loss, what="step"))
+        except BudgetExceeded:
+            assert not fits
+        else:
+            assert fits
+            self.whole, self.cells, self.entries = whole, cells, self.entries + 1
+
+    @rule(epsilon=AMOUNTS, delta=DELTAS)
+    def charge(self, epsilon, delta):
+        budget = self.ledger.budget(epsilon=epsilon, delta=delta)
+        whole = (self.whole[0] + epsilon, self.whole[1] + delta)
+        self.attempt(budget, self.loss(epsilon, delta), whole, self.cells)
+
+    @rule(epsilon=AMOUNTS, delta=DELTAS, cell=CELLS)
+    def charge_a_cell(self, epsilon, delta, cell):
+        before = self.cells.get(cell, (Fraction(0), Fraction(0)))
+        cells = self.cells | {cell: (before[0] + epsilon, before[1] + delta)}
+        self.attempt(
+            self.parts.budget(cell, epsilon=epsilon, delta=delta), self.loss(epsilon, delta), self.whole, cells
+        )
+
+    @rule(epsilon=AMOUNTS)
+    def charge_more_than_the_price(self, epsilon):
+        with pytest.raises(BudgetExceeded):
+            self.ledger.budget(epsilon=epsilon).charge(self.loss(epsilon + Fraction(1, 1000), 0), what="dear")
+
+    @rule()
+    def charge_for_other_neighbours(self):
+        other = REPLACE_ONE if self.neighbours is ADD_OR_REMOVE_ONE else ADD_OR_REMOVE_ONE
+        with pytest.raises(NeighboursDiffer):
+            self.ledger.budget(epsilon=1).charge(Pure(0, neighbours=other), what="other")
+
+    @rule()
+    def finish(self):
+        if self.open:
+            charge = self.open.pop()
+            charge.finish(Release(self.finished, charge.guarantee, "step"))
+            self.finished += 1
+
+    @rule()
+    def forget(self):
+        self.open.clear()
+
+    @rule()
+    def copy(self):
+        self.ledger = copy.deepcopy(self.ledger)
+        if self.store:
+            self.ledger = pickle.loads(pickle.dumps(self.ledger))
+
+    @invariant()
+    def spent_is_what_the_model_says(self):
+        spent = self.ledger.spent
+        assert (spent.epsilon, spent.delta) == self.total(self.whole, self.cells)
+        assert spent.epsilon <= LIMIT
+        assert spent.delta <= FAILURE
+
+    def teardown(self):
+        entries = self.ledger.entries
+        assert [line.number for line in entries] == list(range(1, self.entries + 1))
+        assert all(a.total.main <= b.total.main for a, b in zip(entries, entries[1:], strict=False))
+        assert sorted(kept.value for kept in self.ledger.releases) == list(range(self.finished))
+
+
+class StoredBookkeeping(Bookkeeping):
+    """The same in SQLite."""
+
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.mkdtemp(prefix="bruit-")
+        self.store = f"sqlite:///{self.folder}/book.db"
+
+    def teardown(self):
+        super().teardown()
+        shutil.rmtree(self.folder)
+
+
+TestInMemory = Bookkeeping.TestCase
+TestInMemory.settings = settings(max_examples=150, stateful_step_count=30)
+TestInSqlite = StoredBookkeeping.TestCase
+TestInSqlite.settings = settings(max_examples=15, stateful_step_count=25)
