@@ -111,8 +111,8 @@ def word(seen: Tour) -> Stop:
     return (
         "A word across the same channel",
         f"The coin of the survey is also a bad telephone line: it carries {found.capacity:.3f} bits a send. The word "
-        f"[bold]{found.text}[/bold] arrives as [red]{escape(found.once)}[/red]. With every bit sent {found.copies} times, "
-        f"{found.flipped} of {found.sent} are flipped on the way, and a vote reads [green]{found.repeated}[/green]. A "
+        f"[bold]{found.text}[/bold] arrives as [red]{escape(found.once)}[/red]. With each bit sent {found.copies} times"
+        f" ({found.flipped} of {found.sent} are flipped on the way) a vote reads [green]{found.repeated}[/green]. A "
         f"person asked {found.copies} times would be read as well: that is ε = {found.epsilon:g}; so a book adds up.",
     )
 
