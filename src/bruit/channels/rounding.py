@@ -33,14 +33,18 @@ def round_rows(numerators: NDArray[np.object_], totals: list[int]) -> NDArray[np
     Let E be the largest ratio a / b within a column and c >= (E + 1) / (E - 1). Every row is scaled to 2^52 - m c,
     each cell is rounded to one of its two neighbouring integers so that the row sums to that, and c is added
     everywhere. Since (a + 1 + c) / (b - 1 + c) <= E whenever a <= E b, no ratio passes E. Rows that are all equal stay
-    equal, zeros stay zeros in a matrix of infinite loss, and when E is so close to 1 that m c would not fit, c is 0
-    and the loss is whatever the integers say.
+    equal, a matrix that is whole out of 2^52 stays as it is, zeros stay zeros in a matrix of infinite loss, and when E
+    is so close to 1 that m c would not fit, c is 0 and the loss is whatever the integers say.
     """
-    padding = _padding(numerators, totals)
+    padding = 0 if _whole(numerators, totals) else _padding(numerators, totals)
     outputs = numerators.shape[1]
     available = ONE - outputs * padding
     rounded = [_largest_remainder(row, total, available) for row, total in zip(numerators, totals, strict=True)]
     return np.array(rounded, dtype=np.int64) + padding
+
+
+def _whole(numerators: NDArray[np.object_], totals: list[int]) -> bool:
+    return all(int(cell) * ONE % total == 0 for row, total in zip(numerators, totals, strict=True) for cell in row)
 
 
 def _padding(numerators: NDArray[np.object_], totals: list[int]) -> int:

@@ -32,12 +32,12 @@ def noisy_positions(
     """Rows of `bits` independent bits: one at the row's place with weight `true`, elsewhere with weight `false`."""
     width = words_for(bits)
     reports = np.empty((len(places), width), np.uint64)
+    last = np.uint64((1 << (bits % 64 or 64)) - 1)
     for part in blocks(len(places), width):
         rows = reports[part]
         rows[:] = bernoulli_bits(false, rows.size, rng=rng).reshape(rows.shape)
         _bit_kernels.place_bits(rows, places[part], bernoulli(true, len(rows), rng=rng))
-    if bits % 64:
-        reports[:, -1] &= np.uint64((1 << (bits % 64)) - 1)
+        rows[:, -1] &= last
     return reports
 
 

@@ -1,0 +1,73 @@
+"""Basic RAPPOR: a short list of categories, each with a bit of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, loss_of
+from bruit.local import bits
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_bits
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.rappor_law import RapporLaw
+from bruit.local.support import Support
+from bruit.privacy import Exact
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class BasicRappor(FrequencyProtocol):
+    """One bit for each category, noised permanently and then in each report; p=0, q=1 is basic one-time RAPPOR.
+
+    `epsilon` is that of one report, `law.after(n)` that of n reports of the same answer and `law.forever` that of any
+    number of them.                                                      [Erlingsson, Pihur & Korolova 2014; SPEC S2.18]
+    """
+
+    answers: Answers
+    law_of_bits: RapporLaw
+
+    def __init__(self, categories: Categories, *, f: Exact, p: Exact = 0, q: Exact = 1, other: bool = False) -> None:
+        self._fix(answers=answers(categories, other=other), law_of_bits=RapporLaw(f=f, p=p, q=q, hashes=1))
+        self._fix(epsilon=self.loss)
+
+    @cached_property
+    def loss(self) -> Fraction | float:
+        """The loss of one report, from the very weights its bits are drawn with, rounded up."""
+        false, true = sorted(int(row[1]) for row in self.law_of_bits.report.weights)
+        return loss_of(true * (ONE - false), false * (ONE - true))
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the categories whose bit is one: q* for the true one, p* for another."""
+        false, true = (int(row[1]) / ONE for row in self.law_of_bits.report.weights)
+        return Support(true, false)
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+        false, true = (int(row[1]) for row in self.law_of_bits.report.weights)
+        return bits.noisy_positions(places, len(self.answers), true=true, false=false, rng=rng)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_bits(values, len(self.answers))
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return bits.ones(values, len(self.answers))
+
+    def settings(self) -> dict[str, Any]:
+        """The noise of the two stages."""
+        return {name: str(getattr(self.law_of_bits, name)) for name in ("f", "p", "q")}
+
+    def law(self) -> dict[str, Any]:
+        """The weights of a one at each stage."""
+        return self.law_of_bits.to_json()
+
+    def at(self, epsilon: float) -> BasicRappor:
+        """Basic one-time RAPPOR at the given epsilon."""
+        from bruit.channels import checked_epsilon
+        from bruit.local.rappor_law import optimal_f
+
+        return BasicRappor(self.answers.listed, f=optimal_f(checked_epsilon(epsilon), 1), other=self.answers.other)

@@ -1,0 +1,43 @@
+"""Bloom filters: any text becomes a few bits, other bits in each cohort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.local import _bloom_kernels
+from bruit.local.bits import words_for
+
+
+def digests(texts: Iterable[Any]) -> NDArray[np.uint32]:
+    """Two 32-bit words for each text, from its UTF-8 bytes."""
+    encoded = [str(text).encode() for text in texts]
+    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
+    found = np.empty((len(encoded), 2), np.uint32)
+    _bloom_kernels.digest_texts(np.frombuffer(b"".join(encoded), np.uint8), ends, found)
+    return found
+
+
+def places(digested: NDArray[np.uint32], cohorts: NDArray[np.int32], *, hashes: int, bits: int) -> NDArray[np.int32]:
+    """The bits that each text sets when its respondent is in the given cohort; (texts, hashes)."""
+    found = np.empty((len(digested), hashes), np.int32)
+    _bloom_kernels.positions(digested, cohorts, hashes, bits, found)
+    return found
+
+
+def candidate_places(texts: Iterable[Any], *, cohorts: int, hashes: int, bits: int) -> NDArray[np.int32]:
+    """The bits that each candidate text sets in every cohort: (texts, cohorts, hashes), the design of a decoding."""
+    digested = digests(texts)
+    every = np.tile(np.arange(cohorts, dtype=np.int32), len(digested))
+    found = places(np.repeat(digested, cohorts, axis=0), every, hashes=hashes, bits=bits)
+    return found.reshape(len(digested), cohorts, hashes)
+
+
+def filters(found: NDArray[np.int32], bits: int) -> NDArray[np.uint64]:
+    """Packed filters with the bits at the given places set."""
+    packed = np.zeros((len(found), words_for(bits)), np.uint64)
+    _bloom_kernels.set_bits(found, packed)
+    return packed

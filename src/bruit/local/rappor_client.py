@@ -1,0 +1,70 @@
+"""A respondent who comes back: the memory that makes RAPPOR's longitudinal promise hold."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bruit.errors import BadFile, BruitError, InvalidArgument
+from bruit.local.rappor import Rappor, RapporReports, rappor_from_json
+from bruit.randomness import generator, is_strong, uniform_below
+
+
+class RapporClient:
+    """One respondent's device: its cohort and, for each value it ever reported, the memoised bits.
+
+    The state is as private as the values themselves and never leaves the device. `distinct` counts the different
+    values protected so far; together they have cost up to `spent`.
+    """
+
+    def __init__(self, protocol: Rappor, *, cohort: int | None = None, rng: np.random.Generator | None = None) -> None:
+        drawn = int(uniform_below(protocol.cohorts, 1, rng=rng)[0]) if cohort is None else cohort
+        if isinstance(drawn, bool) or not isinstance(drawn, int) or not 0 <= drawn < protocol.cohorts:
+            raise InvalidArgument(f"cohort={cohort!r} must be a whole number from 0 to {protocol.cohorts - 1}")
+        self.protocol, self.cohort = protocol, drawn
+        self._memory: dict[str, list[int]] = {}
+
+    @property
+    def distinct(self) -> int:
+        """How many different values this respondent has reported."""
+        return len(self._memory)
+
+    @property
+    def spent(self) -> Fraction | float:
+        """What this respondent has lost at most, over all reports so far: distinct times epsilon forever."""
+        return self.protocol.law.forever * self.distinct
+
+    def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:
+        """One report of the value: the memoised bits, drawn now if the value is new, through fresh noise."""
+        source, group = generator(rng), np.array([self.cohort], np.int32)
+        if value not in self._memory:
+            memoised = self.protocol.memoise(self.protocol.filters([value], group), source)
+            self._memory[value] = [int(word) for word in memoised[0]]
+        kept = np.array([self._memory[value]], np.uint64)
+        return RapporReports(self.protocol, group, self.protocol.respond(kept, source), seeded=not is_strong(rng))
+
+    def save(self, path: Path | str) -> None:
+        """Writes the state to a file on the respondent's device."""
+        state = {"protocol": self.protocol.to_json(), "cohort": self.cohort, "memory": self._memory}
+        Path(path).write_text(json.dumps(state), encoding="utf-8")
+
+
+def load_client(path: Path | str) -> RapporClient:
+    """The client whose state was saved."""
+    try:
+        state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+        client = RapporClient(rappor_from_json(state["protocol"]), cohort=state["cohort"])
+        memory = {str(value): [int(word) for word in words] for value, words in state["memory"].items()}
+    except (BruitError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadFile(
+            f"{Path(path).name} holds no client state: it was cut, changed, or written by something else"
+        ) from error
+    width = -(-client.protocol.bits // 64)
+    if any(len(words) != width or min(words) < 0 or max(words) >> 64 for words in memory.values()):
+        raise BadFile(f"{Path(path).name} remembers bits of another size than its protocol has")
+    client._memory.update(memory)
+    return client
