@@ -1,0 +1,73 @@
+"""How well any code could do: Shannon's limits, and what is left of them at a finite length."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from scipy import optimize, stats
+
+from bruit.errors import InvalidArgument
+
+Kind = Literal["gaussian", "symmetric", "erasure", "randomised response"]
+"""The families of channels and their levels: Eb/N0 in dB, chance of an error, chance of a loss, ε."""
+
+KINDS: tuple[Kind, ...] = ("gaussian", "symmetric", "erasure", "randomised response")
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(127)
+_SHARES = _WEIGHTS / _WEIGHTS.sum()
+
+
+def capacity_and_dispersion(kind: Kind, level: float, *, rate: float = 1.0) -> tuple[float, float]:
+    """Mean and variance, in bits, of what one binary symbol tells at this level.
+
+    The information density is 1 − log2(1 + e^−L), L the log-likelihood of the bit that was sent; `rate` turns
+    Eb/N0 into a ratio of powers.                                  [Polyanskiy, Poor and Verdú 2010, Section IV]
+    """
+    if kind == "gaussian":
+        ratio = 2 * rate * 10 ** (level / 10)
+        density = 1 - np.logaddexp(0, -(2 * ratio + 2 * np.sqrt(ratio) * _NODES)) / np.log(2)
+        shares = _SHARES
+    elif kind == "erasure":
+        density, shares = np.array([1.0, 0.0]), np.array([1 - level, level])
+    else:
+        wrong = level if kind == "symmetric" else 1 / (1 + np.exp(level))
+        shares = np.array([1 - wrong, wrong])
+        density = 1 + np.log2(np.maximum(shares, 1e-300))
+    mean = float(shares @ density)
+    return mean, float(shares @ (density - mean) ** 2)
+
+
+def shannon_limit(rate: float, kind: Kind = "gaussian") -> float:
+    """The worst level at which some code of this rate still works: where capacity = rate.       [Shannon 1948]
+
+    For bits over a Gaussian channel, rate 1/3 needs −0.495 dB, 1/2 needs 0.187 dB and 3/4 needs 1.626 dB.
+    """
+    _check_rate(rate)
+    return _worst(lambda level: capacity_and_dispersion(kind, level, rate=rate)[0] - rate, kind)
+
+
+def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gaussian") -> float:
+    """The worst level at which the best code of n bits for k loses a share `word_errors` of the words, nearly.
+
+    The normal approximation: k = nC − √(nV) Q⁻¹(word_errors) + ½ log2 n.    [Polyanskiy, Poor and Verdú 2010, (296)]
+    """
+    _check_rate(k / n)
+    if not 0 < word_errors < 1:
+        raise InvalidArgument(f"word_errors={word_errors}: give a share between 0 and 1")
+    reach = float(stats.norm.isf(word_errors))
+
+    def spare(level: float) -> float:
+        mean, variance = capacity_and_dispersion(kind, level, rate=k / n)
+        return float(n * mean - k + 0.5 * np.log2(n) - np.sqrt(n * variance) * reach)
+
+    return _worst(spare, kind)
+
+
+def _worst(spare: Callable[[float], float], kind: Kind) -> float:
+    low, high = {"gaussian": (-20.0, 30.0), "symmetric": (1e-12, 0.5), "erasure": (0.0, 1.0)}.get(kind, (1e-6, 40.0))
+    return float(optimize.brentq(spare, low, high, xtol=1e-10))
+
+
+def _check_rate(rate: float) -> None:
+    if not 0 < rate < 1:
+        raise InvalidArgument(f"rate={rate}: a rate lies between 0 and 1")
