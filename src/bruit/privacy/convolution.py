@@ -65,6 +65,18 @@ class TradeOff:
         inner = float(self.losses[j]) + math.log(max(float(self.tail[j]) - allowed, 1e-300) / float(self.scaled[j]))
         return min(max(inner, float(self.losses[j - 1])), float(self.losses[j]))
 
+    def grid_error(self, epsilon: float) -> float:
+        """About how much each connected part adds to epsilon: (step^2 / 12) * P-density / (e^epsilon Q-tail) there.
+
+        One part's divergence is interpolated in e^epsilon, which adds (step^2 / 12) times its second derivative; summed
+        over the other parts that is the P-density of the whole, and e^epsilon times the Q-tail is the slope of delta.
+        """
+        j = min(max(int(np.searchsorted(self.losses, epsilon)), 2), len(self.losses) - 3)
+        if j < 2 or self.scaled[j] <= 0:
+            return 0.0
+        step = float(self.losses[1] - self.losses[0])
+        return step / 12 * float(self.tail[j - 2] - self.tail[j + 3]) / 5 / float(self.scaled[j])
+
 
 def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, moments: Floats) -> TradeOff:
     """The trade-off of `parts`, grids on one step with their counts, sharpest near a delta.

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from bruit.privacy.convolution import SLACK, TradeOff, best_chernoff, trade_off
 from bruit.privacy.dominating import Counted, cases
 from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon
-from bruit.privacy.loss_grid import log_moments
+from bruit.privacy.loss_grid import LossGrid, log_moments
 from bruit.privacy.losses import Loss
 from bruit.privacy.pairs import GaussianPair
 
 Floats = NDArray[np.float64]
 
-TILTS: Floats = np.geomspace(0.1, 1e6, 90)
+TILTS: Floats = np.geomspace(1e-3, 1e6, 116)
 NEGATIVE_TILTS: Floats = np.array([-2.0, -1.0, -0.5, -0.25, -0.05])
 TOLERANCE = 1e-4
 """How far above the truth epsilon may lie because of the grid."""
+
+MOST_REFINEMENTS = 4
+HUGE = 100.0
 
 
 def pld_epsilon(loss: Loss, delta: float, *, tolerance: float = TOLERANCE) -> float:
@@ -60,18 +63,42 @@ def _trade_offs(counted: Counted, repeats: Sequence[int], delta: float, toleranc
     tail = SLACK * delta / (total * max(repeats))
     cumulants = np.sum([times * pair.cumulants(TILTS, tail) for pair, times in counted], axis=0)
     guides = [best_chernoff(TILTS, n * cumulants, delta) for n in repeats]
-    fine = min(_step(TILTS[i], epsilon, n * total, tolerance) for (i, epsilon), n in zip(guides, repeats, strict=True))
-    step = _common_lattice(counted, fine) or fine
-    grids = [(pair.grid(step, tail), times) for pair, times in counted]
     tilts = _tilts_around(min(guides)[0], max(guides)[0])
+    step = min(_step(TILTS[i], epsilon, n * total, tolerance) for (i, epsilon), n in zip(guides, repeats, strict=True))
+    exact = _common_lattice(counted, step)
+    for _ in range(MOST_REFINEMENTS):
+        grids = [(pair.grid(exact or step, tail), times) for pair, times in counted]
+        found = _composed(grids, repeats, delta, tilts)
+        excess = max(_excess(curve, n * total, delta, tolerance) for curve, n in zip(found, repeats, strict=True))
+        if exact is not None or excess <= 2:
+            break
+        step /= math.sqrt(1.2 * excess)
+    return found
+
+
+def _composed(grids: list[tuple[LossGrid, int]], repeats: Sequence[int], delta: float, tilts: Floats) -> list[TradeOff]:
     moments = np.sum([times * log_moments(grid.losses, grid.masses, tilts) for grid, times in grids], axis=0)
     return [trade_off([(grid, n * times) for grid, times in grids], delta, tilts, n * moments) for n in repeats]
 
 
 def _step(tilt: float, epsilon: float, times: int, tolerance: float) -> float:
     """Connecting dots adds about times * (tilt + 1) * step^2 / 12 to epsilon; keep it under the tolerance."""
-    allowed = min(tolerance, max(0.002 * epsilon, 1e-7))
-    return min(math.sqrt(12 * allowed / (times * (tilt + 1))), max(epsilon, 1e-6) / 300)
+    return min(math.sqrt(12 * _allowed(epsilon, tolerance) / (times * (tilt + 1))), max(epsilon, 1e-6) / 300)
+
+
+def _excess(curve: TradeOff, times: int, delta: float, tolerance: float) -> float:
+    """How many times the allowed error the grid really added: rare large losses make the first guess a poor one."""
+    epsilon = curve.epsilon(delta)
+    if not math.isfinite(epsilon):
+        return 0.0
+    return times * curve.grid_error(epsilon) / _allowed(epsilon, tolerance)
+
+
+def _allowed(epsilon: float, tolerance: float) -> float:
+    """The tolerance, a small share of a small epsilon, and a little more for a huge one."""
+    if epsilon > HUGE:
+        return max(tolerance, min(4 * tolerance, 4e-4))
+    return min(tolerance, max(0.002 * epsilon, 1e-7))
 
 
 def _common_lattice(counted: Counted, fine: float) -> float | None:
