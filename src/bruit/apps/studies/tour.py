@@ -11,7 +11,8 @@ import polars
 
 from bruit import central, codes, tables
 from bruit.apps import data
-from bruit.apps.studies import audits
+from bruit.apps.studies import audits, local_audits
+from bruit.apps.studies.audit_case import Case
 from bruit.errors import BudgetExceeded
 from bruit.ledger import Ledger
 from bruit.local import KRR
@@ -144,13 +145,13 @@ def count(answers: polars.Series, rng: np.random.Generator | None) -> Count:
 
 def audited(protocol: KRR, rng: np.random.Generator | None) -> list[dict[str, Any]]:
     """The protocol and the count, measured from outside."""
-    chosen = [audits.protocol_case(protocol), *audits.named(["central.count"])]
+    chosen = [local_audits.protocol_case(protocol), *audits.named(["central.count"])]
     return [row.to_json() for row in audits.run(_sized(chosen), rng=rng)]
 
 
 def caught(rng: np.random.Generator | None) -> dict[str, Any]:
     """A protocol that adds half the noise it claims."""
-    faulty = audits.protocol_case(KRR(ANSWERS, epsilon=2 * EPSILON), claimed=EPSILON)
+    faulty = local_audits.protocol_case(KRR(ANSWERS, epsilon=2 * EPSILON), claimed=EPSILON)
     return audits.run(_sized([faulty]), rng=rng)[0].to_json()
 
 
@@ -172,7 +173,7 @@ def word(protocol: KRR, rng: np.random.Generator | None) -> Word:
     )
 
 
-def _sized(cases: list[audits.Case]) -> list[audits.Case]:
+def _sized(cases: list[Case]) -> list[Case]:
     return [replace(case, full=SAMPLES) for case in cases]
 
 

@@ -1,0 +1,43 @@
+"""One mechanism at one claim, ready to be measured."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.privacy import Neighbours
+
+EPSILON = 1.0
+"""What most cases claim."""
+
+SHARP = 6.0
+"""The claim of a case whose answer is clamped: with more noise, the ends of its range would hide what it tells."""
+
+Many = Callable[[Any, int, np.random.Generator], NDArray[Any]]
+Once = Callable[[Any, np.random.Generator], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One mechanism at one claim, on a pair of at most four rows that differ in one person.
+
+    `mechanism` gives many outputs at once, `once` is one answer of the public callable where that answers once. `small`
+    and `full` are how many outputs are drawn on either half of the pair.
+    """
+
+    name: str
+    neighbours: Neighbours
+    pair: tuple[Any, Any]
+    mechanism: Many
+    once: Once | None = None
+    claimed: float = EPSILON
+    delta: float = 0.0
+    small: int = 20_000
+    full: int = 1_000_000
+
+
+def looped(once: Once) -> Many:
+    """Many answers of a callable that has no faster way, one after the other."""
+    return lambda data, samples, rng: np.array([once(data, rng) for _ in range(samples)])

@@ -1,0 +1,160 @@
+"""The audits of central statistics: a table with and without one person, or with another in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import polars
+from numpy.typing import ArrayLike, NDArray
+
+from bruit import central, tables
+from bruit.apps.studies.audit_case import EPSILON, SHARP, Case, Many, Once, looped
+from bruit.central import histograms, moments, noise, selection
+from bruit.ledger import Budget, Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours, exactly
+
+ONE_ROW = tables.read(polars.DataFrame({"x": [0]}), person=EACH_ROW)
+"""A table for mechanisms whose scores or questions are given, as one person moves them."""
+
+PUBLIC_SIZE = 2
+CANDIDATES = 10
+CHOICE = 3.0
+"""What a choice claims, whose outputs are drawn one by one: a large epsilon shows in fewer of them."""
+
+
+def cases(neighbours: Neighbours) -> Iterator[Case]:
+    """Each statistic, on a table and its neighbour."""
+    words = _pair(neighbours, ["yes", "yes", "yes"], instead="dropped", declare=_yes_or_no)
+    yield Case("central.count", neighbours, words, _counts(neighbours), _once(central.count, neighbours))
+    words = _pair(neighbours, ["yes", "no", "yes"], instead="no", declare=_yes_or_no)
+    yield Case("central.histogram", neighbours, words, _histograms(neighbours), _once(central.histogram, neighbours))
+    ends = _pair(neighbours, [10, 10, 10], instead=0, declare=_to_ten)
+    yield Case("central.sum", neighbours, ends, _sums(neighbours), _once(central.sum, neighbours))
+    middle = _pair(neighbours, [5, 0, 10], instead=0, declare=_to_ten)
+    for public, powers in ((central.mean, (1,)), (central.variance, (1, 2))):
+        name = f"central.{public.__name__}"
+        once = _once(public, neighbours, epsilon=SHARP, size=PUBLIC_SIZE)
+        many = _moments(neighbours, powers)
+        yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000, full=100_000)
+    yield from choices(neighbours)
+
+
+def choices(neighbours: Neighbours) -> Iterator[Case]:
+    """Each mechanism that chooses, where one person moves all scores by one, the first against the others."""
+    moved = np.ones(CANDIDATES, np.int64)
+    moved[0] = 0
+    pair = (moved, 1 - moved)
+    for public in (central.exponential, central.noisy_max):
+        once = _chosen(public, neighbours)
+        name = f"central.{public.__name__}"
+        yield Case(name, neighbours, pair, looped(once), once, claimed=CHOICE, small=2_000, full=50_000)
+    words = _pair(neighbours, ["no", "yes"], instead="no", declare=_yes_or_no)
+    most = _once(central.most_common, neighbours, epsilon=CHOICE)
+    many = _most_common(neighbours)
+    yield Case("central.most_common", neighbours, words, many, most, claimed=CHOICE, small=2_000, full=50_000)
+    first = _first_above(neighbours)
+    questions = ((0, 0, 1), (1, 1, 0))
+    name = "central.AboveThreshold"
+    yield Case(name, neighbours, questions, looped(first), first, claimed=CHOICE, small=2_000, full=50_000)
+
+
+def _chosen(public: Callable[..., Any], neighbours: Neighbours) -> Once:
+    """The place of the candidate that is chosen by given scores."""
+    candidates = list(range(CANDIDATES))
+
+    def once(scores: ArrayLike, rng: np.random.Generator) -> int:
+        budget = _budget(neighbours, CHOICE)
+        return int(public(ONE_ROW, candidates, lambda _: scores, sensitivity=1, budget=budget, rng=rng).value)
+
+    return once
+
+
+def _most_common(neighbours: Neighbours) -> Many:
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        scores = tables.histogram((column,), key=tables.draw_key(rng))
+        exponent = exactly(CHOICE, "epsilon") / (1 if neighbours is ADD_OR_REMOVE_ONE else 2)
+        chosen = [selection.by_permutation(scores, exponent, rng) for _ in range(samples)]
+        return np.array(column.categories.labels)[chosen]
+
+    return many
+
+
+def _first_above(neighbours: Neighbours) -> Once:
+    """The place of the first of given answers that is found above the threshold, or -1."""
+
+    def once(answers: tuple[int, ...], rng: np.random.Generator) -> int:
+        search = central.AboveThreshold(ONE_ROW, 1, sensitivity=1, budget=_budget(neighbours, CHOICE), rng=rng)
+        found = search.first([lambda _, value=value: value for value in answers])  # type: ignore[misc]
+        return -1 if found is None else found
+
+    return once
+
+
+def _pair(
+    neighbours: Neighbours, values: list[Any], *, instead: object, declare: Callable[..., tables.Column]
+) -> tuple[tables.Column, tables.Column]:
+    """The column of these values, and the one without the last, or with another instead of it."""
+    others = values[:-1] + ([instead] if neighbours is REPLACE_ONE else [])
+    first, second = (
+        declare(tables.read(polars.DataFrame({"x": column}), person=EACH_ROW)["x"]) for column in (values, others)
+    )
+    return first, second
+
+
+def _yes_or_no(column: tables.UndeclaredColumn) -> tables.Column:
+    return column.among(["yes", "no"], drop_others=True)
+
+
+def _to_ten(column: tables.UndeclaredColumn) -> tables.Column:
+    return column.within(0, 10, grid=5, missing=0)
+
+
+def _budget(neighbours: Neighbours, epsilon: float = EPSILON) -> Budget:
+    return Ledger("audit", epsilon=epsilon, neighbours=neighbours, person=EACH_ROW).budget(epsilon=epsilon)
+
+
+def _once(
+    public: Callable[..., Any], neighbours: Neighbours, *, epsilon: float = EPSILON, **settings: Any
+) -> Callable[..., Any]:
+    return lambda data, rng: public(data, budget=_budget(neighbours, epsilon), rng=rng, **settings).value
+
+
+def _counts(neighbours: Neighbours) -> Many:
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        loss = noise.bought_noise(_budget(neighbours), sensitivity=column.table.bounds[1])
+        return tables.count(column) + noise.draw(loss, samples, rng=rng)
+
+    return many
+
+
+def _histograms(neighbours: Neighbours) -> Many:
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        sensitivity, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
+        loss = noise.bought_noise(_budget(neighbours), sensitivity=sensitivity, entries=entries)
+        exact = tables.histogram((column,), key=tables.draw_key(rng))
+        return exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
+
+    return many
+
+
+def _sums(neighbours: Neighbours) -> Many:
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        loss = noise.bought_noise(_budget(neighbours), sensitivity=moments.sum_sensitivity(column, neighbours))
+        return (tables.total(column) + noise.draw(loss, samples, rng=rng)) * float(column.numbers.grid)
+
+    return many
+
+
+def _moments(neighbours: Neighbours, powers: tuple[int, ...]) -> Many:
+    """Mean or variance over a stated size, from the noisy sums of powers."""
+
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        plan = moments._Moments(column, _budget(neighbours, SHARP), PUBLIC_SIZE, 0.95, powers, "audit")
+        exact = [tables.total(column, around=plan.middle, power=power) for power in powers]
+        noisy = [value + noise.draw(loss, samples, rng=rng) for value, loss in zip(exact, plan.losses, strict=True)]
+        widths = [0] * len(powers)
+        return np.array([plan._combined([int(n) for n in row], widths)[0] for row in zip(*noisy, strict=True)])
+
+    return many

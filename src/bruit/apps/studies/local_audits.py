@@ -1,0 +1,91 @@
+"""The audits of local protocols: one respondent's answer, one or another."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit import local
+from bruit.apps.studies.audit_case import EPSILON, Case
+from bruit.privacy import LOCAL
+
+ANSWERS = ("a", "b", "c", "d", "e")
+REPORTS = 4
+"""How often the same value is reported to RAPPOR."""
+
+View = Callable[[NDArray[Any]], NDArray[Any]]
+
+
+def cases() -> Iterator[Case]:
+    """Each local protocol, between its first two answers."""
+    yield protocol_case(local.Warner(epsilon=EPSILON))
+    for kind in (local.KRR, local.SUE, local.OUE, local.HadamardResponse, local.SubsetSelection):
+        yield protocol_case(kind(ANSWERS, epsilon=EPSILON))
+    for hashing in (local.OLH, local.BLH):
+        protocol = hashing(ANSWERS, epsilon=EPSILON)
+        yield protocol_case(protocol, view=partial(_agreements, buckets=protocol.buckets))
+    ends = local.OneBitMean(0, 10, grid=5, epsilon=EPSILON)
+    yield Case("local.OneBitMean", LOCAL, (0, 10), lambda end, n, rng: ends.randomise(np.full(n, end), rng=rng).values)
+    yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
+    yield from rappor_cases(local.Rappor(bits=32, hashes=2, cohorts=1, f=0.5, p=0.25, q=0.75))
+
+
+def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray, claimed: float | None = None) -> Case:
+    """Reports on the first answer and on the second; `view` keeps what tells these answers apart."""
+
+    def reports(answer: str, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        return view(protocol.randomise(np.full(samples, answer), rng=rng).values)
+
+    first, second = protocol.answers.labels[:2]
+    promised = float(protocol.epsilon) if claimed is None else claimed
+    return Case(f"local.{type(protocol).__name__}", LOCAL, (first, second), reports, claimed=promised)
+
+
+def rappor_cases(protocol: local.Rappor) -> Iterator[Case]:
+    """One report of each of many respondents, and several of each from the same memory."""
+    cohort = np.zeros(1, np.int32)
+    pair = _far_apart(protocol)
+    kept = np.bitwise_or.reduce(protocol.filters(pair, np.repeat(cohort, 2)), axis=0)
+
+    def once(value: str, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        return _bits(protocol.randomise([value] * samples, rng=rng, cohorts=np.repeat(cohort, samples)).values, kept)
+
+    def often(value: str, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        memory = protocol.memoise(np.repeat(protocol.filters([value], cohort), samples, axis=0), rng)
+        reports = [_bits(protocol.respond(memory, rng), kept) for _ in range(REPORTS)]
+        return np.asarray(np.sum(reports, axis=0))
+
+    law = protocol.law
+    yield Case("local.Rappor", LOCAL, pair, once, claimed=float(law.once), full=200_000)
+    yield Case("local.Rappor", LOCAL, pair, often, claimed=float(law.after(REPORTS)), full=200_000)
+
+
+def _far_apart(protocol: local.Rappor) -> tuple[str, str]:
+    """Two texts whose filters have no bit in common, so that they differ as much as two can."""
+    texts = [chr(code) for code in range(ord("a"), ord("z") + 1)]
+    filters = protocol.filters(texts, np.zeros(len(texts), np.int32))
+    wanted = 2 * protocol.hashes
+    return next(
+        (texts[one], texts[other])
+        for one, other in combinations(range(len(texts)), 2)
+        if sum(int(word).bit_count() for word in filters[one] | filters[other]) == wanted
+    )
+
+
+def _bits(reports: NDArray[np.uint64], kept: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """The bits of each report where `kept` has a one: the others say nothing about the two values."""
+    unpacked, mask = (
+        np.unpackbits(np.ascontiguousarray(words, "<u8").view(np.uint8), axis=-1, bitorder="little")
+        for words in (reports, kept)
+    )
+    return unpacked[:, mask.astype(bool)]
+
+
+def _agreements(reports: NDArray[np.uint32], *, buckets: int) -> NDArray[np.bool_]:
+    """Whether each of the first two answers hashes into the bucket reported, by the documented hash."""
+    factor, shift, bucket = reports.astype(np.uint64).T
+    hashed = [((factor * answer + shift) % 2**32 // 2**16 * buckets) // 2**16 for answer in (0, 1)]
+    return np.stack([place == bucket for place in hashed], axis=1)
