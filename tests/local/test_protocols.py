@@ -23,6 +23,7 @@ from bruit.local import (
     ForcedYes,
     FrequencyProtocol,
     HadamardResponse,
+    SubsetSelection,
     Tally,
     Warner,
     protocol_from_json,
@@ -31,7 +32,7 @@ from bruit.local import (
 )
 from bruit.privacy import LOCAL, Assumption
 
-MAKERS: list[Callable[..., FrequencyProtocol]] = [KRR, SUE, OUE, OLH, BLH, HadamardResponse]
+MAKERS: list[Callable[..., FrequencyProtocol]] = [KRR, SUE, OUE, OLH, BLH, HadamardResponse, SubsetSelection]
 PEOPLE = 65_536
 
 

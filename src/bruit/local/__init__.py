@@ -2,13 +2,17 @@
 
 from bruit.local.answers import Answers
 from bruit.local.basic_rappor import BasicRappor
+from bruit.local.choosing import Choice, choose
+from bruit.local.files import read_protocol, read_reports, tally_files, write_reports
 from bruit.local.hadamard import HadamardResponse
 from bruit.local.hashing import BLH, OLH
 from bruit.local.krr import KRR
+from bruit.local.mean import MeanReports, MeanTally, OneBitMean, mean_from_json
 from bruit.local.protocol import FrequencyProtocol, protocol_from_json
 from bruit.local.rappor import Rappor, RapporReports, RapporTally, rappor_from_json
 from bruit.local.rappor_client import RapporClient, load_client
 from bruit.local.rappor_law import RapporLaw
+from bruit.local.subset import SubsetSelection
 from bruit.local.support import Support
 from bruit.local.tally import Reports, Tally, tally_from_json
 from bruit.local.unary import OUE, SUE
@@ -22,21 +26,32 @@ __all__ = [
     "SUE",
     "Answers",
     "BasicRappor",
+    "Choice",
     "ForcedYes",
     "FrequencyProtocol",
     "HadamardResponse",
+    "MeanReports",
+    "MeanTally",
+    "OneBitMean",
     "Rappor",
     "RapporClient",
     "RapporLaw",
     "RapporReports",
     "RapporTally",
     "Reports",
+    "SubsetSelection",
     "Support",
     "Tally",
     "Warner",
+    "choose",
     "load_client",
+    "mean_from_json",
     "protocol_from_json",
     "rappor_from_json",
+    "read_protocol",
+    "read_reports",
+    "tally_files",
     "tally_from_json",
     "two_coins",
+    "write_reports",
 ]

@@ -1,0 +1,105 @@
+"""Subset selection: a report names several answers, the true one among them more often than not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, checked_epsilon, log_above
+from bruit.errors import InvalidArgument
+from bruit.local import _bit_kernels, _subset_kernels, bits
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_bits
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.privacy import Exact
+from bruit.randomness import bernoulli, words
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class SubsetSelection(FrequencyProtocol):
+    """A report is a set of w answers out of k: with chance p the true one and w - 1 others, else w others.
+
+    p = w e^epsilon / (w e^epsilon + k - w), w = k / (e^epsilon + 1) rounded        [Ye & Barg 2018; Wang et al. 2016]
+    A set with the true answer has p / C(k-1, w-1), one without (1 - p) / C(k-1, w): the loss is
+    ln(p (k - w) / ((1 - p) w)). Another answer is in the set with chance (p (w - 1) + (1 - p) w) / (k - 1).
+    """
+
+    answers: Answers
+    epsilon: Fraction
+    chosen: int
+
+    def __init__(
+        self, categories: Categories, *, epsilon: Exact, chosen: int | None = None, other: bool = False
+    ) -> None:
+        allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
+        best = max(1, round(len(allowed) / (np.exp(float(amount)) + 1)))
+        size = best if chosen is None else chosen
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size < len(allowed):
+            raise InvalidArgument(f"chosen={chosen!r} must be a whole number from 1 to {len(allowed) - 1}")
+        self._fix(answers=allowed, epsilon=amount, chosen=size)
+        assert self.loss <= self.epsilon
+
+    @cached_property
+    def weight(self) -> int:
+        """The weight, out of 2^52, of the true answer being in the set; rounded down."""
+        k, w = len(self.answers), self.chosen
+        weight = (
+            int(ONE * w * float(np.exp(float(self.epsilon))) / (w * float(np.exp(float(self.epsilon))) + k - w)) + 4
+        )
+        weight = min(weight, ONE - 1)
+        while log_above(weight * (k - w), (ONE - weight) * w) > self.epsilon:
+            weight -= max(1, weight >> 51)
+        return weight
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """ln(p (k - w) / ((1 - p) w)), rounded up."""
+        k, w = len(self.answers), self.chosen
+        return log_above(self.weight * (k - w), (ONE - self.weight) * w)
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the answers in its set."""
+        k, w, p = len(self.answers), self.chosen, self.weight / ONE
+        return Support(p, (p * (w - 1) + (1 - p) * w) / (k - 1))
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+        reports = np.zeros((len(places), bits.words_for(len(self.answers))), np.uint64)
+        for part in bits.blocks(len(places), max(reports.shape[1], self.chosen)):
+            kept = bernoulli(self.weight, len(places[part]), rng=rng)
+            done = 0
+            while done < len(kept):
+                drawn = words(rng, (len(kept) - done) * self.chosen * 3 // 2 + 2 * self.chosen + 64)
+                rows = slice(part.start + done, part.stop)
+                done += _subset_kernels.choose_rows(
+                    places[rows], kept[done:], len(self.answers), self.chosen, drawn, reports[rows]
+                )
+            _bit_kernels.place_bits(reports[part], places[part], kept)
+        return reports
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        found = checked_bits(values, len(self.answers))
+        if found.size and (np.bitwise_count(found).sum(axis=1) != self.chosen).any():
+            raise InvalidArgument(f"a report of this protocol is a set of {self.chosen} answers")
+        return found
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return bits.ones(values, len(self.answers))
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for and the size of the set."""
+        return {"epsilon": str(self.epsilon), "chosen": self.chosen}
+
+    def at(self, epsilon: float) -> SubsetSelection:
+        """The same protocol at another epsilon, with the size of set that suits it."""
+        return SubsetSelection(self.answers.listed, epsilon=epsilon, other=self.answers.other)
+
+    def law(self) -> dict[str, Any]:
+        """The weight of the true answer being in the set, and the set's size."""
+        return {"out_of": ONE, "weight": self.weight, "chosen": self.chosen}
