@@ -62,7 +62,7 @@ def test_it_stops_at_the_count_of_errors_and_reports_progress():
     )  # fmt: skip
     assert told == [(0, 2), (1, 2), (2, 2)]
     assert frame["word_errors"][0] >= 7
-    assert frame["words"].to_list() == [1285, 5_000]
+    assert frame["words"].to_list() == [1344, 5_000]
     assert frame["low"][0] <= frame["word_error_rate"][0] <= frame["high"][0]
 
 

@@ -17,7 +17,7 @@ from bruit.codes.word import Code, Decoded
 from bruit.errors import InvalidArgument
 
 BATCH_BITS = 1 << 18
-"""Bits sent at a time, about."""
+"""Bits sent at a time, about; the words are rounded up to whole groups of 64, as decoders take them side by side."""
 
 CONFIDENCE = 0.95
 AnyChannel = Channel | ContinuousChannel
@@ -95,7 +95,7 @@ def _level(
 ) -> Mapping[str, float]:
     channel = channel_at(family, level, code)
     sent = wrong_words = wrong_bits = undetected = 0
-    batch = max(1, min(words, BATCH_BITS // (code.n * (code.symbols - 1).bit_length())))
+    batch = 64 * -(-BATCH_BITS // (64 * code.n * (code.symbols - 1).bit_length()))
     kind = np.uint8 if code.symbols <= 256 else np.uint16
     while sent < words and wrong_words < word_errors:
         messages = rng.integers(0, code.symbols, (min(batch, words - sent), code.k), kind)

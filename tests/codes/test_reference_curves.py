@@ -1,0 +1,94 @@
+"""Error rates beside the curves of a reference simulator: at each level, those of the curve 0.1 dB to either side."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from laws import ALARM, binomial_window
+
+from bruit.codes import Convolutional, Hamming, LteTurbo, ReedSolomon, ldpc, simulate, wifi
+from bruit.codes.parity_check import circulants
+
+TOLERANCE = 0.1  # dB
+CURVES = Path(os.environ.get("BRUIT_DATA", "data")) / "ber"
+pytestmark = pytest.mark.skipif(not CURVES.is_dir(), reason="the reference curves are not on this machine")
+
+WIMAX_SHIFTS = """
+- 94 73 - - - - - 55 83 - - 7 0 - - - - - - - - - -
+- 27 - - - 22 79 9 - - - 12 - 0 0 - - - - - - - - -
+- - - 24 22 81 - 33 - - - 0 - - 0 0 - - - - - - - -
+61 - 47 - - - - - 65 25 - - - - - 0 0 - - - - - - -
+- - 39 - - - 84 - - 41 72 - - - - - 0 0 - - - - - -
+- - - - 46 40 - 82 - - - 79 0 - - - - 0 0 - - - - -
+- - 95 53 - - - - - 14 18 - - - - - - - 0 0 - - - -
+- 11 73 - - - 2 - - 47 - - - - - - - - - 0 0 - - -
+12 - - - 83 24 - 43 - - - 51 - - - - - - - - 0 0 - -
+- - - - - 94 - 59 - - 70 72 - - - - - - - - - 0 0 -
+- - 7 65 - - - - 39 49 - - - - - - - - - - - - 0 0
+43 - - - - 66 - 41 - - - 26 7 - - - - - - - - - - 0
+"""
+
+
+def wimax():
+    """The (576, 288) code of 802.16e by the general door: shifts for 96 scaled to 24."""
+    table = [[-1 if x == "-" else int(x) * 24 // 96 for x in line.split()] for line in WIMAX_SHIFTS.split("\n") if line]
+    return ldpc(circulants(table, 24), decoder="sum-product", iterations=100)
+
+
+def recursive():
+    return Convolutional((0o33,), 1024, feedback=0o23, decoder="max-log")
+
+
+# name of the curve, code, levels, words sent in the gate and under stress
+CASES = {
+    "bch_15_11": (lambda: Hamming(4), {3.4: (20_000, 200_000), 5.6: (60_000, 1_000_000), 7.0: (0, 3_000_000)}),
+    "rs_15_11": (lambda: ReedSolomon(15, 11), {4.6: (20_000, 200_000), 6.0: (60_000, 600_000), 7.0: (0, 2_000_000)}),
+    "rs_255_223": (lambda: ReedSolomon(255, 223), {5.6: (2_000, 20_000), 6.0: (0, 50_000), 6.2: (0, 300_000)}),
+    "rsc_2056_1024_bcjr": (recursive, {3.75: (1_500, 15_000), 4.5: (0, 30_000), 5.0: (0, 100_000)}),
+    "ldpc_wifi_648_540_spa_i20": (
+        lambda: wifi(648, "5/6", decoder="layered sum-product"),
+        {3.5: (2_000, 20_000), 3.75: (3_000, 30_000), 4.25: (0, 200_000)},
+    ),
+    "ldpc_wimax_576_288_spa_i100": (wimax, {1.5: (600, 10_000), 2.0: (0, 30_000), 2.5: (0, 200_000)}),
+    "turbo_lte_18432_6144_i6": (
+        lambda: LteTurbo(6144, flushed=False),
+        {0.5: (512, 4_000), 0.6: (0, 10_000), 0.7: (0, 30_000)},
+    ),
+}
+
+
+def curve(name):
+    with (CURVES / f"{name}_awgn.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    return np.array([float(row["ebn0_db"]) for row in rows]), np.log([float(row["fer"]) for row in rows])
+
+
+def assert_near_the_curve(name, code, level, words):
+    levels, logs = curve(name)
+    most, least = (float(np.exp(np.interp(level + shift, levels, logs))) for shift in (-TOLERANCE, TOLERANCE))
+    frame = simulate(code, "gaussian", [level], word_errors=words, words=words, rng=np.random.default_rng(1))
+    low, high = binomial_window(words, least, ALARM)[0], binomial_window(words, most, ALARM)[1]
+    assert low <= frame["word_errors"][0] <= high
+
+
+GATE = [(name, level) for name, (_, levels) in CASES.items() for level, (words, _) in levels.items() if words]
+FULL = [(name, level) for name, (_, levels) in CASES.items() for level in levels]
+
+
+@pytest.mark.parametrize(("name", "level"), GATE)
+def test_error_rates_are_those_of_the_reference(name, level):
+    code, levels = CASES[name]
+    assert_near_the_curve(name, code(), level, levels[level][0])
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize(("name", "level"), FULL)
+def test_error_rates_are_those_of_the_reference_at_full_size(name, level):
+    code, levels = CASES[name]
+    assert_near_the_curve(name, code(), level, levels[level][1])
+
+
+def test_min_sum_stays_within_a_tenth_of_a_decibel_of_sum_product():
+    assert_near_the_curve("ldpc_wifi_648_540_spa_i20", wifi(648, "5/6"), 3.75, 4_000)
