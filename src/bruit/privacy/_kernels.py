@@ -38,7 +38,7 @@ def log_excess_integral(
     last: NDArray[np.int64],
     orders: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Ln of E_Q[r^a - 1 - a (r - 1)] for each order a, over nodes with ln r, r - 1 and the ln of their Q-weights.
+    """The ln of E_Q[r^a - 1 - a (r - 1)] for each order a, over nodes with ln r, r - 1 and the ln of their Q-weights.
 
     Every term is non-negative. Small changes go through the binomial series from its second term on; large ones are
     kept under a common scale. `last` is the number of nodes an order needs.

@@ -63,7 +63,7 @@ def dots_of_cells(first: int, step: float, p_mass: Floats, excess: Floats, below
 
 
 def log_moments(losses: Floats, masses: Floats, tilts: Floats) -> Floats:
-    """Ln sum(masses * exp(tilt * losses)) for each tilt."""
+    """The ln of sum(masses * exp(tilt * losses)) for each tilt."""
     keep = masses > 0
     exponents = tilts[:, None] * losses[keep] + np.log(masses[keep])
     top = exponents.max(axis=1)

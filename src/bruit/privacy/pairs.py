@@ -28,6 +28,11 @@ class Pair(Protocol):
         """A step of which every loss is a whole multiple, where there is one: on it the grid is exact."""
         ...
 
+    @property
+    def top(self) -> float:
+        """No loss is above it; infinite when there is no such bound."""
+        ...
+
     def grid(self, step: float, tail: float) -> LossGrid:
         """The dominating grid; losses of P-mass at most `tail` become infinite."""
         ...
@@ -45,6 +50,11 @@ class AtomPair:
     masses: Floats
     infinite: float = 0.0
     lattice: Fraction | None = None
+
+    @property
+    def top(self) -> float:
+        """The highest atom, unless some mass is infinite."""
+        return math.inf if self.infinite > 0 else float(self.losses[-1])
 
     def grid(self, step: float, tail: float) -> LossGrid:
         """The atoms sent to the grid, exactly where they lie on it."""
@@ -75,6 +85,11 @@ class LaplacePair:
 
     shift: float
     lattice: Fraction | None = None
+
+    @property
+    def top(self) -> float:
+        """The loss of every x below both centres."""
+        return self.shift
 
     def grid(self, step: float, tail: float) -> LossGrid:
         """P-mass and Q-mass of each cell in closed form."""
@@ -110,8 +125,13 @@ class GaussianPair:
     q_rate: float
     lattice: Fraction | None = None
 
+    @property
+    def top(self) -> float:
+        """Bounded only when Q keeps the law of P among its parts."""
+        return -math.log1p(-self.q_rate) if self.p_rate == 0 and self.q_rate < 1 else math.inf
+
     def loss(self, x: Floats) -> Floats:
-        """Ln dP/dQ at x."""
+        """The loss ln dP/dQ at x."""
         variance = self.noise**2
         numerator = log_mixture(self.p_rate, (2 * x - 1) / (2 * variance))
         return np.asarray(numerator - log_mixture(self.q_rate, (-2 * x - 1) / (2 * variance)))
@@ -178,6 +198,15 @@ class SampledPair:
     rate: float
     direction: Direction
     lattice: Fraction | None = None
+
+    @property
+    def top(self) -> float:
+        """What mixing leaves of the highest loss of the base."""
+        if self.direction is Direction.ADD:
+            return -math.log1p(-self.rate)
+        if math.isinf(self.base.top):
+            return math.inf
+        return float(log_mixture(self.rate, np.array([self.base.top]))[0])
 
     def grid(self, step: float, tail: float) -> LossGrid:
         """The losses of the base on a grid, mixed, and sent to the grid again."""

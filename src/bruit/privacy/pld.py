@@ -34,12 +34,14 @@ def pld_curve(loss: Loss, repeats: Sequence[int], delta: float, *, tolerance: fl
     """The epsilon of a loss repeated each of these numbers of times, from one grid."""
     worst = np.zeros(len(repeats))
     for counted in cases(loss):
-        smooth = _only_gaussian(counted)
+        smooth, most = _only_gaussian(counted), sum(times * pair.top for pair, times in counted)
+        if np.all(most * np.asarray(repeats) <= worst):
+            continue
         if smooth is not None:
             found = [gaussian_epsilon(math.sqrt(n) / smooth, delta) for n in repeats]
         else:
             found = [curve.epsilon(delta) for curve in _trade_offs(counted, repeats, delta, tolerance)]
-        worst = np.maximum(worst, found)
+        worst = np.maximum(worst, np.minimum(found, most * np.asarray(repeats)))
     return worst
 
 
@@ -97,7 +99,7 @@ def _excess(curve: TradeOff, times: int, delta: float, tolerance: float) -> floa
 def _allowed(epsilon: float, tolerance: float) -> float:
     """The tolerance, a small share of a small epsilon, and a little more for a huge one."""
     if epsilon > HUGE:
-        return max(tolerance, min(4 * tolerance, 4e-4))
+        return max(tolerance, min(4 * tolerance, 4e-4), 2e-7 * epsilon)
     return min(tolerance, max(0.002 * epsilon, 1e-7))
 
 

@@ -36,7 +36,7 @@ def replaced_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
 
 
 def log_mixture(rate: float, exponent: Floats) -> Floats:
-    """ln(1 - rate + rate e^exponent), accurate near zero and without overflow."""
+    """Computes ln(1 - rate + rate e^exponent), accurate near zero and without overflow."""
     if rate == 0:
         return np.zeros_like(exponent)
     near = np.log1p(rate * np.expm1(np.minimum(exponent, 30)))
