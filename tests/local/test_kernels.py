@@ -5,7 +5,7 @@ import pytest
 
 from bruit.channels import ONE, symmetric
 from bruit.local import OLH, HadamardResponse, bits
-from bruit.local._bit_kernels import place_bits
+from bruit.local._bit_kernels import noisy_rows, place_bits, through_rows
 from bruit.local._hadamard_kernels import send_columns
 from bruit.local._hash_kernels import count_hashed, hash_and_send
 from bruit.local.hadamard import transformed
@@ -90,6 +90,89 @@ def test_the_fast_transform_is_the_slow_one() -> None:
 
 
 def test_too_many_categories_for_the_hash_are_refused() -> None:
-    assert OLH(1 << 20, epsilon=1).buckets == 4
+    assert OLH(1 << 18, epsilon=1).buckets == 4
     with pytest.raises(ValueError, match="too many"):
-        OLH(1 << 20, epsilon=1, buckets=5)
+        OLH(1 << 18, epsilon=1, buckets=5)
+
+
+class Drawn:
+    """The order in which the bit kernels read words, in plain Python."""
+
+    def __init__(self, words: list[int]) -> None:
+        self.words, self.at, self.pool, self.left = words, 0, 0, 0
+
+    def word(self) -> int:
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def piece(self) -> int:
+        if self.left == 0:
+            self.pool, self.left = self.word(), 8
+        piece, self.pool, self.left = self.pool & 255, self.pool >> 8, self.left - 1
+        return piece
+
+    def coins(self, threshold: int) -> int:
+        """64 comparisons of a uniform number with the threshold, each from the top bit on."""
+        planes = [self.word() for plane in range(4) if threshold % (1 << (52 - plane))]
+        tops = [sum((word >> lane & 1) << (3 - plane) for plane, word in enumerate(planes)) for lane in range(64)]
+        settled = 4 if threshold % (1 << 48) else len(planes)
+        result = 0
+        for lane, top in enumerate(tops):
+            number, known = top >> (4 - settled) if settled else 0, settled
+            while known < 52 and number == threshold >> (52 - known) and threshold % (1 << (52 - known)):
+                number, known = number << 8 | self.piece(), known + 8
+            result |= (number < threshold >> (52 - known)) << lane
+        return result
+
+
+THRESHOLDS = [0, 1, ONE // 2, ONE // 4 * 3, ONE // 16 * 5, ONE // 16 * 5 + 1, ONE // 3, ONE - 1, 0x4A5A5A5A5A5A5]
+
+
+@pytest.mark.parametrize("size", [1, 64, 100])
+def test_noisy_rows_are_comparisons_with_the_weights(size: int) -> None:
+    rng = np.random.default_rng(size)
+    for true, false in zip(THRESHOLDS, THRESHOLDS[::-1], strict=True):
+        places = rng.integers(0, size, 130).astype(np.int32)
+        drawn = rng.integers(0, 1 << 64, 60_000, dtype=np.uint64)
+        reports = np.empty((130, bits.words_for(size)), np.uint64)
+        made, used = noisy_rows(places, size, true, false, drawn, reports)
+        replay, coins = Drawn(drawn.tolist()), 0
+        for i, place in enumerate(places.tolist()):
+            row = sum(replay.coins(false) << (64 * word) for word in range(reports.shape[1])) % (1 << size)
+            coins = replay.coins(true) if i % 64 == 0 else coins >> 1
+            row = row & ~(1 << place) | (coins & 1) << place
+            assert row == sum(int(word) << (64 * j) for j, word in enumerate(reports[i]))
+        assert (made, used) == (130, replay.at)
+
+
+@pytest.mark.parametrize("size", [1, 64, 100])
+def test_bits_pass_a_channel_as_comparisons_say(size: int) -> None:
+    rng = np.random.default_rng(size)
+    pairs = [*zip(THRESHOLDS, [*THRESHOLDS[3:], *THRESHOLDS[:3]], strict=True), (ONE // 5, ONE - ONE // 5)]
+    for if_zero, if_one in pairs:
+        rows = rng.integers(0, 1 << 64, (40, bits.words_for(size)), dtype=np.uint64)
+        rows[:, -1] &= np.uint64((1 << (size % 64 or 64)) - 1)
+        drawn = rng.integers(0, 1 << 64, 20_000, dtype=np.uint64)
+        reports = np.empty_like(rows)
+        made, used = through_rows(rows, size, if_zero, if_one, drawn, reports)
+        replay = Drawn(drawn.tolist())
+        for i in range(40):
+            for word, sent in enumerate(rows[i].tolist()):
+                zeros = replay.coins(if_zero)
+                flips = if_zero + if_one == ONE
+                ones = 0 if flips else replay.coins(if_one)
+                expected = sent ^ zeros if flips else ones & sent | zeros & ~sent
+                width = min(64, size - 64 * word)
+                assert int(reports[i, word]) == expected % (1 << width)
+        assert (made, used) == (40, replay.at)
+
+
+def test_kernels_stop_before_the_words_run_out() -> None:
+    drawn = np.full(500, np.uint64(0x5555555555555555))
+    reports = np.zeros((100, 1), np.uint64)
+    made, used = noisy_rows(np.zeros(100, np.int32), 64, ONE // 3, ONE // 3, drawn, reports)
+    assert 0 < made < 100
+    assert used <= 500
+    made, used = through_rows(reports, 64, ONE // 3, ONE // 7, drawn, reports.copy())
+    assert 0 < made < 100
+    assert used <= 500

@@ -84,12 +84,17 @@ def answers(categories: Categories, *, other: bool) -> Answers:
     """The allowed answers from a list of distinct ones or from their number."""
     if isinstance(categories, bool | str):
         raise OutOfDomain(f"categories={categories!r}: give a list of the allowed answers, or how many there are")
-    listed = tuple(range(categories)) if isinstance(categories, int) else tuple(categories)
+    if isinstance(categories, int):
+        return _enough(Answers(tuple(range(categories)), other))
+    listed = tuple(categories)
     if any(not isinstance(label, str | int | bool) for label in listed):
         raise OutOfDomain("categories must be texts or whole numbers, so that a reports file can name them")
     if len(set(map(str, listed))) != len(listed) or (other and OTHER in listed):
         raise OutOfDomain(f"categories must differ from each other, and {OTHER!r} is kept for other=True")
-    found = Answers(listed, other)
+    return _enough(Answers(listed, other))
+
+
+def _enough(found: Answers) -> Answers:
     if not 2 <= len(found) < 1 << 31:
         raise OutOfDomain(f"{len(found)} allowed answers: a survey needs at least two, or there is nothing to tell")
     return found

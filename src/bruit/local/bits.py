@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.channels import Channel
 from bruit.local import _bit_kernels
-from bruit.randomness import bernoulli, bernoulli_bits
+from bruit.randomness import words
 
-_BLOCK: Final = 1 << 14  # words made at a time: they stay in the cache until they are written
+_WORDS: Final = 1 << 14  # drawn at a time: they stay in the cache between the generator and the kernel
 
 
 def words_for(bits: int) -> int:
@@ -19,26 +20,41 @@ def words_for(bits: int) -> int:
     return -(-bits // 64)
 
 
-def blocks(rows: int, width: int) -> Iterator[slice]:
-    """Slices of rows that are small enough to stay in the cache."""
-    step = max(1, _BLOCK // width)
-    for start in range(0, rows, step):
-        yield slice(start, min(rows, start + step))
-
-
 def noisy_positions(
     places: NDArray[np.int32], bits: int, *, true: int, false: int, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
     """Rows of `bits` independent bits: one at the row's place with weight `true`, elsewhere with weight `false`."""
-    width = words_for(bits)
-    reports = np.empty((len(places), width), np.uint64)
-    last = np.uint64((1 << (bits % 64 or 64)) - 1)
-    for part in blocks(len(places), width):
-        rows = reports[part]
-        rows[:] = bernoulli_bits(false, rows.size, rng=rng).reshape(rows.shape)
-        _bit_kernels.place_bits(rows, places[part], bernoulli(true, len(rows), rng=rng))
-        rows[:, -1] &= last
+    reports = np.empty((len(places), words_for(bits)), np.uint64)
+    _fed(_bit_kernels.noisy_rows, places, reports, bits, true, false, rng)
     return reports
+
+
+def through(channel: Channel, rows: NDArray[np.uint64], bits: int, rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Every bit of every row through a channel over bits."""
+    if_zero, if_one = (int(row[1]) for row in channel.weights)
+    reports = np.empty_like(rows)
+    _fed(_bit_kernels.through_rows, rows, reports, bits, if_zero, if_one, rng)
+    return reports
+
+
+def _fed(
+    kernel: Callable[..., tuple[int, int]],
+    rows: NDArray[Any],
+    reports: NDArray[np.uint64],
+    bits: int,
+    first: int,
+    second: int,
+    rng: np.random.Generator,
+) -> None:
+    """Runs a kernel over all rows with fresh words; what it left unused goes into its next block."""
+    most = max(_WORDS, 1024 * reports.shape[1])
+    worst, done = 104 * reports.shape[1] + 52, 0
+    left: NDArray[np.uint64] = np.empty(0, np.uint64)
+    while done < len(rows):
+        fresh = words(rng, min(most, worst * (len(rows) - done)))
+        block = np.concatenate([left, fresh])
+        made, used = kernel(rows[done:], bits, first, second, block, reports[done:])
+        left, done = block[used:], done + made
 
 
 def ones(reports: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:

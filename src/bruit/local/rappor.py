@@ -12,14 +12,13 @@ import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
-from bruit.channels import ONE, Channel
 from bruit.errors import BadFile, BruitError, InvalidArgument, NotPrivate
 from bruit.local import bits as packed
 from bruit.local import bloom
 from bruit.local.checking import checked_bits
 from bruit.local.rappor_law import RapporLaw
 from bruit.privacy import LOCAL, Exact, Pure
-from bruit.randomness import bernoulli_bits, generator, is_strong, uniform_below
+from bruit.randomness import generator, is_strong, uniform_below
 
 
 @dataclass(frozen=True)
@@ -115,11 +114,15 @@ class Rappor:
 
     def memoise(self, filters: NDArray[np.uint64], rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
         """The permanent response to each filter; a client draws it once for each value and keeps it."""
-        return _through(self.law.permanent, filters, self.bits, generator(rng))
+        return packed.through(self.law.permanent, filters, self.bits, generator(rng))
 
     def respond(self, memoised: NDArray[np.uint64], rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
         """A fresh report of memoised bits."""
-        return memoised if self.law.one_time else _through(self.law.instantaneous, memoised, self.bits, generator(rng))
+        return (
+            memoised
+            if self.law.one_time
+            else packed.through(self.law.instantaneous, memoised, self.bits, generator(rng))
+        )
 
     def tally(self, reports: RapporReports) -> RapporTally:
         """How many reports of each cohort have each bit set."""
@@ -170,24 +173,6 @@ def rappor_from_json(description: dict[str, Any]) -> Rappor:
     if protocol.to_json() != description:
         raise BadFile("this protocol does not come out as the block says: a parameter was changed after it was written")
     return protocol
-
-
-def _through(channel: Channel, rows: NDArray[np.uint64], bits: int, rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Every bit of every row through a channel over bits, in blocks that stay in the cache."""
-    if_zero, if_one = (int(row[1]) for row in channel.weights)
-    symmetric = if_zero + if_one == ONE
-    out = np.empty_like(rows)
-    for part in packed.blocks(*rows.shape):
-        sent, size = rows[part], rows[part].size
-        zeros = bernoulli_bits(if_zero, size, rng=rng).reshape(sent.shape)
-        if symmetric:  # the same chance of an error for both bits
-            out[part] = zeros ^ sent
-        else:
-            ones = bernoulli_bits(if_one, size, rng=rng).reshape(sent.shape)
-            out[part] = (ones & sent) | (zeros & ~sent)
-    if bits % 64:
-        out[:, -1] &= np.uint64((1 << (bits % 64)) - 1)
-    return out
 
 
 def _finite(law: RapporLaw) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
 from bruit.randomness import bernoulli, words
+
+_BLOCK: Final = 1 << 14
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -71,7 +74,7 @@ class SubsetSelection(FrequencyProtocol):
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
         reports = np.zeros((len(places), bits.words_for(len(self.answers))), np.uint64)
-        for part in bits.blocks(len(places), max(reports.shape[1], self.chosen)):
+        for part in _blocks(len(places), max(reports.shape[1], self.chosen)):
             kept = bernoulli(self.weight, len(places[part]), rng=rng)
             done = 0
             while done < len(kept):
@@ -103,3 +106,10 @@ class SubsetSelection(FrequencyProtocol):
     def law(self) -> dict[str, Any]:
         """The weight of the true answer being in the set, and the set's size."""
         return {"out_of": ONE, "weight": self.weight, "chosen": self.chosen}
+
+
+def _blocks(rows: int, width: int) -> Iterator[slice]:
+    """Slices of rows whose words stay in the cache."""
+    step = max(1, _BLOCK // width)
+    for start in range(0, rows, step):
+        yield slice(start, min(rows, start + step))
