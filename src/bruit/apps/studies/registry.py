@@ -13,6 +13,10 @@ from bruit.errors import InvalidArgument
 Size = Literal["small", "full"]
 
 STUDIES = {
+    "codes": (
+        "codes",
+        "Codes over noise and over randomised response: capacity, composition, media, error curves (S1.3–S1.7).",
+    ),
     "krr-marital": (
         "krr_marital",
         "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
