@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import rich_click as click
 
+from bruit.apps.cli.code_simulation import simulation
 from bruit.apps.cli.output import json_option, print_json
 from bruit.codes import Hamming, Iban, Luhn, Nir, Parity, ReedSolomon, Repetition, Siren, Siret, spell, unspell
 from bruit.codes.explanation import explain as explain_word
@@ -40,6 +41,9 @@ def command() -> None:
 
     A number that fails its check and a word that cannot be decoded end with exit status 1.
     """
+
+
+command.add_command(simulation)
 
 
 def _bits(text: str) -> list[int]:
