@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from postgres import postgres  # noqa: F401  (one server for every test that asks for it)
 
 from scripts import gate
 

@@ -1,6 +1,6 @@
-"""A real PostgreSQL for the tests, by pip alone: `from postgres import postgres` in a conftest.
+"""A real PostgreSQL for the tests, by pip alone: the fixture `postgres`.
 
-Give every test that uses it `pytest.mark.service` and `pytest.mark.xdist_group("postgres")`.
+Give every test that asks for it `pytest.mark.service` and `pytest.mark.xdist_group("postgres")`.
 """
 
 import os

@@ -8,9 +8,6 @@ import pytest
 
 import bruit.ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE
-from postgres import postgres
-
-__all__ = ["postgres"]
 
 on_postgres = pytest.param("postgres", marks=[pytest.mark.service, pytest.mark.xdist_group("postgres")])
 

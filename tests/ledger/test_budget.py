@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import cross_val_score
+from stress.ledger import charge
 
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, LedgerError, StorageError
 from bruit.ledger import WITHOUT_PRIVACY, Ledger, require
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure, Release
-from stress.ledger import charge
 
 
 class Majority(ClassifierMixin, BaseEstimator):
@@ -27,12 +27,12 @@ class Majority(ClassifierMixin, BaseEstimator):
     def __init__(self, budget=None):
         self.budget = budget
 
-    def fit(self, X, y):  # noqa: N803
+    def fit(self, X, y):
         require(self.budget, "Majority").charge(self.budget.loss, what="Majority.fit")
         self.classes_ = np.unique(y)
         return self
 
-    def predict(self, X):  # noqa: N803
+    def predict(self, X):
         return np.full(len(X), self.classes_[0])
 
 
@@ -45,7 +45,7 @@ def test_a_clone_pays_from_the_same_book_so_the_third_fit_of_five_is_refused(sto
     """The field's library loses its accountant when cloned: five fits at ε = 1 under a ceiling of 2, and it read 0."""
     ledger = book(f"sqlite:///{tmp_path}/b.db" if stored else None)
     model = Majority(budget=ledger.budget(epsilon=1))
-    X, y = np.zeros((10, 1)), np.arange(10) % 2  # noqa: N806
+    X, y = np.zeros((10, 1)), np.arange(10) % 2
     fitted = 0
     with pytest.raises(BudgetExceeded):
         for _ in range(5):
@@ -57,7 +57,7 @@ def test_a_clone_pays_from_the_same_book_so_the_third_fit_of_five_is_refused(sto
 
 def test_every_fold_of_a_cross_validation_pays(tmp_path):
     ledger = book(f"sqlite:///{tmp_path}/b.db", epsilon=5)
-    X, y = np.zeros((20, 1)), np.arange(20) % 2  # noqa: N806
+    X, y = np.zeros((20, 1)), np.arange(20) % 2
     cross_val_score(Majority(budget=ledger.budget(epsilon=1)), X, y, cv=5, error_score="raise")
     assert ledger.remaining.epsilon == 0
     with pytest.raises(BudgetExceeded):

@@ -1,6 +1,7 @@
 """Any sequence of operations: the book is never overspent and never forgets (Hypothesis, against a plain model)."""
 
 import copy
+import itertools
 import pickle
 import shutil
 import tempfile
@@ -109,7 +110,7 @@ class Bookkeeping(RuleBasedStateMachine):
     def teardown(self):
         entries = self.ledger.entries
         assert [line.number for line in entries] == list(range(1, self.entries + 1))
-        assert all(a.total.main <= b.total.main for a, b in zip(entries, entries[1:], strict=False))
+        assert all(a.total.main <= b.total.main for a, b in itertools.pairwise(entries))
         assert sorted(kept.value for kept in self.ledger.releases) == list(range(self.finished))
 
 

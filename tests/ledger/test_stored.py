@@ -1,7 +1,6 @@
 """A book in a database under many writers, with some of them killed and the database restarted."""
 
 import pytest
-
 from stress.ledger import torture
 
 

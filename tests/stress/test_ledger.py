@@ -1,11 +1,7 @@
 """The full size of tests/ledger/test_stored.py: a million attempts from fifty processes on each store."""
 
 import pytest
-
-from postgres import postgres
 from stress.ledger import torture
-
-__all__ = ["postgres"]
 
 FULL = {"attempts": 1_000_000, "processes": 50, "kills": 200, "share": 1 / 10}
 

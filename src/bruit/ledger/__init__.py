@@ -5,6 +5,7 @@ from bruit.ledger.budget import WITHOUT_PRIVACY, Budget, Charge, Payment, Withou
 from bruit.ledger.entries import Entry
 from bruit.ledger.ledger import Ledger
 from bruit.ledger.partition import Partition
+from bruit.ledger.statement import page, statement
 
 __all__ = [
     "WITHOUT_PRIVACY",
@@ -16,5 +17,7 @@ __all__ = [
     "Partition",
     "Payment",
     "WithoutPrivacy",
+    "page",
     "require",
+    "statement",
 ]

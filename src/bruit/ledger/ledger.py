@@ -56,6 +56,13 @@ class Ledger:
 
         return cls._of(find(name, store))
 
+    @staticmethod
+    def names(store: str) -> tuple[str, ...]:
+        """The names of the books in a store."""
+        from bruit.ledger.stored import names
+
+        return names(store)
+
     @classmethod
     def _of(cls, book: Book) -> Ledger:
         ledger = cls.__new__(cls)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Column, Connection, Table, and_, func, insert, select, update
+from sqlalchemy import Column, Connection, Engine, Table, and_, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bruit.errors import BudgetExceeded, LedgerError, UnknownLedger
@@ -199,20 +199,30 @@ def create(name: str, terms: Terms, store: str) -> StoredBook:
     return find(name, address)
 
 
+def names(store: str) -> tuple[str, ...]:
+    """The names of the books in a store, sorted."""
+    with reading(_standing(absolute(store))) as connection:
+        return tuple(connection.execute(select(books.c.name).order_by(books.c.name)).scalars())
+
+
 def find(name: str, store: str) -> StoredBook:
     """The book of that name, or UnknownLedger."""
     address = absolute(store)
-    if not exists(address):
-        raise UnknownLedger(f"there is no database at {store!r}; create the book with Ledger(name, ..., store=...)")
-    engine = connect(address)
-    prepare(engine, "ledger", number=SCHEMA, tables=metadata)
-    with reading(engine) as connection:
+    with reading(_standing(address)) as connection:
         row = connection.execute(select(books).where(books.c.name == name)).mappings().first()
-        known = [] if row else sorted(connection.execute(select(books.c.name).limit(20)).scalars())
     if row is None:
-        raise UnknownLedger(f"no book {name!r} here; the books are {', '.join(map(repr, known)) or 'none'}")
+        known = ", ".join(map(repr, names(store)[:20])) or "none"
+        raise UnknownLedger(f"no book {name!r} here; the books are: {known}")
     limit = Units(row["capacity"], row["capacity_delta"])
     return StoredBook(name, row["identity"], terms_from_json(json.loads(row["terms"])), address, limit)
+
+
+def _standing(address: str) -> Engine:
+    if not exists(address):
+        raise UnknownLedger("there is no database at this address; create the book with Ledger(name, ..., store=...)")
+    engine = connect(address)
+    prepare(engine, "ledger", number=SCHEMA, tables=metadata)
+    return engine
 
 
 def _insert(connection: Connection, table: Table) -> Any:

@@ -1,0 +1,165 @@
+"""`bruit ledger`: the book of a data set."""
+
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from rich.markup import escape
+
+from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.errors import InvalidArgument
+from bruit.ledger import Ledger, page, statement
+from bruit.privacy import Neighbours
+
+EXAMPLE = (
+    "Example: bruit ledger create payroll --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id; "
+    "bruit ledger show; bruit ledger export payroll --folder statements"
+)
+
+in_store = click.option(
+    "--store",
+    envvar="BRUIT_STORE",
+    default="sqlite:///bruit.db",
+    show_default=True,
+    help="The database: sqlite:///file.db or postgresql+psycopg://host/name (or the variable BRUIT_STORE).",
+)
+
+
+@click.group("ledger", epilog=EXAMPLE)
+def command() -> None:
+    """Create, show and export the book of a data set: it refuses to overspend."""
+
+
+@command.command(epilog=EXAMPLE)
+@click.argument("name")
+@click.option("--epsilon", required=True, help="The most that may ever be spent.")
+@click.option("--delta", default="0", show_default=True, help="The δ of the whole book.")
+@click.option(
+    "--neighbours", required=True, type=click.Choice([each.value for each in Neighbours]), help="What is compared."
+)
+@click.option("--person", required=True, help="The column that tells people apart, or 'each row'.")
+@click.option("--by", default="basic", show_default=True, help="How losses add up: basic, zcdp or rdp:ORDER.")
+@in_store
+@json_option
+def create(
+    *, name: str, epsilon: str, delta: str, neighbours: str, person: str, by: str, store: str, as_json: bool
+) -> None:
+    """Create a book; nothing happens if it stands on the same terms."""
+    kind, _, order = by.partition(":")
+    terms: Any = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(neighbours), "person": person}
+    ledger = Ledger(name, **terms, by=(kind, order) if order else kind, store=store)
+    _show_one(ledger, as_json=as_json)
+
+
+@command.command(name="show", epilog=EXAMPLE)
+@click.argument("name", required=False)
+@in_store
+@json_option
+def show_books(*, name: str | None, store: str, as_json: bool) -> None:
+    """Show one book, or all the books of a store."""
+    if name is not None:
+        _show_one(Ledger.open(name, store), as_json=as_json)
+        return
+    summaries = [_summary(Ledger.open(each, store)) for each in Ledger.names(store)]
+    if as_json:
+        print_json(summaries)
+        return
+    heads = ("book", "ε", "spent", "left", "δ", "neighbours", "unit", "by")
+    show(table("Books", heads, [[_shown(summary[key]) for key in _COLUMNS] for summary in summaries]))
+
+
+@command.command(epilog=EXAMPLE)
+@click.argument("name")
+@click.option("--last", type=click.IntRange(1), help="Only the last so many.")
+@in_store
+@json_option
+def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
+    """Show every charge: when, what, by whom, the loss, the running total."""
+    ledger = Ledger.open(name, store)
+    lines = statement(ledger)["entries"][-last if last else 0 :]
+    if as_json:
+        print_json(lines)
+        return
+    heads = ("", "when", "what", "who", "loss", "ε", "running total", "kept")
+    show(table(escape(f"Entries of {name}"), heads, map(_row, lines)))
+
+
+@command.command(epilog=EXAMPLE)
+@click.argument("name")
+@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), default=".", show_default=True)
+@in_store
+@json_option
+def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
+    """Write the guarantee statement as JSON and HTML: unit, neighbours, trust, δ, assumptions, every release."""
+    import json
+
+    description = statement(Ledger.open(name, store))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files = {kind: folder / f"{_file_name(name)}.{kind}" for kind in ("json", "html")}
+        files["json"].write_text(json.dumps(description, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        files["html"].write_text(page(description), encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument(f"--folder {folder} cannot be written: {error.strerror}") from error
+    if as_json:
+        print_json({kind: str(path) for kind, path in files.items()})
+        return
+    show(escape(description["promise"]), *(escape(f"Written: {path}") for path in files.values()))
+
+
+_COLUMNS = ("book", "epsilon", "spent", "left", "delta", "neighbours", "unit", "accounting")
+
+
+def _shown(value: object) -> object:
+    return escape(value) if isinstance(value, str) else value
+
+
+def _summary(ledger: Ledger) -> dict[str, Any]:
+    terms = ledger.terms
+    return {
+        "book": ledger.name,
+        "epsilon": float(terms.epsilon),
+        "delta": float(terms.delta),
+        "neighbours": terms.neighbours.value,
+        "unit": terms.person,
+        "accounting": terms.accounting,
+        "spent": float(ledger.spent.epsilon),
+        "left": float(ledger.remaining.epsilon),
+    }
+
+
+def _show_one(ledger: Ledger, *, as_json: bool) -> None:
+    summary = _summary(ledger)
+    if as_json:
+        print_json(summary)
+        return
+    show(
+        table(
+            escape(f"The book {ledger.name}"),
+            ("", "value"),
+            [(key, escape(str(value))) for key, value in summary.items()],
+        )
+    )
+
+
+def _row(line: dict[str, Any]) -> list[object]:
+    from fractions import Fraction
+
+    epsilon = float(Fraction(line["guarantee"]["epsilon"]))
+    kept = "yes" if line["release"] else "no"
+    place = f" ({line['cell']})" if line["cell"] else ""
+    running = line["running_total"]["sum"]
+    return [
+        line["number"],
+        line["when"],
+        escape(line["what"] + place),
+        escape(line["who"]),
+        line["loss"]["kind"],
+        epsilon,
+        running,
+        kept,
+    ]
+
+
+def _file_name(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)

@@ -1,0 +1,148 @@
+"""The guarantee statement of a data set: what a data-protection officer can file."""
+
+from __future__ import annotations
+
+import json
+import math
+from html import escape
+from typing import Any
+
+from bruit.ledger.entries import Entry
+from bruit.ledger.ledger import Ledger
+from bruit.privacy import Neighbours
+
+_MEANING = {
+    Neighbours.ADD_OR_REMOVE_ONE: "is in the data or not",
+    Neighbours.REPLACE_ONE: "is exchanged for another; how many there are is public",
+    Neighbours.LOCAL: "answers otherwise; who answered is public",
+}
+
+_TRUST = {
+    Neighbours.ADD_OR_REMOVE_ONE: "a curator who holds the exact data and publishes only what stands below",
+    Neighbours.REPLACE_ONE: "a curator who holds the exact data and publishes only what stands below",
+    Neighbours.LOCAL: "nobody: each answer is noised before it leaves the person",
+}
+
+
+def statement(ledger: Ledger) -> dict[str, Any]:
+    """Everything a reader needs to judge what was promised and what was done, in JSON types; rationals as texts."""
+    terms, spent, left, promise = ledger.terms, ledger.spent, ledger.remaining, ledger.guarantee
+    return {
+        "book": ledger.name,
+        "promise": sentence(ledger),
+        "unit": terms.person,
+        "neighbours": terms.neighbours.value,
+        "trust": _TRUST[terms.neighbours],
+        "epsilon": str(terms.epsilon),
+        "delta": str(terms.delta),
+        "accounting": terms.accounting,
+        "assumptions": [assumed.value for assumed in promise.assumes],
+        "spent": {"epsilon": float(spent.epsilon), "delta": float(spent.delta), spent.measure: float(spent.total)},
+        "left": {"epsilon": float(left.epsilon), "delta": float(left.delta), left.measure: float(left.total)},
+        "entries": [described(line) for line in ledger.entries],
+    }
+
+
+def sentence(ledger: Ledger) -> str:
+    """The promise of a book in plain words."""
+    terms = ledger.terms
+    unit = "one row" if terms.person == "each row" else f"one person (a value of {terms.person!r})"
+    factor = f"a factor of {math.exp(min(float(terms.epsilon), 700)):.4g} (ε = {float(terms.epsilon):.6g})"
+    failure = f" and a further {float(terms.delta):.3g} (δ)" if terms.delta else ""
+    return (
+        "Whatever is released from this book, and however each question depends on the answers before it: "
+        f"whether {unit} {_MEANING[terms.neighbours]} changes the probability of anything that can be concluded by "
+        f"at most {factor}{failure}."
+    )
+
+
+def described(line: Entry) -> dict[str, Any]:
+    """One entry in JSON types."""
+    total, total_delta = line.total.exact
+    return {
+        "number": line.number,
+        "when": line.when.isoformat(timespec="seconds"),
+        "what": line.what,
+        "who": line.who,
+        "loss": line.loss.to_json(),
+        "guarantee": line.guarantee.to_json(),
+        "running_total": {"sum": float(total), "delta": float(total_delta)},
+        "partition": line.partition,
+        "cell": line.cell,
+        "accountant": line.accountant,
+        "release": None if line.release is None else _finite(json.loads(line.release.to_json())),
+    }
+
+
+def page(description: dict[str, Any]) -> str:
+    """The statement as one HTML page that needs nothing else and prints well."""
+    facts = {
+        "Unit of protection": description["unit"],
+        "Neighbours": description["neighbours"],
+        "Trusted": description["trust"],
+        "ε of the whole": _number(description["epsilon"]),
+        "δ of the whole": _number(description["delta"]),
+        "Accounting": description["accounting"],
+        "Assumes": ", ".join(description["assumptions"]) or "nothing beyond the above",
+        "Spent": _pairs(description["spent"]),
+        "Left": _pairs(description["left"]),
+    }
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
+    lines = "".join(map(_line, description["entries"]))
+    heads = "".join(f"<th>{head}</th>" for head in ("", "when", "what", "who", "ε", "δ", "assumes", "released"))
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(description["book"])}</title>'
+        f"<style>{_STYLE}</style><h1>Privacy statement: {escape(description['book'])}</h1>"
+        f"<p>{escape(description['promise'])}</p><table>{rows}</table><h2>Every charge</h2>"
+        f"<table><tr>{heads}</tr>{lines}</table></html>\n"
+    )
+
+
+_STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;"
+    "text-align:left;vertical-align:top}td{overflow-wrap:anywhere}"
+)
+
+
+def _line(entry: dict[str, Any]) -> str:
+    guarantee, release = entry["guarantee"], entry["release"]
+    place = f" ({entry['partition']}: {entry['cell']})" if entry["partition"] else ""
+    released = "charged; nothing was kept" if release is None else f"{release['method']}: {_values(release)}"
+    cells = (
+        str(entry["number"]),
+        entry["when"],
+        entry["what"] + place,
+        entry["who"],
+        _number(guarantee["epsilon"]),
+        _number(guarantee["delta"]),
+        ", ".join(guarantee["assumes"]),
+        released,
+    )
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _values(release: dict[str, Any]) -> str:
+    value, labels = release["value"], release["labels"]
+    if isinstance(value, list) and len(value) == len(labels):
+        return ", ".join(f"{label} = {item}" for label, item in zip(labels, value, strict=True))
+    return str(value)
+
+
+def _number(text: str) -> str:
+    top, _, bottom = text.partition("/")
+    return f"{int(top) / int(bottom or 1):.6g}"
+
+
+def _pairs(amounts: dict[str, float]) -> str:
+    names = {"epsilon": "ε", "delta": "δ"}
+    return ", ".join(f"{names.get(name, name)} = {value:.6g}" for name, value in amounts.items() if name != "ε")
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinities: they become texts."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,79 @@
+"""`bruit ledger` as a person types it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from bruit.apps.cli import main
+from bruit.ledger import Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
+
+
+@pytest.fixture
+def bruit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRUIT_STORE", raising=False)
+    return lambda *typed: CliRunner().invoke(main, ["ledger", *typed])
+
+
+CREATE = (
+    "create",
+    "payroll",
+    "--epsilon",
+    "3",
+    "--delta",
+    "1e-5",
+    "--neighbours",
+    "add or remove one",
+    "--person",
+    "id",
+)
+
+
+def test_create_charge_show_entries_export(bruit, tmp_path):
+    assert json.loads(bruit(*CREATE, "--json").stdout)["left"] == 3.0
+    ledger = Ledger.open("payroll", "sqlite:///bruit.db")
+    ledger.budget(epsilon=0.5).charge(Pure(0.5, neighbours=ADD_OR_REMOVE_ONE), what="central.count[men]")
+    assert json.loads(bruit("show", "--json").stdout)[0]["spent"] == 0.5
+    assert json.loads(bruit("show", "payroll", "--json").stdout)["left"] == 2.5
+    assert json.loads(bruit("entries", "payroll", "--json").stdout)[0]["what"] == "central.count[men]"
+    assert json.loads(bruit("export", "payroll", "--folder", "out", "--json").stdout)["html"] == "out/payroll.html"
+    assert json.loads((tmp_path / "out" / "payroll.json").read_text())["unit"] == "id"
+    assert "<h1>Privacy statement: payroll</h1>" in (tmp_path / "out" / "payroll.html").read_text()
+
+
+def test_people_see_tables(bruit):
+    assert "payroll" in bruit(*CREATE).stdout
+    Ledger.open("payroll", "sqlite:///bruit.db").budget(epsilon=0.5).charge(
+        Pure(0.5, neighbours=ADD_OR_REMOVE_ONE), what="count[men]"
+    )
+    assert "2.5" in bruit("show").stdout
+    shown = bruit("entries", "payroll", "--last", "1").stdout
+    assert "Pure" in shown
+    assert "count[men]" in shown.replace("\n", "")
+    assert "ε = 3" in bruit("export", "payroll").stdout
+
+
+def test_creating_again_is_the_same_book_and_other_terms_are_refused(bruit):
+    assert bruit(*CREATE).exit_code == bruit(*CREATE).exit_code == 0
+    other = bruit(*CREATE, "--by", "zcdp")
+    assert other.exit_code == 2
+    assert "stands with by=basic" in other.stderr
+    assert bruit("create", "other", *CREATE[2:], "--by", "rdp:20").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("show", "nothing"), "there is no database"),
+        (("show", "--store", "nonsense"), "is not an address"),
+        ((*CREATE[:3], "x", *CREATE[4:]), "is not a number"),
+        ((*CREATE, "--by", "pld"), "an open book adds up by"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_2(bruit, typed, said):
+    done = bruit(*typed)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.output

@@ -1,0 +1,65 @@
+"""The statement says everything once, and its page is a page."""
+
+import json
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import numpy as np
+
+from bruit.ledger import page, statement
+from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, Assumption, DiscreteLaplace, Release, loss_from_json
+
+
+def filled(new):
+    ledger = new("pay <roll>", epsilon=3, delta=1e-5)
+    loss = DiscreteLaplace("20/3", sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
+    charge = ledger.budget(epsilon=0.15).charge(loss, what="central.count", assumes=[Assumption.SEEDED])
+    charge.finish(Release(np.array([41.0, np.inf]), charge.guarantee, "count", ("men", "women & others")))
+    ledger.partition("month").budget("may", epsilon=0.15).charge(loss, what="crashed")
+    return ledger, loss
+
+
+def test_a_statement_holds_unit_neighbours_trust_delta_assumptions_and_every_release(new):
+    ledger, loss = filled(new)
+    told = json.loads(json.dumps(statement(ledger), allow_nan=False))
+    assert (told["unit"], told["neighbours"]) == ("id", "add or remove one")
+    assert "curator" in told["trust"]
+    assert Fraction(told["delta"]) == Fraction(1, 10**5)
+    assert told["assumptions"] == ["seeded"]
+    assert "20.09" in told["promise"]
+    first, second = told["entries"]
+    assert loss_from_json(first["loss"]) == loss
+    assert first["release"]["value"] == [41.0, "inf"]
+    assert (second["release"], second["cell"]) == (None, "may")
+    assert second["running_total"]["sum"] == 0.3
+
+
+def test_a_local_statement_trusts_nobody(new):
+    assert statement(new(neighbours=LOCAL, person="respondent"))["trust"].startswith("nobody")
+
+
+class Texts(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.texts, self.open = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_page_is_well_formed_and_escapes_what_people_wrote(new):
+    ledger, _ = filled(new)
+    parser = Texts()
+    parser.feed(page(statement(ledger)))
+    assert parser.open == []
+    assert "Privacy statement: pay <roll>" in parser.texts
+    assert "count: men = 41.0, women & others = inf" in parser.texts
+    assert "charged; nothing was kept" in parser.texts
+    assert "crashed (month: may)" in parser.texts
