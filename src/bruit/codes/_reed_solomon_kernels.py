@@ -6,7 +6,7 @@ Words are rows of bytes, highest degree first. The ideas:
 - syndromes come from the remainder alone: a clean word costs no more than encoding it;
 - one table, POWERS[j, v] = (v·α^(j·c) for c = 0…31), gives the syndromes and 32 points of the search for roots;
 - even and odd parts of the locator stay apart, so that its derivative, which the values need, is already there;
-- erasures: the search for the locator starts from theirs, nothing else changes.               [Blahut 1983, §7.2, 9.2]
+- erasures: the search for the locator starts from theirs, nothing else changes.               [Blahut 1983]
 """
 
 from typing import Any

@@ -152,8 +152,8 @@ class Siret(CheckDigits):
 class Nir(CheckDigits):
     """The French social-security number: thirteen digits and the key 97 − (number mod 97).
 
-    Corsican departments 2A and 2B are read as 19 and 18. Since 97 is prime and greater than 10, every wrong digit
-    and every swap of two digits is noticed.                                                         [INSEE NIR]
+    Corsican departments 2A and 2B are read as 19 and 18. Since 97 is prime and
+    10 generates its whole group, every wrong digit and every swap of neighbours is noticed.         [INSEE NIR]
     """
 
     digits_added = 2

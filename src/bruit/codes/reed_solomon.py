@@ -160,7 +160,7 @@ class ReedSolomon:
         """The most often that a word beyond the limit is taken for another codeword, over random errors.
 
         (q−1)^(−c) · Σ_{s≤⌊c/2⌋} C(n−S, s)·(q−1)^s with c = n − k − S checks left, about 1/⌊c/2⌋!
-        [McEliece & Swanson 1986, eq. 8]
+        [McEliece & Swanson 1986]
         """
         if not 0 <= erasures <= self.checks:
             raise InvalidArgument(f"erasures={erasures}: from 0 to {self.checks} can be filled in")
