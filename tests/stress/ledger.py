@@ -1,14 +1,13 @@
 """Many processes charge one book while some of them are killed and the database goes down.
 
-`python tests/stress/ledger.py STORE NAME ATTEMPTS SEED LOG` is one of the processes. It writes a line into its own log
-before each attempt and another after each charge that was granted, so that whatever the killer leaves can be compared
-with the book: a granted charge must stand there, the sum must stay under the limit.
+Each process counts an attempt before it makes it, and writes a line into its own log after each charge that was
+granted, so that whatever the killer leaves can be compared with the book: a granted charge must stand there, the sum
+must stay under the limit.
 """
 
+import multiprocessing
 import os
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,10 @@ from pathlib import Path
 from bruit.errors import BudgetExceeded, StorageError
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
+
+PROCESSES = multiprocessing.get_context("forkserver")
+"""Processes that share nothing but their imports: they are made once, before any database is opened."""
+PROCESSES.set_forkserver_preload(["bruit.ledger.stored"])
 
 MOST = 9
 """An attempt asks for 1 to MOST thousandths."""
@@ -98,8 +101,8 @@ class Worker:
     def _start(self) -> None:
         self.seed += 1000
         left = self.quota - self.done()
-        command = [sys.executable, __file__, self.store, "tortured", str(left), str(self.seed), str(self.log)]
-        self.process = subprocess.Popen(command)
+        self.process = PROCESSES.Process(target=work, args=(self.store, "tortured", left, self.seed, self.log))
+        self.process.start()
 
     def lines(self, mark: str) -> list[str]:
         """The complete lines of one kind in the log."""
@@ -114,18 +117,18 @@ class Worker:
 
     def busy(self) -> bool:
         """Whether attempts are left."""
-        return self.done() < self.quota or self.process.poll() is None
+        return self.done() < self.quota or self.process.is_alive()
 
     def kill(self) -> int:
         """Ends the process at once, wherever it is; 1 if it was running."""
-        running = self.process.poll() is None
+        running = self.process.is_alive()
         self.process.kill()
-        self.process.wait()
+        self.process.join()
         return int(running)
 
     def keep_running(self) -> None:
         """Starts the process again if it was killed before its attempts were done."""
-        if self.process.poll() is not None and self.done() < self.quota:
+        if not self.process.is_alive() and self.done() < self.quota:
             self._start()
 
 
@@ -201,7 +204,3 @@ def _opened(name: str, store: str) -> Ledger:
         except StorageError:
             time.sleep(0.05)
     return Ledger.open(name, store)
-
-
-if __name__ == "__main__":
-    work(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), Path(sys.argv[5]))
