@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
+from benchmarks.codes_soft import CASES as SOFT_CASES
 
 WORDS = 8000
 PEER_WORDS = 200
@@ -216,4 +217,5 @@ CASES = [
     ),
     *digits_case("Luhn", "luhn", 16),
     *digits_case("Nir", "fr.nir", 15),
+    *SOFT_CASES,
 ]
