@@ -36,8 +36,8 @@ class SampledGaussianOracle:
     def contour(self, delta):
         """An abscissa, a spacing and a reach for which the trapezoid rule along the contour is exact to 1e-14.
 
-        The rule returns the sum of the tilted divergence over shifts by the period 2 pi / h: the period has to be longer
-        than the tilted law is wide (chords of K bound its two tails) and long enough for the pole at 0.
+        The rule returns the sum of the tilted divergence over shifts by the period 2 pi / h: the period has to be
+        longer than the tilted law is wide (chords of K bound its two tails) and long enough for the pole at 0.
         """
         tilts = np.geomspace(1e-3, 35, 250)
         moments = self.log_moments(tilts + 0j).real

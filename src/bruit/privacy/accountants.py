@@ -19,7 +19,7 @@ from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy import composition, concentrated, renyi
 from bruit.privacy.composition import approximation, basic, left_of, total
 from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
-from bruit.privacy.losses import Gaussian, Loss, ZeroConcentrated
+from bruit.privacy.losses import Gaussian, Loss, Sampled, ZeroConcentrated
 from bruit.privacy.numbers import Exact, exactly, probability, rounded_up
 from bruit.privacy.pld import pld_delta, pld_epsilon
 
@@ -141,6 +141,8 @@ def _squared_shift(loss: Loss) -> Fraction:
     """The square of the Gaussian shift a loss is no easier to tell than.      [Dong, Roth & Su 2022, Cor. 3.3]"""
     if isinstance(loss, Gaussian):
         return 1 / loss.noise**2
+    if isinstance(loss, Sampled):
+        composition.require_amplification(loss)
     try:
         return rounded_up(pure_shift(float(basic(loss)[0]))) ** 2
     except NotPrivate as error:

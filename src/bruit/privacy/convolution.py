@@ -48,7 +48,7 @@ class TradeOff:
         if j == len(self.losses):
             return min(1.0, self.lost)
         stick = float(self.tail[j] - math.exp(epsilon - self.losses[j]) * self.scaled[j])
-        return min(1.0, max(stick, 0.0) + self.lost + float(self.rounding[max(j - 1, 0)]))
+        return min(1.0, max(stick, 0.0) + self.lost + float(self.rounding[j]))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon whose delta is at most the one asked; infinite when no grid loss is enough."""
@@ -59,7 +59,7 @@ class TradeOff:
         j = int(enough[0])
         if j == 0:
             return float(self.losses[0])
-        allowed = delta - self.lost - float(self.rounding[j - 1])
+        allowed = delta - self.lost - float(self.rounding[j])
         if allowed <= 0 or self.scaled[j] <= 0:
             return float(self.losses[j])
         inner = float(self.losses[j]) + math.log(max(float(self.tail[j]) - allowed, 1e-300) / float(self.scaled[j]))
@@ -71,7 +71,7 @@ class TradeOff:
         One part's divergence is interpolated in e^epsilon, which adds (step^2 / 12) times its second derivative; summed
         over the other parts that is the P-density of the whole, and e^epsilon times the Q-tail is the slope of delta.
         """
-        j = min(max(int(np.searchsorted(self.losses, epsilon)), 2), len(self.losses) - 3)
+        j = min(max(int(np.searchsorted(self.losses, epsilon)), 2), len(self.losses) - 4)
         if j < 2 or self.scaled[j] <= 0:
             return 0.0
         step = float(self.losses[1] - self.losses[0])
@@ -90,7 +90,7 @@ def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, mo
     high = max(float(np.min((moments[up] - math.log(SLACK * delta)) / tilts[up])), chosen.high)
     most = sum(times * grid.last for grid, times in parts)
     least = sum(times * grid.first for grid, times in parts)
-    last = min(math.ceil(high / step), most)
+    last = math.ceil(min(high / step, most))
     points = fft.next_fast_len(max(min(math.ceil(last - chosen.low / step) + 1, most - least + 1), 64), real=True)
     if points >= most - least + 1:  # everything fits: nothing wraps round
         last = most

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -76,7 +77,7 @@ def _spread(loss: Loss) -> Iterator[list[tuple[Loss, int]]]:
             counts = (times for _, times in loss.counted)
             yield [(part, inner * n) for parts, n in zip(choice, counts, strict=True) for part, inner in parts]
     elif isinstance(loss, Parallel):
-        for chosen in set(itertools.combinations(sorted(loss.losses, key=repr), parts_touched(loss))):
+        for chosen in _choices(loss):
             for choice in itertools.product(*map(_spread, chosen)):
                 yield list(itertools.chain.from_iterable(choice))
     elif isinstance(loss, DiscreteGaussian) and loss.entries > 1 and loss.squared_sensitivity > 1:
@@ -90,6 +91,16 @@ def _spread(loss: Loss) -> Iterator[list[tuple[Loss, int]]]:
         yield from _spread(loss.loss)
     else:
         yield [(loss, 1)]
+
+
+def _choices(loss: Parallel) -> Iterator[tuple[Loss, ...]]:
+    """Every different choice of the parts one person is in; of equal parts only as many as can be chosen matter."""
+    touched, seen = parts_touched(loss), set()
+    parts = [part for part, times in Counter(loss.losses).items() for _ in range(min(times, touched))]
+    for chosen in itertools.combinations(parts, touched):
+        if chosen not in seen:
+            seen.add(chosen)
+            yield chosen
 
 
 def _shifts(squared: int, entries: int) -> list[tuple[int, ...]]:

@@ -71,8 +71,10 @@ def _trade_offs(counted: Counted, repeats: Sequence[int], delta: float, toleranc
     for _ in range(MOST_REFINEMENTS):
         grids = [(pair.grid(exact or step, tail), times) for pair, times in counted]
         found = _composed(grids, repeats, delta, tilts)
+        if exact is not None:
+            break
         excess = max(_excess(curve, n * total, delta, tolerance) for curve, n in zip(found, repeats, strict=True))
-        if exact is not None or excess <= 2:
+        if excess <= 2:
             break
         step /= math.sqrt(1.2 * excess)
     return found

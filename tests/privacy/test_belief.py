@@ -1,0 +1,48 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.privacy import belief, belief_table, premium
+
+
+def test_s2_5_the_row_of_an_even_prior():
+    table = belief_table()
+    assert table.height == 88
+    row = table.filter(table["prior"] == 0.5)["high"].to_list()
+    assert [round(100 * value, 2) for value in row] == [50.25, 51.25, 52.50, 54.98, 62.25, 73.11, 88.08, 95.26]
+
+
+def test_s2_5_warner_attains_the_bound():
+    assert belief(0.5, math.log(3)).high == pytest.approx(0.75, abs=1e-12)
+
+
+def test_s2_5_the_premium():
+    assert round(premium(2000, 0.01), 2) == 2020.10
+
+
+@given(st.floats(0, 1), st.floats(0, 700))
+def test_beliefs_are_ordered_and_their_odds_move_by_epsilon(prior, epsilon):
+    found = belief(prior, epsilon)
+    assert 0 <= found.low <= prior * (1 + 1e-12)
+    assert prior * (1 - 1e-12) <= found.high <= 1
+    if 1e-3 < prior < 0.999 and epsilon < 20:
+        assert math.log(found.high / (1 - found.high) * (1 - prior) / prior) == pytest.approx(epsilon, abs=1e-5)
+
+
+def test_a_delta_has_no_bound_for_every_answer():
+    with pytest.raises(NotPrivate, match="some answers may prove"):
+        belief(0.5, 1, delta=1e-6)
+
+
+@pytest.mark.parametrize(("prior", "epsilon"), [(-0.1, 1), (1.1, 1), (0.5, -1)])
+def test_what_is_no_belief_is_refused(prior, epsilon):
+    with pytest.raises(InvalidArgument):
+        belief(prior, epsilon)
+
+
+def test_a_negative_premium_is_refused():
+    with pytest.raises(InvalidArgument, match="negative"):
+        premium(-1, 1)
