@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bruit import storage as storage
     from bruit import sweeps as sweeps
     from bruit import tables as tables
+    from bruit.central import DECILES as DECILES
     from bruit.ledger import WITHOUT_PRIVACY as WITHOUT_PRIVACY
     from bruit.ledger import Budget as Budget
     from bruit.ledger import Ledger as Ledger
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy",
     "Budget": "ledger",
+    "DECILES": "central",
     "Domain": "tables",
     "EACH_ROW": "privacy",
     "Guarantee": "privacy",
@@ -51,6 +53,7 @@ _HOMES = {
 
 __all__ = [
     "ADD_OR_REMOVE_ONE",
+    "DECILES",
     "EACH_ROW",
     "LOCAL",
     "REPLACE_ONE",

@@ -3,17 +3,24 @@
 from bruit.central.counting import count
 from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
+from bruit.central.probabilities import DECILES
+from bruit.central.quantiles import quantiles
+from bruit.central.rank_errors import epsilon_for_rank_error, expected_rank_error
 from bruit.central.selection import exponential, most_common, noisy_max
 from bruit.central.threshold import AboveThreshold
 
 __all__ = [
+    "DECILES",
     "AboveThreshold",
     "count",
+    "epsilon_for_rank_error",
+    "expected_rank_error",
     "exponential",
     "histogram",
     "mean",
     "most_common",
     "noisy_max",
+    "quantiles",
     "sum",
     "variance",
 ]

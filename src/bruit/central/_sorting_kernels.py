@@ -1,0 +1,34 @@
+"""Sorting whole numbers by their digits: several times faster than comparing them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+DIGIT = 11
+VALUES = 1 << DIGIT
+
+
+@kernel
+def sort_digits(values: NDArray[np.int64], spare: NDArray[np.int64], bits: int) -> bool:
+    """Sorts numbers of 0 .. 2^bits - 1, least significant digit first; true where the result stands in `spare`."""
+    passes = (bits + DIGIT - 1) // DIGIT
+    counts = np.zeros((passes, VALUES), np.int64)
+    for i in range(len(values)):
+        value = values[i]
+        for digit in range(passes):
+            counts[digit, (value >> (digit * DIGIT)) & (VALUES - 1)] += 1
+    source, target = values, spare
+    for digit in range(passes):
+        place = 0
+        for value in range(VALUES):
+            count = counts[digit, value]
+            counts[digit, value] = place
+            place += count
+        for i in range(len(values)):
+            value = source[i]
+            at = (value >> (digit * DIGIT)) & (VALUES - 1)
+            target[counts[digit, at]] = value
+            counts[digit, at] += 1
+        source, target = target, source
+    return passes % 2 == 1

@@ -1,0 +1,189 @@
+"""Private quantiles of a column, on the grid of its domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.dice import Dice
+from bruit.central.joint import draw_cuts as draw_jointly
+from bruit.central.joint import joint_plan
+from bruit.central.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
+from bruit.central.paying import pay, require_price, share
+from bruit.central.probabilities import Probabilities, as_probabilities
+from bruit.central.pruning import LARGEST_EPSILON
+from bruit.central.rank_errors import rank_error
+from bruit.central.records import Person, person_of, sorted_cells
+from bruit.central.recursive_quantiles import draw_recursively, recursive_plan
+from bruit.central.segments import Segments, draw_cell, near, segments, single_pruning
+from bruit.central.single_quantile import draw_quantile, single_plan
+from bruit.central.threshold_quantiles import STEPS, draw_edges, threshold_plan
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget
+from bruit.privacy import Assumption, Exact, Pure, Release, exactly
+from bruit.tables import Column, Within
+
+Cells = NDArray[np.int64]
+Draw = Callable[[Cells, np.random.Generator], Cells]
+"""Cells of the grid, from the sorted cells of the records; what is public is bound already."""
+
+SUB_CELLS = 2**24
+"""How finely equal records are parted at epsilon 1: a hundred million of them still stand apart well enough."""
+
+METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivity", "smooth")
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A method with everything public about it, made and checked before anything is charged."""
+
+    method: str
+    draw: Draw
+    sub_cells: int
+    details: dict[str, Any]
+
+
+def quantiles(
+    column: Column,
+    probabilities: Probabilities,
+    *,
+    budget: Budget | None,
+    method: str | None = None,
+    steps: int = STEPS,
+    smoothing: Exact | None = None,
+    rng: np.random.Generator | None = None,
+) -> Release[NDArray[np.float64]]:
+    """The values below which given shares of the records lie, in the units of the column and in increasing order.
+
+    Without a `method`, one quantile is drawn by the exponential mechanism, several by the joint one, and lists that the
+    joint one cannot carry by recursion. `steps` is for the histogram method, `smoothing`, in the units of the column,
+    for the smooth one. Records are clamped to the declared bounds; any table, an empty one too, gives an answer.
+    """
+    wanted = as_probabilities(probabilities)
+    price = require_price(budget, column.table, "central.quantiles")
+    epsilon = min(share(price, 1, "central.quantiles"), LARGEST_EPSILON)
+    person = person_of(column, price.neighbours)
+    mechanism = _Asked(wanted, column.numbers, epsilon, person, steps, smoothing).mechanism(method)
+    assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
+    loss = Pure(epsilon, neighbours=price.neighbours)
+    charge, source = pay(price, loss, what="central.quantiles", rng=rng, assumes=assumes)
+    records = sorted_cells(column, rng=source, sub_cells=mechanism.sub_cells)
+    cells = mechanism.draw(records, source) // mechanism.sub_cells
+    release = Release(
+        value=column.numbers.decode(cells + column.numbers.lowest),
+        guarantee=charge.guarantee,
+        method=mechanism.method,
+        labels=tuple(f"{float(p):g}" for p in wanted),
+        details={"probabilities": [str(p) for p in wanted], **mechanism.details},
+    )
+    return charge.finish(release)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the caller asked for; each method makes its mechanism from it."""
+
+    probabilities: tuple[Fraction, ...]
+    domain: Within
+    epsilon: Fraction
+    person: Person
+    steps: int
+    smoothing: Exact | None
+
+    def mechanism(self, method: str | None) -> Mechanism:
+        """The mechanism of a method, or of the default."""
+        if method is not None and method not in METHODS:
+            raise InvalidArgument(f"method={method!r}; choose among {', '.join(METHODS)}, or leave it out")
+        if self.smoothing is not None and method != "smooth":
+            raise InvalidArgument("smoothing= is for method='smooth' only")
+        if method is None:
+            return self.exponential() if len(self.probabilities) == 1 else self.joint() or self.recursive()
+        made = getattr(self, method.replace("-", "_"))()
+        if made is None:
+            raise InvalidArgument(
+                "method='joint' cannot carry this: ask for fewer quantiles, a coarser grid or another epsilon, "
+                "or take method='recursive'"
+            )
+        return made  # type: ignore[no-any-return]
+
+    @property
+    def sub_cells(self) -> int:
+        """A power of two near 2^24 epsilon, since ranks within 1 / epsilon of each other need not be told apart."""
+        wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
+        return 1 << min(round(log2(wished)), 61 - self.domain.size.bit_length())
+
+    def joint(self) -> Mechanism | None:
+        """Cuts drawn together, with the size of the table where it is private."""
+        plan = joint_plan(self.probabilities, self.domain.size * self.sub_cells, self.epsilon, self.person)
+        if plan is None:
+            return None
+        return self._made("joint", lambda cells, rng: draw_jointly(cells, plan, Dice(rng)), sub_cells=self.sub_cells)
+
+    def recursive(self) -> Mechanism:
+        """The middle quantile first, then each half."""
+        plan = recursive_plan(self.probabilities, self.domain.size * self.sub_cells, self.epsilon, self.person)
+        return self._made(
+            "recursive", lambda cells, rng: draw_recursively(cells, plan, Dice(rng)), sub_cells=self.sub_cells
+        )
+
+    def exponential(self) -> Mechanism:
+        """Each quantile by itself, epsilon shared equally."""
+        size, each = self.domain.size, self.epsilon / len(self.probabilities)
+        plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
+
+        def draw(cells: Cells, rng: np.random.Generator) -> Cells:
+            dice, where = Dice(rng), segments(cells, 0, size - 1)
+            pairs = zip(self.probabilities, plans, strict=True)
+            ends = {"first": 0, "last": size - 1}
+            return np.sort([draw_quantile(where, len(cells), p, plan, dice, **ends) for p, plan in pairs])
+
+        return self._made("exponential", draw)
+
+    def histogram(self) -> Mechanism:
+        """AboveThreshold over equal steps."""
+        plan = threshold_plan(self.probabilities, self.domain.size, self.epsilon, self.person, steps=self.steps)
+        made = Mechanism("histogram", lambda cells, rng: draw_edges(cells, plan, rng), 1, {})
+        return replace(made, details={"steps": len(plan.edges) - 1, "edge": "left"})
+
+    def inverse_sensitivity(self) -> Mechanism:
+        """Each quantile by the number of records that would have to change."""
+        return self._made("inverse-sensitivity", self._by_lengths(0))
+
+    def smooth(self) -> Mechanism:
+        """The same, with the least number within a distance."""
+        radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")
+        if radius < 0:
+            raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
+        whole = round(radius / self.domain.grid)
+        draw = self._by_lengths(whole)
+        return Mechanism("smooth", draw, 1, {"smoothing": float(whole * self.domain.grid)})
+
+    def _by_lengths(self, radius: int) -> Draw:
+        size, person = self.domain.size, self.person
+        lengths = lengths_by_exchange if person.fixed_size else lengths_by_moves
+        moves = 1 if person.fixed_size else person.moves
+        plan = single_pruning(self.epsilon / len(self.probabilities), moves, size)
+
+        def one(where: Segments, rows: int, p: Fraction, dice: Dice) -> int:
+            ends, reach = {"first": 0, "last": size - 1}, plan.window + 1
+            close = near(where, p * rows - reach, p * rows + reach)
+            losses = lengths(close, p, rows)
+            if radius:
+                close, losses = smoothed(close, losses, radius, **ends)
+            return draw_cell(close, losses, plan, dice, **ends)
+
+        def draw(cells: Cells, rng: np.random.Generator) -> Cells:
+            dice, where = Dice(rng), segments(cells, 0, size - 1)
+            return np.sort([one(where, len(cells), p, dice) for p in self.probabilities])
+
+        return draw
+
+    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Mechanism:
+        errors = rank_error(self.probabilities, self.epsilon, self.person, method)
+        return Mechanism(method, draw, sub_cells, {"expected_rank_error": errors.round(3).tolist()})

@@ -1,0 +1,134 @@
+"""The rank error to expect of private quantiles, from public numbers alone.
+
+The figures are those of records without ties whose gaps are alike near each quantile, in a table far larger than the
+error: there the mechanisms add sums of Laplace noise to the ranks. Few, tied or clustered records change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.probabilities import Probabilities, as_probabilities
+from bruit.central.records import Person
+from bruit.central.recursive_quantiles import levels
+from bruit.central.single_quantile import rank_sensitivity
+from bruit.errors import InvalidArgument
+from bruit.privacy import REPLACE_ONE, Exact, Neighbours, exactly
+from bruit.privacy.numbers import positive
+
+POINTS, WEIGHTS = np.polynomial.legendre.leggauss(256)
+REACH, SPACING = 120.0, 0.03
+
+
+def expected_rank_error(
+    probabilities: Probabilities,
+    *,
+    epsilon: Exact,
+    neighbours: Neighbours,
+    rows: int = 1,
+    public_size: bool = False,
+    method: str | None = None,
+) -> NDArray[np.float64]:
+    """The mean absolute rank error of each quantile, in records; `public_size` says that no row can be dropped."""
+    wanted = as_probabilities(probabilities)
+    person = Person(rows, neighbours is REPLACE_ONE, neighbours is REPLACE_ONE and public_size)
+    chosen = method or ("exponential" if len(wanted) == 1 else "joint")
+    return rank_error(wanted, positive(epsilon, "epsilon"), person, chosen)
+
+
+def epsilon_for_rank_error(
+    error: Exact,
+    probabilities: Probabilities,
+    *,
+    neighbours: Neighbours,
+    rows: int = 1,
+    public_size: bool = False,
+    method: str | None = None,
+) -> Fraction:
+    """The epsilon at which no quantile is expected to be off by more than `error` records, to one part in 1000."""
+    each = expected_rank_error(
+        probabilities, epsilon=1, neighbours=neighbours, rows=rows, public_size=public_size, method=method
+    )
+    exact = float(each.max()) / float(positive(exactly(error, "error"), "error"))
+    return Fraction(ceil(exact * 1000), 1000)
+
+
+def rank_error(
+    probabilities: Sequence[Fraction], epsilon: Fraction, person: Person, method: str
+) -> NDArray[np.float64]:
+    """The figures for one method; the joint one where its plan carries the list."""
+    number = len(probabilities)
+    if method == "joint":
+        unit = _bridge(number) if person.fixed_size else _free(tuple(probabilities))
+        return unit * (2 * person.moves / float(epsilon))
+    if method == "recursive":
+        return _recursive(probabilities, epsilon, person)
+    if method in ("exponential", "inverse-sensitivity"):
+        scaled = [Fraction(rank_sensitivity(p, person), p.denominator) for p in probabilities]
+        return np.array([float(2 * number * each / epsilon) for each in scaled])
+    raise InvalidArgument(
+        f"method={method!r} has no rank error that holds for all tables; choose among joint, exponential, recursive, "
+        "inverse-sensitivity, or see central.above_threshold_accuracy for the histogram method"
+    )
+
+
+def _recursive(probabilities: Sequence[Fraction], epsilon: Fraction, person: Person) -> NDArray[np.float64]:
+    """Every quantile lies between two earlier ones, whose errors it shares by its distance from each."""
+    number = len(probabilities)
+    each, nodes = epsilon / levels(number), np.zeros((number + 2, number))
+    points = (Fraction(0), *probabilities, Fraction(1))
+
+    def fill(low: int, high: int) -> None:
+        if high - low < 2:
+            return
+        middle = (low + 1 + high) // 2 if low == 0 and high == number + 1 else (low + high + 1) // 2
+        aim = (points[middle] - points[low]) / (points[high] - points[low])
+        root = high - low == number + 1
+        alone = Person(person.rows, person.exchanged and root, fixed_size=False)
+        factor = 2 if person.exchanged and not root else 1
+        scale = factor * Fraction(rank_sensitivity(aim, alone), aim.denominator) * 2 / each
+        nodes[middle] = float(1 - aim) * nodes[low] + float(aim) * nodes[high]
+        nodes[middle, middle - 1] = float(scale)
+        fill(low, middle)
+        fill(middle, high)
+
+    fill(0, number + 1)
+    return np.array([_mean_absolute(row) for row in nodes[1:-1]])
+
+
+@lru_cache(maxsize=64)
+def _free(probabilities: tuple[Fraction, ...]) -> NDArray[np.float64]:
+    """One Laplace number for each slot; with the size drawn too, quantile j keeps E_j - p_j E_(m+1)."""
+    number = len(probabilities)
+    scales = [[1 - p] * (j + 1) + [p] * (number - j) for j, p in enumerate(probabilities)]
+    return np.array([_mean_absolute(np.array(row, np.float64)) for row in scales])
+
+
+def _mean_absolute(scales: NDArray[np.float64]) -> float:
+    """E|X| = 2/pi times the integral of (1 - phi(t)) / t^2, for a sum of Laplace numbers of these scales."""
+    scales = scales[scales > 0]
+    largest = float(scales.max())
+    share = (POINTS + 1) / 2
+    t = share / (1 - share)
+    phi = np.prod(1 / (1 + np.multiply.outer(scales / largest, t) ** 2), axis=0)
+    integrand = (1 - phi) / t**2 / (1 - share) ** 2
+    return largest * 2 / np.pi * float(WEIGHTS @ integrand) / 2
+
+
+@lru_cache(maxsize=64)
+def _bridge(number: int) -> NDArray[np.float64]:
+    """One Laplace number for each slot, given that they sum to zero: the density of E_j is g_j g_(m+1-j)."""
+    x = np.arange(-REACH, REACH + SPACING / 2, SPACING)
+    frequency = np.fft.fftfreq(len(x), SPACING) * 2 * np.pi
+    sums = [np.fft.fftshift(np.fft.ifft((1 + frequency**2) ** -float(j)).real) for j in range(1, number + 1)]
+    errors = []
+    for j in range(number):
+        density = np.maximum(sums[j], 0) * np.maximum(sums[number - 1 - j], 0)
+        errors.append(float(np.abs(x) @ density / density.sum()))
+    return np.array(errors)

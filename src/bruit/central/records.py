@@ -1,0 +1,74 @@
+"""The records of a column as sorted cells of its grid, ties parted by secret sub-cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from bruit.central._sorting_kernels import sort_digits
+from bruit.privacy import EACH_ROW, REPLACE_ONE, Neighbours
+from bruit.randomness import uniform_below
+from bruit.tables import Column, draw_key, tally
+from bruit.tables.table import encoded
+
+FEW = 512
+"""Below so many records NumPy sorts as fast."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one person can change among the records: at most `rows` of them come, go, or are exchanged.
+
+    The number of records is public (`fixed_size`) only where every row is one person's and none is ever dropped.
+    """
+
+    rows: int
+    exchanged: bool
+    fixed_size: bool
+
+    @property
+    def moves(self) -> int:
+        """The most records that come and go, together."""
+        return self.rows * (2 if self.exchanged else 1)
+
+
+def person_of(column: Column, neighbours: Neighbours) -> Person:
+    """What one person can change among the records of a column."""
+    exchanged = neighbours is REPLACE_ONE
+    kept = column.table.person == EACH_ROW and column.numbers.missing is not None
+    return Person(column.table.bounds[1], exchanged, exchanged and kept)
+
+
+def sorted_cells(column: Column, *, rng: np.random.Generator, sub_cells: int = 1) -> NDArray[np.int64]:
+    """The cell of every record, from zero, in order; each cell is parted into `sub_cells`, drawn for each record.
+
+    A sub-cell is chosen without looking at any other record: what one person changes stays one person's.
+    """
+    domain = column.numbers
+    integers = _integers(column, rng)
+    cells = np.clip(integers - domain.lowest, 0, domain.size - 1)
+    if sub_cells > 1:
+        cells *= sub_cells
+        cells += uniform_below(sub_cells, len(cells), rng=rng)
+    return in_order(cells, domain.size * sub_cells)
+
+
+def in_order(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+    """The values of 0 .. bound-1, sorted; the array that was given is used up."""
+    if len(values) < FEW:
+        return np.sort(values)
+    spare = np.empty_like(values)
+    return spare if sort_digits(values, spare, (bound - 1).bit_length()) else values
+
+
+def _integers(column: Column, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The integer of every record that counts; engines other than polars count equal ones first."""
+    key = draw_key(rng)
+    frame = encoded([column])
+    if column.table.person == EACH_ROW and isinstance(frame.to_native(), polars.LazyFrame):
+        return frame.collect("polars").to_polars()["integer 0"].to_numpy().astype(np.int64, copy=False)
+    integers, counts = tally(column, key=key)
+    return np.repeat(integers, counts)
