@@ -15,7 +15,7 @@ class Schedule:
     """An order in which the checks give the parity bits, some of which are first guessed to be 0.
 
     The checks left over then fail by a pattern that `mend` turns into the true guesses: a matrix as wide as the gap
-    of the code, never as long as the code.                                  [Richardson and Urbanke 2001, Section III]
+    of the code, never as long as the code.                                  [Richardson & Urbanke 2001, Section III]
     """
 
     checks: NDArray[np.int64]

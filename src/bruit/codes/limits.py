@@ -21,7 +21,7 @@ def capacity_and_dispersion(kind: Kind, level: float, *, rate: float = 1.0) -> t
     """Mean and variance, in bits, of what one binary symbol tells at this level.
 
     The information density is 1 − log2(1 + e^−L), L the log-likelihood of the bit that was sent; `rate` turns
-    Eb/N0 into a ratio of powers.                                  [Polyanskiy, Poor and Verdú 2010, Section IV]
+    Eb/N0 into a ratio of powers.                                  [Polyanskiy, Poor & Verdú 2010, Section IV]
     """
     if kind == "gaussian":
         ratio = 2 * rate * 10 ** (level / 10)
@@ -49,7 +49,7 @@ def shannon_limit(rate: float, kind: Kind = "gaussian") -> float:
 def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gaussian") -> float:
     """The worst level at which the best code of n bits for k loses a share `word_errors` of the words, nearly.
 
-    The normal approximation: k = nC − √(nV) Q⁻¹(word_errors) + ½ log2 n.    [Polyanskiy, Poor and Verdú 2010, (296)]
+    The normal approximation: k = nC − √(nV) Q⁻¹(word_errors) + ½ log2 n.    [Polyanskiy, Poor & Verdú 2010, (296)]
     """
     _check_rate(k / n)
     if not 0 < word_errors < 1:
