@@ -46,14 +46,17 @@ def choices(neighbours: Neighbours) -> Iterator[Case]:
     moved = np.ones(CANDIDATES, np.int64)
     moved[0] = 0
     pair = (moved, 1 - moved)
-    for public in (central.exponential, central.noisy_max):
-        once = _chosen(public, neighbours)
+    for public, draw in (
+        (central.exponential, selection.by_rejection),
+        (central.noisy_max, selection.by_permutation),
+    ):
         name = f"central.{public.__name__}"
-        yield Case(name, neighbours, pair, looped(once), once, claimed=CHOICE, small=2_000, full=50_000)
+        once = _chosen(public, neighbours)
+        yield Case(name, neighbours, pair, _drawn(draw), once, claimed=CHOICE, small=4_000, full=50_000)
     words = _pair(neighbours, ["no", "yes"], instead="no", declare=_yes_or_no)
     most = _once(central.most_common, neighbours, epsilon=CHOICE)
     many = _most_common(neighbours)
-    yield Case("central.most_common", neighbours, words, many, most, claimed=CHOICE, small=2_000, full=50_000)
+    yield Case("central.most_common", neighbours, words, many, most, claimed=CHOICE, small=4_000, full=50_000)
     first = _first_above(neighbours)
     questions = ((0, 0, 1), (1, 1, 0))
     name = "central.AboveThreshold"
@@ -69,6 +72,12 @@ def _chosen(public: Callable[..., Any], neighbours: Neighbours) -> Once:
         return int(public(ONE_ROW, candidates, lambda _: scores, sensitivity=1, budget=budget, rng=rng).value)
 
     return once
+
+
+def _drawn(draw: Callable[..., int]) -> Many:
+    """Places drawn by given scores that need not move together, one after the other."""
+    exponent = exactly(CHOICE, "epsilon") / 2
+    return lambda scores, samples, rng: np.array([draw(scores, exponent, rng) for _ in range(samples)])
 
 
 def _most_common(neighbours: Neighbours) -> Many:
