@@ -106,16 +106,17 @@ def test_fewer_rows_give_the_shortened_code():
 
 def test_the_same_words_as_galois_for_any_cyclic_form():
     # A binary BCH code with one correction is a Hamming code: state its parity rows and compare words.
-    peer = galois.BCH(31, 26)
+    field = galois.GF(32, irreducible_poly=0x25, primitive_element=2, compile="python-calculate")
+    peer = galois.BCH(31, 26, extension_field=field)
     rows = tuple("".join(map(str, row)) for row in np.asarray(peer.G)[:, 26:].tolist())
     code = Hamming(5, rows=rows)
     rng = np.random.default_rng(31)
-    messages = rng.integers(0, 2, (200, 26))
+    messages = rng.integers(0, 2, (40, 26))
     words = code.encode(messages)
     assert words.tolist() == np.asarray(peer.encode(messages)).tolist()
     noisy = words ^ (rng.random(words.shape) < 0.03)
     known = (noisy != words).sum(axis=1) <= 1
-    assert known.sum() > 50
+    assert known.sum() > 10
     assert code.decode(noisy).message[known].tolist() == np.asarray(peer.decode(noisy))[known].tolist()
 
 

@@ -1,5 +1,7 @@
 """Reed–Solomon codes: worked example S1.6, every field, errors and erasures at and beyond the limit, live oracles."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import galois
 import numpy as np
 import pytest
@@ -267,3 +269,15 @@ def test_only_one_word_is_explained_at_a_time():
     with pytest.raises(InvalidArgument, match="at most 4"):
         explain(code, np.zeros(7, int), erasures=range(5))
     assert explain(code, np.zeros(7, int)).lines()[-1] == "every syndrome is 0: the word is in the code"
+
+
+def test_threads_share_a_code_and_agree():
+    code = ReedSolomon(255, 223)
+    rng = np.random.default_rng(7)
+    words = code.encode(rng.integers(0, 256, (400, 223)))
+    received, flags = damaged(rng, code, words, 8, 12)
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(
+            pool.map(lambda rows: code.decode(received[rows], erasures=flags[rows]), np.split(np.arange(400), 8))
+        )
+    assert (np.concatenate([part.word for part in parts]) == words).all()

@@ -1,5 +1,6 @@
 """Check digits and error-correcting codes that run over any channel."""
 
+from bruit.codes.bch import Bch
 from bruit.codes.check_digits import Iban, Luhn, Nir, Siren, Siret
 from bruit.codes.convolutional import Convolutional
 from bruit.codes.hamming import Hamming
@@ -16,6 +17,7 @@ from bruit.codes.turbo import LteTurbo
 from bruit.codes.word import Code, Decoded
 
 __all__ = [
+    "Bch",
     "Code",
     "Convolutional",
     "Decoded",

@@ -118,9 +118,11 @@ class Luhn(CheckDigits):
         return values.ask(kernels.luhn_key, -1, np.int64, self.digits or 0)
 
 
-def Siren() -> Luhn:  # noqa: N802 - reads as the other schemes do
+@dataclass(frozen=True)
+class Siren(Luhn):
     """The nine digits of a French company, by Luhn's rule."""
-    return Luhn(9)
+
+    digits: int | None = 9
 
 
 @dataclass(frozen=True)
