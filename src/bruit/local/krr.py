@@ -49,7 +49,7 @@ class KRR(FrequencyProtocol):
         return Support(self.channel.keep / ONE, self.channel.other / ONE)
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        return self.channel.transmit(places, rng=rng)
+        return self.channel.send(places, rng)
 
     def _check(self, values: NDArray[Any]) -> NDArray[Any]:
         return checked_places(values, len(self.answers))

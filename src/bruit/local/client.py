@@ -1,0 +1,91 @@
+"""A respondent of a longitudinal protocol: what is memoised on the device, and what it has cost."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import BadFile, BruitError, InvalidArgument
+from bruit.local.evolving import LOLOHA
+from bruit.local.longitudinal import Longitudinal
+from bruit.local.protocol import protocol_from_json
+from bruit.local.tally import Reports
+from bruit.randomness import generator, is_strong, words
+
+
+class Client:
+    """One respondent's device. Its memory is as private as the answers and never leaves it.
+
+    `distinct` counts the different states memoised so far (answers, or buckets of LOLOHA); together they have cost up
+    to `spent`, and can never cost more than `protocol.states` times `protocol.forever`.
+    """
+
+    def __init__(self, protocol: Longitudinal, *, rng: np.random.Generator | None = None) -> None:
+        if not isinstance(protocol, Longitudinal):
+            raise InvalidArgument("a client remembers the responses of a longitudinal protocol; others need no memory")
+        self.protocol = protocol
+        self._seed = words(generator(rng), 1) if isinstance(protocol, LOLOHA) else np.zeros(1, np.uint64)
+        self._memory: dict[int, list[int]] = {}
+
+    @property
+    def distinct(self) -> int:
+        """How many different states have been memoised."""
+        return len(self._memory)
+
+    @property
+    def spent(self) -> Fraction:
+        """What this respondent has lost at most over all reports so far."""
+        return self.protocol.forever * self.distinct
+
+    def report(self, answer: Any, *, rng: np.random.Generator | None = None) -> Reports:
+        """One report of the answer: the memoised response, drawn now if its state is new, under fresh noise."""
+        source, place = generator(rng), self.protocol.answers.indices([answer])
+        state = int(self._state(place))
+        if state not in self._memory:
+            self._memory[state] = self._memoised(place, source)
+        kept = self._shaped(self._memory[state])
+        return Reports(self.protocol, self.protocol.respond(kept, source), seeded=not is_strong(rng))
+
+    def _state(self, place: Any) -> int:
+        if isinstance(self.protocol, LOLOHA):
+            return int(self.protocol.hashed(place, self._seed)[0])
+        return int(place[0])
+
+    def _memoised(self, place: Any, source: np.random.Generator) -> list[int]:
+        if isinstance(self.protocol, LOLOHA):
+            bucket = self.protocol.permanent.transmit(self.protocol.hashed(place, self._seed), rng=source)
+            seed = int(self._seed[0])
+            return [seed & 0xFFFFFFFF, seed >> 32, int(bucket[0])]
+        return [int(part) for part in np.atleast_1d(self.protocol.memoise(place, source)[0])]
+
+    def _shaped(self, kept: list[int]) -> NDArray[Any]:
+        """A memoised response as the one row of a report."""
+        sample = self.protocol.memoise(np.zeros(1, np.int32), generator(None))
+        row: NDArray[Any] = np.array([kept], dtype=sample.dtype)
+        return row if sample.ndim == 2 else row.reshape(-1)
+
+    def save(self, path: Path | str) -> None:
+        """Writes the state to a file on the respondent's device."""
+        state = {"protocol": self.protocol.to_json(), "seed": int(self._seed[0]), "memory": list(self._memory.items())}
+        Path(path).write_text(json.dumps(state), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path | str) -> Client:
+        """The client whose state was saved."""
+        try:
+            state = json.loads(Path(path).read_text(encoding="utf-8"))
+            client = cls(protocol_from_json(state["protocol"]))  # type: ignore[arg-type]
+            client._seed = np.array([state["seed"]], np.uint64)
+            client._memory = {int(key): [int(part) for part in kept] for key, kept in state["memory"]}
+            for kept in client._memory.values():
+                client.protocol.tally(client._shaped(kept))
+        except (BruitError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise BadFile(
+                f"{Path(path).name} holds no client state: it was cut, or changed, or is of another kind"
+            ) from error
+        return client

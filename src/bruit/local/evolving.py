@@ -1,0 +1,103 @@
+"""LOLOHA: answers that change often, hashed into few buckets so that few memories are ever needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
+from bruit.errors import InvalidArgument
+from bruit.local import _hash_kernels
+from bruit.local.answers import Categories, answers
+from bruit.local.hashing import TOP, bucket_count, checked_hashed, collision
+from bruit.local.longitudinal import Longitudinal, second_stage, series, series_loss
+from bruit.local.support import Support
+from bruit.privacy import Exact
+from bruit.randomness import words
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class LOLOHA(Longitudinal):
+    """Each client draws one hash into g buckets for good, then runs longitudinal KRR over them. [Arcolezi et al. 2023]
+
+    A client has at most g different memories, so its whole loss is at most g times `forever`, however often and to
+    however many answers its value changes; with g = 2 the loss is least, with more buckets the error.
+    """
+
+    buckets: int
+
+    def __init__(
+        self, categories: Categories, *, epsilon: Exact, forever: Exact, buckets: int = 2, other: bool = False
+    ) -> None:
+        allowed, once, always = answers(categories, other=other), checked_epsilon(epsilon), checked_epsilon(forever)
+        if once >= always:
+            raise InvalidArgument(f"epsilon={epsilon} of one report must be below forever={forever} of all reports")
+        chosen = bucket_count(buckets, always, len(allowed))
+        self._fix(answers=allowed, epsilon=once, forever=always, buckets=chosen)
+        assert self.loss <= self.epsilon
+
+    @property
+    def states(self) -> int:
+        """A client memoises a response for each bucket, not for each answer."""
+        return self.buckets
+
+    @cached_property
+    def permanent(self) -> SymmetricChannel:
+        """The memoised stage over the buckets."""
+        return symmetric(self.buckets, epsilon=self.forever)
+
+    @cached_property
+    def instantaneous(self) -> SymmetricChannel:
+        """The fresh stage over the buckets."""
+        return second_stage(self.permanent, self.epsilon)
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """The loss of one report through both stages, from their integers and rounded up."""
+        return series_loss(self.permanent, self.instantaneous)
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the categories that hash into its bucket."""
+        keep, moved = (weight / ONE**2 for weight in series(self.permanent, self.instantaneous))
+        return Support(keep, moved + (keep - moved) * collision(self.buckets))
+
+    def hashed(self, places: NDArray[np.int32], seeds: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The bucket of each answer under its client's hash, a and b in the halves of its seed."""
+        a, b = seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)
+        x = (a * places.astype(np.uint64) + b) & np.uint64(0xFFFFFFFF)
+        return (((x >> np.uint64(16)) * np.uint64(self.buckets)) >> np.uint64(16)).astype(np.int32)
+
+    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint32]:
+        """A hash of a new client for each answer, and the permanent response to its bucket."""
+        seeds = words(rng, len(places))
+        kept = self.permanent.transmit(self.hashed(places, seeds), rng=rng)
+        return np.column_stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32), kept]).astype(np.uint32)
+
+    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[np.uint32]:
+        """The same hash with a fresh report of the memoised bucket."""
+        report = memoised.copy()
+        report[:, 2] = self.instantaneous.transmit(memoised[:, 2].astype(np.int32), rng=rng)
+        return report
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_hashed(values, self.buckets)
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        counts = np.zeros(len(self.answers), np.int32)
+        _hash_kernels.count_hashed(values, self.buckets, counts)
+        return counts.astype(np.int64)
+
+    def settings(self) -> dict[str, Any]:
+        """The losses of one report and of all, and the number of buckets."""
+        return {**super().settings(), "buckets": self.buckets}
+
+    def law(self) -> dict[str, Any]:
+        """The two stages and the hash."""
+        stages = {"permanent": self.permanent.to_json(), "instantaneous": self.instantaneous.to_json()}
+        return {**stages, "hash": f"((a*v + b) mod 2^32 >>> 16) * buckets >>> 16, {TOP} values"}

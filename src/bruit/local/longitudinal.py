@@ -1,0 +1,197 @@
+"""The same question asked again and again: a permanent noise is memoised, and a fresh one hides the memory.
+
+Averaging many fresh answers would wash fresh noise out. Here each different value is noised once, permanently, at a
+loss of `forever`; every report adds instantaneous noise so that one report alone costs only `epsilon`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, Channel, SymmetricChannel, binary, checked_epsilon, log_above, share, symmetric
+from bruit.errors import InvalidArgument
+from bruit.local import bits
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_bits, checked_places
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.privacy import Exact
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Longitudinal(FrequencyProtocol):
+    """A protocol of two stages; `epsilon` is the loss of a first report, `forever` that of all reports of one value."""
+
+    answers: Answers
+    epsilon: Fraction
+    forever: Fraction
+
+    def __init__(self, categories: Categories, *, epsilon: Exact, forever: Exact, other: bool = False) -> None:
+        allowed, once, always = answers(categories, other=other), checked_epsilon(epsilon), checked_epsilon(forever)
+        if once >= always:
+            raise InvalidArgument(f"epsilon={epsilon} of one report must be below forever={forever} of all reports")
+        self._fix(answers=allowed, epsilon=once, forever=always)
+        assert self.loss <= self.epsilon
+
+    @property
+    def states(self) -> int:
+        """How many different values a client can ever have to memoise: its whole loss is at most that times forever."""
+        return len(self.answers)
+
+    @abstractmethod
+    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
+        """The permanent response to each answer; a client draws it once for each and keeps it."""
+
+    @abstractmethod
+    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+        """A fresh report of each memoised response."""
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
+        return self.respond(self.memoise(places, rng), rng)
+
+    def settings(self) -> dict[str, Any]:
+        """The losses of one report and of all."""
+        return {"epsilon": str(self.epsilon), "forever": str(self.forever)}
+
+    def at(self, epsilon: float) -> Longitudinal:
+        """The same protocol with another loss of one report; the loss of all keeps its ratio to it."""
+        always = min(Fraction(36), self.forever / self.epsilon * checked_epsilon(epsilon))
+        return type(self)(self.answers.listed, epsilon=epsilon, forever=always, other=self.answers.other)
+
+
+class LongitudinalKRR(Longitudinal):
+    """k-ary randomised response twice in series (L-GRR).                                  [Arcolezi et al. 2022]"""
+
+    @cached_property
+    def permanent(self) -> SymmetricChannel:
+        """The memoised stage, of loss at most `forever`."""
+        return symmetric(len(self.answers), epsilon=self.forever)
+
+    @cached_property
+    def instantaneous(self) -> SymmetricChannel:
+        """The fresh stage, such that both in series lose at most `epsilon`."""
+        return second_stage(self.permanent, self.epsilon)
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """The loss of one report through both stages, from their integers and rounded up."""
+        return series_loss(self.permanent, self.instantaneous)
+
+    @cached_property
+    def support(self) -> Support:
+        """The law of both stages in series."""
+        keep, other = series(self.permanent, self.instantaneous)
+        return Support(keep / ONE**2, other / ONE**2)
+
+    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Randomised response of loss `forever`."""
+        return self.permanent.transmit(places, rng=rng)
+
+    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Randomised response again."""
+        return self.instantaneous.transmit(memoised, rng=rng)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_places(values, len(self.answers))
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(values, minlength=len(self.answers)).astype(np.int64)
+
+    def law(self) -> dict[str, Any]:
+        """The two stages."""
+        return {"permanent": self.permanent.to_json(), "instantaneous": self.instantaneous.to_json()}
+
+
+class LongitudinalOUE(Longitudinal):
+    """Optimised unary encoding, then symmetric noise on each bit (L-OSUE).                  [Arcolezi et al. 2022]"""
+
+    @cached_property
+    def permanent(self) -> tuple[int, int]:
+        """The weights of a memoised one at the true category and at another: 1/2 and 1 / (e^forever + 1)."""
+        false = share(self.forever, 1)
+        while log_above(ONE - false, false) > self.forever:
+            false += 1
+        return ONE // 2, false
+
+    @cached_property
+    def instantaneous(self) -> Channel:
+        """The symmetric channel over bits with the least error that keeps one report at `epsilon`."""
+        low, high = 0, ONE // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._loss(middle) <= self.epsilon else (middle, high)
+        return binary(error=Fraction(high, ONE))
+
+    def _ones(self, error: int) -> tuple[int, int]:
+        """The weights of a reported one, out of 2^104, at the true category and at another."""
+        true, false = self.permanent
+        return tuple(one * (ONE - error) + (ONE - one) * error for one in (true, false))  # type: ignore[return-value]
+
+    def _loss(self, error: int) -> Fraction:
+        true, false = self._ones(error)
+        return log_above(true * (ONE**2 - false), false * (ONE**2 - true))
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """The loss of one report through both stages, from their integers and rounded up."""
+        return self._loss(int(self.instantaneous.weights[0, 1]))
+
+    @cached_property
+    def support(self) -> Support:
+        """The law of both stages in series."""
+        true, false = self._ones(int(self.instantaneous.weights[0, 1]))
+        return Support(true / ONE**2, false / ONE**2)
+
+    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+        """Noisy bits of loss `forever`."""
+        true, false = self.permanent
+        return bits.noisy_positions(places, len(self.answers), true=true, false=false, rng=rng)
+
+    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[np.uint64]:
+        """Every memoised bit through fresh symmetric noise."""
+        return bits.through(self.instantaneous, memoised, len(self.answers), rng)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        return checked_bits(values, len(self.answers))
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return bits.ones(values, len(self.answers))
+
+    def law(self) -> dict[str, Any]:
+        """The weights of a one in the first stage, and the second."""
+        return {"out_of": ONE, "permanent": list(self.permanent), "instantaneous": self.instantaneous.to_json()}
+
+
+def series(first: SymmetricChannel, second: SymmetricChannel) -> tuple[int, int]:
+    """The weights, out of 2^104, of keeping a symbol through both channels and of one given other."""
+    moved = first.keep * second.other + first.other * second.keep + (first.size - 2) * first.other * second.other
+    return ONE**2 - (first.size - 1) * moved, moved
+
+
+def series_loss(first: SymmetricChannel, second: SymmetricChannel) -> Fraction:
+    """The loss of two symmetric channels in series, rounded up."""
+    keep, other = series(first, second)
+    return log_above(keep, other)
+
+
+def second_stage(first: SymmetricChannel, epsilon: Fraction) -> SymmetricChannel:
+    """The symmetric channel with the least noise that, after `first`, leaves a loss of at most epsilon.
+
+    The gaps p - q of two stages multiply; the loss of the series fixes its gap.
+    """
+    size, wanted = first.size, symmetric(first.size, epsilon=epsilon)
+    gap = Fraction(wanted.keep - wanted.other, first.keep - first.other)
+    other = ceil((1 - gap) * ONE / size)
+    while True:
+        second = SymmetricChannel(size, ONE - (size - 1) * other, other)
+        if series_loss(first, second) <= epsilon:
+            return second
+        other += 1

@@ -1,0 +1,123 @@
+"""Questions asked again and again: what is memoised, and what it costs."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bruit.channels import ONE
+from bruit.errors import BadFile, InvalidArgument
+from bruit.local import KRR, LOLOHA, OUE, Client, Longitudinal, LongitudinalKRR, LongitudinalOUE, bits
+
+KINDS = [LongitudinalKRR, LongitudinalOUE, LOLOHA]
+
+
+@given(st.integers(2, 50), st.floats(0.1, 5), st.floats(1.1, 4))
+def test_two_stages_lose_no_more_than_asked(size: int, epsilon: float, ratio: float) -> None:
+    for kind in KINDS:
+        protocol = kind(size, epsilon=epsilon, forever=epsilon * ratio)
+        assert protocol.loss <= protocol.epsilon
+        assert protocol.loss > protocol.epsilon * 999 / 1000
+
+
+@given(st.integers(2, 50), st.floats(0.1, 5), st.floats(1.1, 4))
+def test_the_lasting_loss_is_that_of_the_memoised_stage(size: int, epsilon: float, ratio: float) -> None:
+    krr = LongitudinalKRR(size, epsilon=epsilon, forever=epsilon * ratio)
+    assert krr.permanent.epsilon <= krr.forever
+    lolo = LOLOHA(size, epsilon=epsilon, forever=epsilon * ratio)
+    assert lolo.permanent.epsilon <= lolo.forever
+    true, false = LongitudinalOUE(size, epsilon=epsilon, forever=epsilon * ratio).permanent
+    assert math.log(true * (ONE - false) / (false * (ONE - true))) <= epsilon * ratio * (1 + 1e-12)
+
+
+def test_the_variance_is_right_when_there_is_memoised_noise() -> None:
+    """A peer's longitudinal variance is wrong when f > 0: here the two-stage tally is compared with the closed form."""
+    for kind in KINDS:
+        protocol, rng = kind(3, epsilon=1, forever=2), np.random.default_rng(1)
+        held = np.zeros(20_000, np.int32)
+        counts = protocol.tally(protocol.randomise(held, rng)).counts
+        for place, count in enumerate(counts):
+            chance = float(protocol.support.true if place == 0 else protocol.support.false)
+            assert abs(count - 20_000 * chance) < 6.5 * math.sqrt(20_000 * chance * (1 - chance))
+        s = protocol.support.mix([1, 0, 0])
+        gap = np.asarray(protocol.support.gap)
+        assert protocol.support.noise_variance([1, 0, 0], 1) == pytest.approx(s * (1 - s) / gap**2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_client_reports_from_its_memory(kind: type[Longitudinal], tmp_path: Path) -> None:
+    protocol = kind(["a", "b", "c", "d", "e"], epsilon=0.5, forever=1)
+    client = Client(protocol)
+    for answer in ("a", "b", "a", "c", "a"):
+        assert len(client.report(answer)) == 1
+    states = min(3, protocol.states)
+    assert client.distinct <= states
+    assert client.spent == client.distinct * protocol.forever <= protocol.states * protocol.forever
+    client.save(tmp_path / "client.json")
+    again = Client.load(tmp_path / "client.json")
+    assert (again.protocol, again._memory, again._seed.tolist()) == (protocol, client._memory, client._seed.tolist())
+    before = again.distinct
+    again.report("a")
+    assert again.distinct == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_averaging_a_clients_reports_tells_its_memory_and_no_more(kind: type[Longitudinal]) -> None:
+    """Many reports of one answer scatter around the memoised response, whatever the answer is."""
+    protocol, rng = kind(4, epsilon=3, forever=4), np.random.default_rng(2)
+    client = Client(protocol, rng=rng)
+    seen = np.concatenate([client.report(1, rng=rng).values for _ in range(400)])
+    memo = client._shaped(next(iter(client._memory.values())))
+    if isinstance(protocol, LongitudinalKRR):
+        assert np.bincount(seen).argmax() == memo[0]
+    elif isinstance(protocol, LOLOHA):
+        assert (seen[:, :2] == memo[0, :2]).all()
+        assert np.bincount(seen[:, 2]).argmax() == memo[0, 2]
+    else:
+        shares = bits.unpacked(seen, 4).mean(axis=0)
+        assert ((shares > 0.5) == bits.unpacked(memo, 4)[0]).all()
+
+
+def test_loloha_never_costs_more_than_its_buckets() -> None:
+    client = Client(LOLOHA(100, epsilon=0.5, forever=1, buckets=3))
+    for answer in range(100):
+        client.report(answer)
+    assert client.distinct == 3
+
+
+@pytest.mark.parametrize("change", ["", "{}", '{"protocol": {}}'])
+def test_a_damaged_client_state_is_refused(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "client.json"
+    path.write_text(change)
+    with pytest.raises(BadFile):
+        Client.load(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cut_memory_is_refused(kind: type[Longitudinal], tmp_path: Path) -> None:
+    client = Client(kind(3, epsilon=1, forever=2))
+    client.report(0)
+    client._memory = {0: [10**9, 1, 2, 3]}
+    client.save(tmp_path / "client.json")
+    with pytest.raises(BadFile):
+        Client.load(tmp_path / "client.json")
+
+
+def test_one_report_must_cost_less_than_all() -> None:
+    for kind in KINDS:
+        with pytest.raises(InvalidArgument, match="forever"):
+            kind(3, epsilon=2, forever=1)
+    with pytest.raises(InvalidArgument, match="longitudinal"):
+        Client(KRR(3, epsilon=1))  # type: ignore[arg-type]
+
+
+def test_memory_costs_accuracy_next_to_one_report() -> None:
+    assert LongitudinalKRR(5, epsilon=1, forever=2).expected_error(1000) == pytest.approx(
+        KRR(5, epsilon=1).expected_error(1000), rel=1e-6
+    )
+    assert LongitudinalOUE(100, epsilon=1, forever=2).expected_error(1000, share=0) >= 0.99 * OUE(
+        100, epsilon=1
+    ).expected_error(1000, share=0)
