@@ -68,16 +68,11 @@ def target_ranks(sizes: Sequence[int] | NDArray[np.int64], probabilities: Sequen
 
 def draw_cuts(cells: NDArray[np.int64], plan: JointPlan, dice: Dice) -> NDArray[np.int64]:
     """One draw of the cuts, from the sorted cells of the records."""
-    sums = _Sums(cells, plan)
-    choice = dice.index(sums.totals)
-    cuts = sums.cuts(choice, dice) if choice < len(sums.sizes) else None
-    if cuts is None:  # the floor
-        return np.array(dice.multiset(plan.cells, len(plan.probabilities)), np.int64)
-    return cuts
+    return Sums(cells, plan).draw(dice)
 
 
 @dataclass
-class _Sums:
+class Sums:
     """Forward sums over ranks for every table size, and backward draws for one."""
 
     cells: NDArray[np.int64]
@@ -117,6 +112,14 @@ class _Sums:
             return
         scratch = (self._arrive, self._place, self._bounds, self._back)
         sum_every_size(self.lengths, self.sizes, self.targets, window, self.power, *scratch, self.totals)
+
+    def draw(self, dice: Dice) -> NDArray[np.int64]:
+        """A size or the floor, then the cuts."""
+        choice = dice.index(self.totals)
+        cuts = self.cuts(choice, dice) if choice < len(self.sizes) else None
+        if cuts is None:  # the floor
+            return np.array(dice.multiset(self.plan.cells, len(self.plan.probabilities)), np.int64)
+        return cuts
 
     def cuts(self, choice: int, dice: Dice) -> NDArray[np.int64] | None:
         """The cuts of one size, drawn from the last to the first; None where weights below the floor vanished."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log2
 from typing import Any
@@ -19,7 +19,7 @@ from bruit.central.paying import pay, require_price, share
 from bruit.central.probabilities import Probabilities, as_probabilities
 from bruit.central.pruning import LARGEST_EPSILON
 from bruit.central.rank_errors import rank_error
-from bruit.central.records import Person, person_of, sorted_cells
+from bruit.central.records import Person, parted, person_of, read_cells
 from bruit.central.recursive_quantiles import draw_recursively, recursive_plan
 from bruit.central.segments import Segments, draw_cell, near, segments, single_pruning
 from bruit.central.single_quantile import draw_quantile, single_plan
@@ -31,7 +31,7 @@ from bruit.tables import Column, Within
 
 Cells = NDArray[np.int64]
 Draw = Callable[[Cells, np.random.Generator], Cells]
-"""Cells of the grid, from the sorted cells of the records; what is public is bound already."""
+"""Cells, from the sorted cells of the records; what is public is bound already."""
 
 SUB_CELLS = 2**24
 """How finely equal records are parted at epsilon 1: a hundred million of them still stand apart well enough."""
@@ -44,9 +44,14 @@ class Mechanism:
     """A method with everything public about it, made and checked before anything is charged."""
 
     method: str
+    grid: int
     draw: Draw
-    sub_cells: int
-    details: dict[str, Any]
+    sub_cells: int = 1
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def drawn(self, cells: Cells, rng: np.random.Generator) -> Cells:
+        """One answer, as cells of the grid, from the cells of the records in any order."""
+        return self.draw(parted(cells, self.grid, self.sub_cells, rng=rng), rng) // self.sub_cells
 
 
 def quantiles(
@@ -69,12 +74,11 @@ def quantiles(
     price = require_price(budget, column.table, "central.quantiles")
     epsilon = min(share(price, 1, "central.quantiles"), LARGEST_EPSILON)
     person = person_of(column, price.neighbours)
-    mechanism = _Asked(wanted, column.numbers, epsilon, person, steps, smoothing).mechanism(method)
+    mechanism = Question(wanted, column.numbers, epsilon, person, steps, smoothing).mechanism(method)
     assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
     loss = Pure(epsilon, neighbours=price.neighbours)
     charge, source = pay(price, loss, what="central.quantiles", rng=rng, assumes=assumes)
-    records = sorted_cells(column, rng=source, sub_cells=mechanism.sub_cells)
-    cells = mechanism.draw(records, source) // mechanism.sub_cells
+    cells = mechanism.drawn(read_cells(column, rng=source), source)
     release = Release(
         value=column.numbers.decode(cells + column.numbers.lowest),
         guarantee=charge.guarantee,
@@ -86,8 +90,8 @@ def quantiles(
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What the caller asked for; each method makes its mechanism from it."""
+class Question:
+    """What was asked, of what is public; each method makes its mechanism from it."""
 
     probabilities: tuple[Fraction, ...]
     domain: Within
@@ -148,8 +152,10 @@ class _Asked:
     def histogram(self) -> Mechanism:
         """AboveThreshold over equal steps."""
         plan = threshold_plan(self.probabilities, self.domain.size, self.epsilon, self.person, steps=self.steps)
-        made = Mechanism("histogram", lambda cells, rng: draw_edges(cells, plan, rng), 1, {})
-        return replace(made, details={"steps": len(plan.edges) - 1, "edge": "left"})
+        details = {"steps": len(plan.edges) - 1, "edge": "left"}
+        return Mechanism(
+            "histogram", self.domain.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details
+        )
 
     def inverse_sensitivity(self) -> Mechanism:
         """Each quantile by the number of records that would have to change."""
@@ -162,7 +168,7 @@ class _Asked:
             raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
         whole = round(radius / self.domain.grid)
         draw = self._by_lengths(whole)
-        return Mechanism("smooth", draw, 1, {"smoothing": float(whole * self.domain.grid)})
+        return Mechanism("smooth", self.domain.size, draw, details={"smoothing": float(whole * self.domain.grid)})
 
     def _by_lengths(self, radius: int) -> Draw:
         size, person = self.domain.size, self.person
@@ -186,4 +192,5 @@ class _Asked:
 
     def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Mechanism:
         errors = rank_error(self.probabilities, self.epsilon, self.person, method)
-        return Mechanism(method, draw, sub_cells, {"expected_rank_error": errors.round(3).tolist()})
+        details = {"expected_rank_error": errors.round(3).tolist()}
+        return Mechanism(method, self.domain.size, draw, sub_cells, details)

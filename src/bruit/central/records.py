@@ -42,18 +42,20 @@ def person_of(column: Column, neighbours: Neighbours) -> Person:
     return Person(column.table.bounds[1], exchanged, exchanged and kept)
 
 
-def sorted_cells(column: Column, *, rng: np.random.Generator, sub_cells: int = 1) -> NDArray[np.int64]:
-    """The cell of every record, from zero, in order; each cell is parted into `sub_cells`, drawn for each record.
+def read_cells(column: Column, *, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The cell of every record, from zero at the low bound, in any order."""
+    domain = column.numbers
+    return np.clip(_integers(column, rng) - domain.lowest, 0, domain.size - 1)
+
+
+def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The records in order, each cell parted into `sub_cells` of which every record draws one.
 
     A sub-cell is chosen without looking at any other record: what one person changes stays one person's.
     """
-    domain = column.numbers
-    integers = _integers(column, rng)
-    cells = np.clip(integers - domain.lowest, 0, domain.size - 1)
-    if sub_cells > 1:
-        cells *= sub_cells
-        cells += uniform_below(sub_cells, len(cells), rng=rng)
-    return in_order(cells, domain.size * sub_cells)
+    if sub_cells == 1:
+        return in_order(cells.copy(), grid)
+    return in_order(cells * sub_cells + uniform_below(sub_cells, len(cells), rng=rng), grid * sub_cells)
 
 
 def in_order(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
