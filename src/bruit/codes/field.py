@@ -1,7 +1,7 @@
 """Finite fields of 2^m elements, whose elements are numbers and whose sum is exclusive or."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,13 +71,16 @@ class Field:
             element <<= 1
             element ^= self.polynomial if element & self.size else 0
         stepped = powers[np.arange(2 * self.order) * self.step % self.order]
-        return np.concatenate([stepped, np.zeros(2 * self.order + 1, np.int64)]).astype(np.uint16)
+        table = np.concatenate([stepped, np.zeros(2 * self.order + 1, np.int64)]).astype(np.uint16)
+        table.flags.writeable = False
+        return table
 
     @cached_property
     def log(self) -> NDArray[np.int32]:
         """The power of the generator that each element is; for 0 a number so large that every product with it is 0."""
         log = np.full(self.size, 2 * self.order, np.int32)
         log[self.exp[: self.order]] = np.arange(self.order, dtype=np.int32)
+        log.flags.writeable = False
         return log
 
     def power(self, exponent: ArrayLike) -> NDArray[np.uint16]:
@@ -109,6 +112,7 @@ class Field:
         return product
 
 
+@lru_cache(maxsize=64)
 def field(bits: int, polynomial: int | None = None, step: int = 1) -> Field:
     """The field of 2^bits elements, by the usual polynomial where none is stated."""
     if polynomial is None and bits not in PRIMITIVE:

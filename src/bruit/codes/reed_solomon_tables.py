@@ -10,11 +10,13 @@ from bruit.codes._reed_solomon_kernels import REGISTER
 from bruit.codes.field import Field
 
 
+@lru_cache(maxsize=64)
 def generator_polynomial(field: Field, checks: int, first_root: int) -> NDArray[np.uint16]:
     """∏ (x + α^(first_root + i)), highest degree first."""
     generator = np.ones(1, np.uint16)
     for i in range(checks):
         generator = field.convolve(generator, [1, int(field.power(first_root + i))])
+    generator.flags.writeable = False
     return generator
 
 
