@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from bruit import central, tables
 from bruit.apps.studies.audit_case import EPSILON, SHARP, Case, Many, Once, looped
-from bruit.central import histograms, moments, noise, selection
+from bruit.central import histograms, moments, noise, records, selection
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours, exactly
+
+quantiles = import_module("bruit.central.quantiles")  # central.quantiles names the function
 
 ONE_ROW = tables.read(polars.DataFrame({"x": [0]}), person=EACH_ROW)
 """A table for mechanisms whose scores or questions are given, as one person moves them."""
 
+MEDIAN = (Fraction(1, 2),)
 PUBLIC_SIZE = 2
 CANDIDATES = 10
 CHOICE = 3.0
@@ -39,6 +44,12 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         many = _moments(neighbours, powers)
         yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000, full=100_000)
     yield from choices(neighbours)
+    for method in quantiles.METHODS:
+        ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
+        settings = {"method": method, "smoothing": 5 if method == "smooth" else None}
+        once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, **settings)
+        many = _medians(neighbours, **settings)
+        yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, small=2_000, full=50_000)
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
@@ -125,9 +136,20 @@ def _budget(neighbours: Neighbours, epsilon: float = EPSILON) -> Budget:
 
 
 def _once(
-    public: Callable[..., Any], neighbours: Neighbours, *, epsilon: float = EPSILON, **settings: Any
-) -> Callable[..., Any]:
-    return lambda data, rng: public(data, budget=_budget(neighbours, epsilon), rng=rng, **settings).value
+    public: Callable[..., Any], neighbours: Neighbours, *asked: Any, epsilon: float = EPSILON, **settings: Any
+) -> Once:
+    return lambda data, rng: public(data, *asked, budget=_budget(neighbours, epsilon), rng=rng, **settings).value
+
+
+def _medians(neighbours: Neighbours, *, method: str, smoothing: int | None) -> Many:
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        person, grid = records.person_of(column, neighbours), column.numbers
+        question = quantiles.Question(MEDIAN, grid, exactly(SHARP, "epsilon"), person, quantiles.STEPS, smoothing)
+        mechanism = question.mechanism(method)
+        cells = records.read_cells(column, rng=rng)
+        return grid.decode(np.array([mechanism.drawn(cells, rng) for _ in range(samples)]) + grid.lowest)
+
+    return many
 
 
 def _counts(neighbours: Neighbours) -> Many:
