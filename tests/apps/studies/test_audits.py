@@ -85,7 +85,11 @@ def test_what_is_audited_is_what_the_public_callable_answers(case: Case) -> None
 def test_every_mechanism_keeps_its_word() -> None:
     rows = audits.run(CASES, size="small", rng=np.random.default_rng(21))
     assert [row.case.name for row in rows if not row.verdict.passes] == []
-    assert min(row.verdict.lower_bound for row in rows) > 0.25, "a pair that shows nothing is no audit"
+    shown: dict[tuple[str, str], float] = {}
+    for row in rows:
+        key = (row.case.name, row.case.neighbours)
+        shown[key] = max(shown.get(key, 0.0), row.verdict.lower_bound)
+    assert min(shown.values()) > 0.25, "a pair that shows nothing is no audit"
     assert all(row.verdict.alarm == audits.ALARM / len(CASES) for row in rows)
 
 

@@ -49,7 +49,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         settings = {"method": method, "smoothing": 5 if method == "smooth" else None}
         once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, **settings)
         many = _medians(neighbours, **settings)
-        yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, small=2_000, full=50_000)
+        yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, small=1_000, full=50_000)
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:

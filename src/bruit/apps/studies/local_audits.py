@@ -27,6 +27,10 @@ def cases() -> Iterator[Case]:
     for hashing in (local.OLH, local.BLH):
         protocol = hashing(ANSWERS, epsilon=EPSILON)
         yield protocol_case(protocol, view=partial(_agreements, buckets=protocol.buckets))
+    for twice in (local.LongitudinalKRR, local.LongitudinalOUE):
+        yield protocol_case(twice(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON))
+    evolving = local.LOLOHA(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON)
+    yield protocol_case(evolving, view=partial(_agreements, buckets=evolving.buckets))
     ends = local.OneBitMean(0, 10, grid=5, epsilon=EPSILON)
     yield Case("local.OneBitMean", LOCAL, (0, 10), lambda end, n, rng: ends.randomise(np.full(n, end), rng=rng).values)
     yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
