@@ -88,7 +88,10 @@ class Ldpc:
         return words[:, self.sent]
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The message the checks agree on; a word that still fails a check after the last iteration is a failure."""
+        """The message the checks agree on; a word that still fails a check after the last iteration is a failure.
+
+        Its `message` is then the decoder's last guess, and its `word` what was heard.
+        """
         heard = hear(received, self.n)
         run = self._min_sum if self.decoder == "min-sum" else self._sum_product
         result = answer(heard, *run(heard))

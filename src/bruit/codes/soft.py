@@ -47,7 +47,8 @@ def hear(received: Received, n: int) -> Heard:
         return Heard((1 - 2 * bits.reshape(-1, n).astype(np.float32)).astype(np.float32), bits.shape[:-1])
     array = np.asarray(received)
     check_shape(array, n, "log-likelihoods")
-    values = np.ascontiguousarray(array, np.float32).reshape(-1, n)
+    with np.errstate(over="ignore"):  # what is too large for a float32 is certain
+        values = np.ascontiguousarray(array, np.float32).reshape(-1, n)
     low, high = values.min(), values.max()  # both are NaN when any value is
     if np.isnan(low):
         raise InvalidArgument("log-likelihoods hold NaN; give 0 for a bit of which nothing is known")
