@@ -103,7 +103,7 @@ def encode(messages: Bytes, feed: Words, codewords: Bytes) -> None:
             codewords[second, k + j] = rest[REGISTER + j]
 
 
-@kernel
+@inlined
 def _erasure_locator(erased: Bytes, row: int, n: int, locator: Bytes, exp: Bytes, mul: Bytes) -> int:
     """∏ (1 + X·x) over the erased places; returns their number."""
     locator[:] = 0
@@ -118,7 +118,7 @@ def _erasure_locator(erased: Bytes, row: int, n: int, locator: Bytes, exp: Bytes
     return count
 
 
-@kernel
+@inlined
 def _locator(
     syndromes: Bytes, checks: int, erasures: int, locator: Bytes, old: Bytes, new: Bytes, mul: Bytes, inverse: Bytes
 ) -> int:
@@ -156,7 +156,7 @@ def _locator(
     return length
 
 
-@kernel
+@inlined
 def _roots(
     locator: Bytes, degree: int, order: int, work: Bytes, powers: Words, step: Bytes, points: Any, odds: Bytes
 ) -> int:
@@ -196,23 +196,38 @@ def _roots(
                         points[found] = point
                         odds[found] = np.uint8(odd >> np.uint64(8 * byte))
                         found += 1
+        if found == degree:
+            break  # there are no more
     return found
 
 
-@kernel
+@inlined
 def _values(
-    syndromes: Bytes, locator: Bytes, degree: int, points: Any, work: Bytes, exp: Bytes, mul: Bytes, values: Bytes
+    syndromes: Bytes,
+    locator: Bytes,
+    degree: int,
+    points: Any,
+    rows: Any,
+    work: Bytes,
+    exp: Bytes,
+    mul: Bytes,
+    values: Bytes,
 ) -> None:
-    """The evaluator Ω = S·Λ mod x^degree at every root, Horner's chains side by side."""
+    """The evaluator Ω = S·Λ mod x^degree at every root, Horner's chains side by side.
+
+    `rows` takes where the products with each root stand in the table.
+    """
+    for r in range(degree):
+        rows[r] = np.int64(exp[points[r]]) << 8
+        values[r] = 0
     for i in range(degree):
-        a = np.uint8(0)
+        coefficient = np.uint8(0)
         for j in range(i + 1):
-            a ^= mul[(np.int64(locator[j]) << 8) | syndromes[i - j]]
-        work[i] = a
-        values[i] = 0
+            coefficient ^= mul[(np.int64(locator[j]) << 8) | syndromes[i - j]]
+        work[i] = coefficient
     for i in range(degree - 1, -1, -1):
         for r in range(degree):
-            values[r] = mul[(np.int64(exp[points[r]]) << 8) | values[r]] ^ work[i]
+            values[r] = mul[rows[r] | values[r]] ^ work[i]
 
 
 @kernel
@@ -227,6 +242,7 @@ def _correct(
     syndromes: Bytes,
     scratch: Any,
     points: Any,
+    rows: Any,
     powers: Words,
     exp: Bytes,
     mul: Bytes,
@@ -243,13 +259,13 @@ def _correct(
     if _roots(locator, degree, order, work, powers, step, points, odds) != degree:
         return FAILED
     for r in range(degree):
-        if (order - points[r]) % order >= n:
+        if points[r] and order - points[r] >= n:
             return FAILED
-    _values(syndromes, locator, degree, points, work, exp, mul, values)
+    _values(syndromes, locator, degree, points, rows, work, exp, mul, values)
     changed = 0
     for r in range(degree):
         # the value is X^(1−b)·Ω(x)/Λ'(x) at x = 1/X, and the odd part is x·Λ'(x)
-        power = (order - points[r]) % order
+        power = order - points[r] if points[r] else 0
         scale = mul[(np.int64(forney[power]) << 8) | exp[points[r]]]
         value = mul[(np.int64(values[r]) << 8) | inverse[odds[r]]]
         value = mul[(np.int64(value) << 8) | scale]
@@ -289,7 +305,7 @@ def decode(
         np.empty(size, np.uint8),
         np.empty(size, np.uint8),
     )
-    points = np.empty(size, np.int64)
+    points, bases = np.empty(size, np.int64), np.empty(size, np.int64)
     for b in range(0, rows, 2):
         second = min(b + 1, rows - 1)
         r0, r1, r2, r3, s0, s1, s2, s3 = _two_remainders(received, b, second, k, feed)
@@ -326,6 +342,7 @@ def decode(
                 syndromes,
                 scratch,
                 points,
+                bases,
                 powers,
                 exp,
                 mul,

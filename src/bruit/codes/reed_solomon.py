@@ -113,7 +113,7 @@ class ReedSolomon:
         erased = self._erased(erasures, symbols.shape)
         word, status = self._run(rows, erased)
         word, status = word.reshape(symbols.shape), status.reshape(symbols.shape[:-1])
-        lost = 0 if erased is None else erased.sum(axis=1, dtype=np.int64).reshape(status.shape)
+        lost = 0 if erased is None else self._lost(erased).reshape(status.shape)
         good = np.asarray(status != short_kernels.FAILED)
         left = np.broadcast_to(np.asarray(self.checks - lost, np.int64), status.shape)
         answer = Decoded(word[..., : self.k], word, symbols, np.asarray(np.maximum(status, 0)), good, left)
@@ -151,10 +151,15 @@ class ReedSolomon:
             )
         else:
             flags = given
-        rows = np.ascontiguousarray(flags.reshape(-1, self.n)).view(np.uint8)
-        if int(rows.sum(axis=1, dtype=np.int64).max()) > self.checks:
+        rows = np.ascontiguousarray(flags.reshape(-1, self.n))
+        if self._lost(rows).max() > self.checks:
             raise InvalidArgument(f"a word has more than {self.checks} erasures, as many as {self} has checks")
-        return read_only(rows)
+        return read_only(rows.view(np.uint8))
+
+    @staticmethod
+    def _lost(flags: NDArray[Any]) -> NDArray[np.int64]:
+        """How many symbols of each word are erased."""
+        return np.asarray(np.count_nonzero(flags.view(np.bool_), axis=1), np.int64)
 
     def miscorrection_bound(self, erasures: int = 0) -> float:
         """The most often that a word beyond the limit is taken for another codeword, over random errors.
