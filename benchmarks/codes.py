@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.case import Case, Peer, Prepare, Work
 from benchmarks.codes_soft import CASES as SOFT_CASES
 
-WORDS = 8000
+WORDS = 1000
 PEER_WORDS = 200
-NUMBERS = 2_000_000
+NUMBERS = 500_000
 PEER_NUMBERS = 20_000
 MEGA, GIGA = 1e6, 1e9
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import binomial_window
 
+import bruit
 from bruit.codes import ReedSolomon, ccsds, qr
 from bruit.codes.explanation import explain
 from bruit.codes.field import PRIMITIVE
@@ -281,3 +282,15 @@ def test_threads_share_a_code_and_agree():
             pool.map(lambda rows: code.decode(received[rows], erasures=flags[rows]), np.split(np.arange(400), 8))
         )
     assert (np.concatenate([part.word for part in parts]) == words).all()
+
+
+def test_what_an_erasure_channel_loses_is_filled_in():
+    code, channel = ReedSolomon(255, 223), bruit.channels.erasure(256, loss=0.06)
+    words = code.encode(np.random.default_rng(1).integers(0, 256, (50, 223)))
+    received = channel.transmit(words, rng=np.random.default_rng(2))
+    lost = received == 256
+    few = lost.sum(axis=1) <= code.checks
+    decoded = code.decode(np.where(lost, 0, received)[few], erasures=lost[few])
+    assert few.sum() > 40
+    assert decoded.decoded.all()
+    assert (decoded.word == words[few]).all()

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import assert_law, binomial_window
 
+import bruit
 from bruit.codes import Repetition
 from bruit.errors import DecodingFailure, InvalidArgument
 
@@ -75,3 +77,32 @@ def test_log_likelihoods_are_refused_where_there_are_more_symbols():
 def test_codes_that_cannot_be(arguments):
     with pytest.raises(InvalidArgument):
         Repetition(**arguments)
+
+
+def test_over_a_binary_channel_log_likelihoods_say_what_the_votes_say():
+    channel = bruit.channels.binary(error=0.2)
+    received = np.array([[int(bit) for bit in f"{number:05b}"] for number in range(32)])
+    heard, voted = Repetition(5).decode(channel.log_likelihood(received)), Repetition(5).decode(received)
+    assert heard.message.tolist() == voted.message.tolist()
+    assert heard.corrected.tolist() == voted.corrected.tolist()
+
+
+def test_three_copies_fail_as_often_as_the_binomial_law_says():
+    sent = np.zeros((262_144, 1), np.uint8)
+    channel, code = bruit.channels.binary(error=0.1), Repetition(3)
+    decoded = code.decode(channel.transmit(code.encode(sent), rng=np.random.default_rng(1)))
+    counts = np.bincount(decoded.corrected * 2 + decoded.message[:, 0], minlength=4)
+    assert_law(counts, [0.9**3, 0.1**3, 3 * 0.9**2 * 0.1, 3 * 0.9 * 0.1**2])
+
+
+def test_repeating_a_randomised_answer_is_the_composition_attack():
+    channel = bruit.channels.symmetric(4, epsilon=1.0)
+    repeated = channel.repeat(25)
+    assert repeated.epsilon == 25 * channel.epsilon
+    truth = np.random.default_rng(2).integers(0, 4, (4000, 1))
+    code = Repetition(25, symbols=4)
+    found = code.decode(channel.transmit(code.encode(truth), rng=np.random.default_rng(3)))
+    alone = channel.transmit(truth, rng=np.random.default_rng(3))
+    keep = channel.keep / bruit.channels.ONE
+    assert (alone == truth).sum() <= binomial_window(4000, keep, 1e-9)[1]
+    assert (found.message == truth).sum() > binomial_window(4000, 0.85, 1e-9)[0]
