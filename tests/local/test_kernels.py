@@ -1,13 +1,17 @@
 """Each kernel against plain NumPy or plain Python."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from laws import assert_law
 
 from bruit.channels import ONE, symmetric
 from bruit.local import OLH, HadamardResponse, bits
 from bruit.local._bit_kernels import noisy_rows, place_bits, through_rows
 from bruit.local._hadamard_kernels import send_columns
 from bruit.local._hash_kernels import count_hashed, hash_and_send
+from bruit.local._subset_kernels import choose_rows
 from bruit.local.hadamard import transformed
 
 
@@ -176,3 +180,34 @@ def test_kernels_stop_before_the_words_run_out() -> None:
     made, used = through_rows(reports, 64, ONE // 3, ONE // 7, drawn, reports.copy())
     assert 0 < made < 100
     assert used <= 500
+
+
+@pytest.mark.parametrize(("size", "chosen"), [(2, 1), (5, 1), (5, 3), (5, 4), (70, 20), (70, 66)])
+def test_sets_have_their_size_and_leave_out_the_own_place(size: int, chosen: int) -> None:
+    rng = np.random.default_rng(size * chosen)
+    places, kept = rng.integers(0, size, 400).astype(np.int32), rng.integers(0, 2, 400).astype(bool)
+    reports = np.zeros((400, bits.words_for(size)), np.uint64)
+    made = choose_rows(places, kept, size, chosen, rng.integers(0, 1 << 64, 100_000, dtype=np.uint64), reports)
+    rows = bits.unpacked(reports, 64 * reports.shape[1])
+    assert made == 400
+    assert (rows.sum(axis=1) == chosen - kept).all()
+    assert (rows[np.arange(400), places] == 0).all()
+    assert (rows[:, size:] == 0).all()
+
+
+def test_every_set_is_equally_likely() -> None:
+    rng, rows = np.random.default_rng(3), 65_536
+    for chosen in (2, 3):  # three of the four others are drawn by leaving one out
+        reports = np.zeros((rows, 1), np.uint64)
+        drawn = rng.integers(0, 1 << 64, 8 * rows, dtype=np.uint64)
+        choose_rows(np.full(rows, 1, np.int32), np.zeros(rows, bool), 5, chosen, drawn, reports)
+        sets = [sum(1 << place for place in one) for one in combinations((0, 2, 3, 4), chosen)]
+        counts = np.bincount(reports[:, 0].astype(int), minlength=32)
+        assert_law(counts[sets], np.full(len(sets), 1 / len(sets)))
+
+
+def test_sets_stop_when_the_words_run_out() -> None:
+    reports = np.zeros((10, 1), np.uint64)
+    made = choose_rows(np.zeros(10, np.int32), np.zeros(10, bool), 60, 20, np.arange(50, dtype=np.uint64), reports)
+    assert made == 2
+    assert reports[2, 0] == 0

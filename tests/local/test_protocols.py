@@ -22,6 +22,8 @@ from bruit.local import (
     OLH,
     OUE,
     SUE,
+    DBitFlip,
+    Faked,
     ForcedYes,
     FrequencyProtocol,
     HadamardResponse,
@@ -48,8 +50,17 @@ def _twice(kind: Callable[..., FrequencyProtocol]) -> Callable[..., FrequencyPro
     return make
 
 
+def _two_buckets(categories: Any, *, epsilon: Any, other: bool = False) -> FrequencyProtocol:
+    return DBitFlip(categories, epsilon=epsilon, chosen=2, other=other)
+
+
+def _three_attributes(categories: Any, *, epsilon: Any, other: bool = False) -> FrequencyProtocol:
+    return Faked(categories, epsilon=epsilon, attributes=3, other=other)
+
+
 MAKERS: list[Callable[..., FrequencyProtocol]] = [KRR, SUE, OUE, OLH, BLH, HadamardResponse, SubsetSelection]
 MAKERS += [_twice(LongitudinalKRR), _twice(LongitudinalOUE), _twice(LOLOHA)]
+MAKERS += [_two_buckets, _three_attributes]
 PEOPLE = 65_536
 
 

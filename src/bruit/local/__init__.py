@@ -1,6 +1,7 @@
 """Turns many noised answers into estimates with intervals: randomise → tally → estimate."""
 
 from bruit.local.answers import Answers
+from bruit.local.attributes import Attributes, Faked
 from bruit.local.basic_rappor import BasicRappor
 from bruit.local.choosing import Choice, choose
 from bruit.local.client import Client
@@ -15,11 +16,15 @@ from bruit.local.protocol import FrequencyProtocol, protocol_from_json
 from bruit.local.rappor import Rappor, RapporReports, RapporTally, rappor_from_json
 from bruit.local.rappor_client import RapporClient, load_client
 from bruit.local.rappor_law import RapporLaw
+from bruit.local.shuffling import shuffled, shuffled_delta
+from bruit.local.sketches import CountMeanSketch, HadamardSketch
 from bruit.local.subset import SubsetSelection
 from bruit.local.support import Support
 from bruit.local.tally import Reports, Tally, tally_from_json
+from bruit.local.telemetry import DBitFlip
 from bruit.local.unary import OUE, SUE
 from bruit.local.warner import ForcedYes, Warner, two_coins
+from bruit.local.window import PiecewiseMean, WindowTally
 
 __all__ = [
     "BLH",
@@ -29,18 +34,24 @@ __all__ = [
     "OUE",
     "SUE",
     "Answers",
+    "Attributes",
     "BasicRappor",
     "Choice",
     "Client",
+    "CountMeanSketch",
+    "DBitFlip",
+    "Faked",
     "ForcedYes",
     "FrequencyProtocol",
     "HadamardResponse",
+    "HadamardSketch",
     "Longitudinal",
     "LongitudinalKRR",
     "LongitudinalOUE",
     "MeanReports",
     "MeanTally",
     "OneBitMean",
+    "PiecewiseMean",
     "Rappor",
     "RapporClient",
     "RapporLaw",
@@ -51,6 +62,7 @@ __all__ = [
     "Support",
     "Tally",
     "Warner",
+    "WindowTally",
     "choose",
     "load_client",
     "mean_from_json",
@@ -58,6 +70,8 @@ __all__ = [
     "rappor_from_json",
     "read_protocol",
     "read_reports",
+    "shuffled",
+    "shuffled_delta",
     "tally_files",
     "tally_from_json",
     "two_coins",

@@ -40,6 +40,7 @@ def choose_rows(places: Any, kept: Any, size: int, chosen: int, words: Any, repo
         if inverted:
             for w in range(reports.shape[1]):
                 reports[i, w] = ~reports[i, w]
+            reports[i, places[i] >> 6] &= ~(np.uint64(1) << np.uint64(places[i] & 63))
             if size & 63:
                 reports[i, reports.shape[1] - 1] &= (np.uint64(1) << np.uint64(size & 63)) - np.uint64(1)
     return int(places.size)

@@ -130,10 +130,8 @@ class OneBitMean:
         z, makers = two_sided(confidence), {"exact": clopper_pearson, "mid-p": mid_p}
         if method not in makers:
             raise InvalidArgument(f"method={method!r}: a mean has 'exact' or 'mid-p' intervals")
-        low, high = (
-            self._unmixed(end) for end in makers[method](np.array([tally.ones]), tally.answers, 1 - confidence)
-        )
-        value = self._unmixed(tally.ones / tally.answers)
+        low, high = (self.unmixed(end) for end in makers[method](np.array([tally.ones]), tally.answers, 1 - confidence))
+        value = self.unmixed(tally.ones / tally.answers)
         ends = (float(self.low), float(self.high))
         return Release(
             value=float(value),
@@ -175,7 +173,8 @@ class OneBitMean:
         settings = {name: str(getattr(self, name)) for name in ("low", "high", "grid", "epsilon")}
         return {"protocol": "OneBitMean", "version": 1, "settings": settings, "law": self.channel.to_json()}
 
-    def _unmixed(self, share: Any) -> Any:
+    def unmixed(self, share: Any) -> Any:
+        """The mean that a share of ones stands for."""
         p, q = self.channel.keep / ONE, self.channel.other / ONE
         return float(self.low) + float(self.high - self.low) * (share - q) / (p - q)
 

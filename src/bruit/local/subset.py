@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -73,17 +72,9 @@ class SubsetSelection(FrequencyProtocol):
         return Support(p, (p * (w - 1) + (1 - p) * w) / (k - 1))
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
-        reports = np.zeros((len(places), bits.words_for(len(self.answers))), np.uint64)
-        for part in _blocks(len(places), max(reports.shape[1], self.chosen)):
-            kept = bernoulli(self.weight, len(places[part]), rng=rng)
-            done = 0
-            while done < len(kept):
-                drawn = words(rng, (len(kept) - done) * self.chosen * 3 // 2 + 2 * self.chosen + 64)
-                rows = slice(part.start + done, part.stop)
-                done += _subset_kernels.choose_rows(
-                    places[rows], kept[done:], len(self.answers), self.chosen, drawn, reports[rows]
-                )
-            _bit_kernels.place_bits(reports[part], places[part], kept)
+        kept = bernoulli(self.weight, len(places), rng=rng)
+        reports = _sets(places, kept, len(self.answers), self.chosen, rng)
+        _bit_kernels.place_bits(reports, places, kept)
         return reports
 
     def _check(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -108,8 +99,20 @@ class SubsetSelection(FrequencyProtocol):
         return {"out_of": ONE, "weight": self.weight, "chosen": self.chosen}
 
 
-def _blocks(rows: int, width: int) -> Iterator[slice]:
-    """Slices of rows whose words stay in the cache."""
-    step = max(1, _BLOCK // width)
-    for start in range(0, rows, step):
-        yield slice(start, min(rows, start + step))
+def random_sets(rows: int, size: int, chosen: int, rng: np.random.Generator) -> NDArray[np.uint64]:
+    """Uniform sets of `chosen` out of `size` places, as packed bits."""
+    beyond = np.full(rows, size, np.int32)
+    return _sets(beyond, np.zeros(rows, np.bool_), size + 1, chosen, rng)[:, : bits.words_for(size)]
+
+
+def _sets(
+    places: NDArray[np.int32], kept: NDArray[np.bool_], size: int, chosen: int, rng: np.random.Generator
+) -> NDArray[np.uint64]:
+    """Uniform sets of `chosen` places other than the row's own, one fewer where it is kept."""
+    reports = np.zeros((len(places), bits.words_for(size)), np.uint64)
+    step, done = max(1, _BLOCK // chosen), 0
+    while done < len(places):
+        rows = slice(done, min(len(places), done + step))
+        drawn = words(rng, (rows.stop - done) * chosen * 3 // 2 + 2 * chosen + 64)
+        done += _subset_kernels.choose_rows(places[rows], kept[rows], size, chosen, drawn, reports[rows])
+    return reports

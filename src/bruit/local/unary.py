@@ -76,10 +76,7 @@ class SUE(Unary):
     @cached_property
     def weights(self) -> tuple[int, int]:
         """The weights p and q, q rounded up."""
-        false = share(self.epsilon / 2, 1)
-        while log_above((ONE - false) ** 2, false**2) > self.epsilon:
-            false += 1
-        return ONE - false, false
+        return symmetric_weights(self.epsilon)[0]
 
 
 class OUE(Unary):
@@ -92,3 +89,11 @@ class OUE(Unary):
         while log_above(ONE - false, false) > self.epsilon:
             false += 1
         return ONE // 2, false
+
+
+def symmetric_weights(epsilon: Fraction) -> tuple[tuple[int, int], Fraction]:
+    """The weights p and q = 1 - p of bits of which two differ, and their loss ln(p^2 / q^2) <= epsilon, rounded up."""
+    false = share(epsilon / 2, 1)
+    while log_above((ONE - false) ** 2, false**2) > epsilon:
+        false += 1
+    return (ONE - false, false), log_above((ONE - false) ** 2, false**2)

@@ -1,0 +1,191 @@
+"""Sketches: very many categories counted in little memory, as deployed by Apple."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
+from bruit.errors import InvalidArgument
+from bruit.local import bits, bloom
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_bits
+from bruit.local.hadamard import transformed
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.support import Support
+from bruit.local.unary import symmetric_weights
+from bruit.privacy import Exact
+from bruit.randomness import bernoulli, uniform_below
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Sketch(FrequencyProtocol):
+    """A respondent draws one of `hashes` public hashes, hashes the answer into `width` places and sends that, noised.
+
+    Two answers share a place of a random hash with chance 1 / width, so a wrong answer is supported with chance
+    q + (p - q) / width. That is the mean over families of hashes: within one family a category is biased by the few it
+    collides with, the less the more hashes there are. `family` numbers the family.                       [Apple 2017]
+    """
+
+    answers: Answers
+    epsilon: Fraction
+    hashes: int
+    width: int
+    family: int
+
+    def __init__(
+        self,
+        categories: Categories,
+        *,
+        epsilon: Exact,
+        hashes: int = 1024,
+        width: int = 256,
+        family: int = 0,
+        other: bool = False,
+    ) -> None:
+        for name, value, most in (("hashes", hashes, 1 << 16), ("width", width, 1 << 20)):
+            if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= most:
+                raise InvalidArgument(f"{name}={value!r} must be a whole number from 2 to {most}")
+        allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
+        self._fix(answers=allowed, epsilon=amount, hashes=hashes, width=width, family=family)
+        assert self.loss <= self.epsilon
+
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """Where each category falls under each hash: (categories, hashes)."""
+        texts = [f"{self.family}:{label}" for label in self.answers.labels]
+        return bloom.candidate_places(texts, cohorts=self.hashes, hashes=1, bits=self.width)[:, :, 0]
+
+    @property
+    @abstractmethod
+    def _chances(self) -> tuple[float, float]:
+        """How often a report supports a place that is the answer's, and one that is not."""
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports the categories whose place it supports."""
+        true, false = self._chances
+        return Support(true, false + (true - false) / self.width)
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for and the shape of the sketch."""
+        shape = {"hashes": self.hashes, "width": self.width, "family": self.family}
+        return {"epsilon": str(self.epsilon), **shape}
+
+    def _hash(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.size and values[:, 0].max() >= self.hashes:
+            raise InvalidArgument(f"a report of this protocol names one of {self.hashes} hashes first")
+        return values
+
+    def _gathered(self, supported: NDArray[np.int64]) -> NDArray[np.int64]:
+        """From the support of each place under each hash (hashes, width) to that of each category."""
+        return np.asarray(supported[np.arange(self.hashes), self.places].sum(axis=1))
+
+
+class CountMeanSketch(Sketch):
+    """Every place of the drawn hash is sent as a bit through symmetric noise of epsilon / 2."""
+
+    @cached_property
+    def weights(self) -> tuple[int, int]:
+        """The weights of a one at the answer's place and at another."""
+        return symmetric_weights(self.epsilon)[0]
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """Two answers differ in two bits: twice the loss of one, rounded up."""
+        return symmetric_weights(self.epsilon)[1]
+
+    @property
+    def _chances(self) -> tuple[float, float]:
+        return self.weights[0] / ONE, self.weights[1] / ONE
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+        drawn = uniform_below(self.hashes, len(places), rng=rng).astype(np.int64)
+        true, false = self.weights
+        rows = bits.noisy_positions(self.places[places, drawn], self.width, true=true, false=false, rng=rng)
+        return np.column_stack([drawn.astype(np.uint64), rows])
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.size == 0:
+            return np.zeros((0, 1 + bits.words_for(self.width)), np.uint64)
+        if values.ndim != 2 or values.dtype != np.uint64:
+            raise InvalidArgument("a report of this protocol is a row of uint64: a hash, then packed bits")
+        checked_bits(values[:, 1:], self.width)
+        return self._hash(values)
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        order = np.argsort(values[:, 0], kind="stable")
+        edges = np.searchsorted(values[order, 0], np.arange(self.hashes + 1, dtype=np.uint64))
+        supported = np.zeros((self.hashes, self.width), np.int64)
+        for drawn in np.flatnonzero(np.diff(edges)):
+            rows = np.ascontiguousarray(values[order[edges[drawn] : edges[drawn + 1]], 1:])
+            supported[drawn] = bits.ones(rows, self.width)
+        return self._gathered(supported)
+
+    def law(self) -> dict[str, Any]:
+        """The weights of a one."""
+        return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1]}
+
+
+class HadamardSketch(Sketch):
+    """One random entry of the Hadamard transform of the answer's place is sent: a hash, a column and one noised bit."""
+
+    def __init__(
+        self,
+        categories: Categories,
+        *,
+        epsilon: Exact,
+        hashes: int = 1024,
+        width: int = 256,
+        family: int = 0,
+        other: bool = False,
+    ) -> None:
+        if isinstance(width, int) and width & (width - 1):
+            raise InvalidArgument(f"width={width} must be a power of two: the order of a Hadamard matrix")
+        super().__init__(categories, epsilon=epsilon, hashes=hashes, width=width, family=family, other=other)
+
+    @cached_property
+    def coin(self) -> SymmetricChannel:
+        """Whether the sent sign is the true one."""
+        return symmetric(2, epsilon=self.epsilon)
+
+    @property
+    def loss(self) -> Fraction | float:
+        """The loss of the coin: hash and column do not depend on the answer."""
+        return self.coin.epsilon
+
+    @property
+    def _chances(self) -> tuple[float, float]:
+        return self.coin.keep / ONE, 0.5
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        drawn = uniform_below(self.hashes, len(places), rng=rng).astype(np.int64)
+        column = uniform_below(self.width, len(places), rng=rng).astype(np.int64)
+        sign = np.bitwise_count(self.places[places, drawn] & column) & 1
+        lie = bernoulli(self.coin.other, len(places), rng=rng)
+        return np.column_stack([drawn, column, sign ^ lie]).astype(np.int32)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.size == 0:
+            return np.zeros((0, 3), np.int32)
+        good = values.ndim == 2 and values.shape[1] == 3 and values.dtype.kind in "iu" and values.min() >= 0
+        if not good or values[:, 1].max() >= self.width or values[:, 2].max() > 1:
+            raise InvalidArgument(f"a report of this protocol is a hash, a column below {self.width} and a bit")
+        return self._hash(values)
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        signed = np.zeros((self.hashes, self.width), np.int64)
+        np.add.at(signed, (values[:, 0], values[:, 1]), 1 - 2 * values[:, 2].astype(np.int64))
+        answered = np.bincount(values[:, 0], minlength=self.hashes)
+        agreeing = np.stack([transformed(row) for row in signed])
+        return self._gathered((answered[:, None] + agreeing) // 2)
+
+    def law(self) -> dict[str, Any]:
+        """The coin."""
+        return self.coin.to_json()

@@ -1,0 +1,89 @@
+"""dBitFlip: a device speaks about a few of many buckets only, as deployed in Windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE, checked_epsilon
+from bruit.errors import InvalidArgument
+from bruit.local import bits
+from bruit.local.answers import Answers, Categories, answers
+from bruit.local.checking import checked_bits
+from bruit.local.protocol import FrequencyProtocol
+from bruit.local.subset import random_sets
+from bruit.local.support import Support
+from bruit.local.unary import symmetric_weights
+from bruit.privacy import Exact
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class DBitFlip(FrequencyProtocol):
+    """A report is d random buckets out of k, drawn whatever the answer is, and one noised bit for each of them.
+
+    The bit of the true bucket is 1 with chance p = e^(epsilon/2) / (e^(epsilon/2) + 1), any other with 1 - p. The
+    report supports its buckets whose bit is 1: with chance p d / k when true, (1 - p) d / k when not.
+    [Ding, Kulkarni & Yekhanin 2017]
+    Two answers differ in at most two of the bits sent, so the loss is that of symmetric unary encoding.
+    """
+
+    answers: Answers
+    epsilon: Fraction
+    chosen: int
+
+    def __init__(self, categories: Categories, *, epsilon: Exact, chosen: int, other: bool = False) -> None:
+        allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
+        if isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= len(allowed):
+            raise InvalidArgument(f"chosen={chosen!r} must be a whole number from 1 to {len(allowed)}")
+        self._fix(answers=allowed, epsilon=amount, chosen=chosen)
+        assert self.loss <= self.epsilon
+
+    @cached_property
+    def weights(self) -> tuple[int, int]:
+        """The weights of a one at the true bucket and at another."""
+        return symmetric_weights(self.epsilon)[0]
+
+    @cached_property
+    def loss(self) -> Fraction:
+        """Twice the loss of one bit, rounded up."""
+        return symmetric_weights(self.epsilon)[1]
+
+    @cached_property
+    def support(self) -> Support:
+        """A report supports those of its buckets whose bit is one."""
+        asked = self.chosen / len(self.answers)
+        return Support(asked * self.weights[0] / ONE, asked * self.weights[1] / ONE)
+
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+        size, (true, false) = len(self.answers), self.weights
+        asked = random_sets(len(places), size, self.chosen, rng)
+        told = bits.noisy_positions(places, size, true=true, false=false, rng=rng) & asked
+        return np.concatenate([asked, told], axis=1)
+
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        width = bits.words_for(len(self.answers))
+        if values.size == 0:
+            return np.zeros((0, 2 * width), np.uint64)
+        if values.ndim != 2 or values.shape[1] != 2 * width or values.dtype != np.uint64:
+            raise InvalidArgument(f"a report of this protocol is {2 * width} words: the buckets asked, and their bits")
+        asked, told = checked_bits(values[:, :width], len(self.answers)), values[:, width:]
+        if (told & ~asked).any() or (np.bitwise_count(asked).sum(axis=1) != self.chosen).any():
+            raise InvalidArgument(f"a report of this protocol tells bits of exactly {self.chosen} buckets")
+        return np.ascontiguousarray(values)
+
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        width = bits.words_for(len(self.answers))
+        return bits.ones(np.ascontiguousarray(values[:, width:]), len(self.answers))
+
+    def settings(self) -> dict[str, Any]:
+        """The epsilon asked for and the number of buckets a device speaks about."""
+        return {"epsilon": str(self.epsilon), "chosen": self.chosen}
+
+    def law(self) -> dict[str, Any]:
+        """The weights of a one, and the number of buckets."""
+        return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1], "chosen": self.chosen}
