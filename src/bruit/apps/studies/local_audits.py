@@ -31,6 +31,9 @@ def cases() -> Iterator[Case]:
         yield protocol_case(twice(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON))
     evolving = local.LOLOHA(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON)
     yield protocol_case(evolving, view=partial(_agreements, buckets=evolving.buckets))
+    for sketch in (local.CountMeanSketch, local.HadamardSketch):
+        yield protocol_case(sketch(ANSWERS, epsilon=EPSILON, hashes=2, width=4))
+    yield protocol_case(local.DBitFlip(ANSWERS, epsilon=EPSILON, chosen=3))
     ends = local.OneBitMean(0, 10, grid=5, epsilon=EPSILON)
     yield Case("local.OneBitMean", LOCAL, (0, 10), lambda end, n, rng: ends.randomise(np.full(n, end), rng=rng).values)
     yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
