@@ -1,5 +1,6 @@
 """A book charges before, refuses to overspend, and keeps what it paid for."""
 
+import copy
 from fractions import Fraction
 
 import numpy as np
@@ -269,6 +270,25 @@ def test_rule_4_a_declared_list_is_one_charge(new):
     assert entry.guarantee.by == "pld"
     assert ledger.spent.epsilon < 30 * alone.epsilon
     assert dict(entry.loss.parts()) == {losses[0]: 30}
+
+
+def test_rule_4_the_losses_of_a_declared_list_are_drawn_once_each_from_one_charge(new):
+    ledger = new(epsilon=3, delta=1e-5)
+    losses = [DiscreteLaplace(10, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)] * 30
+    budgets = ledger.declare(losses, delta=1e-6, what="thirty counts")
+    spent = ledger.spent
+    assert spent.epsilon < Fraction(30, 10)
+    for budget in budgets[:2]:
+        assert budget.epsilon == Fraction(1, 10)
+        charge = budget.charge(losses[0], what="central.count")
+        charge.finish(Release(3, charge.guarantee, "count"))
+    with pytest.raises(BudgetExceeded, match="used before"):
+        copy.deepcopy(budgets[1]).charge(losses[0], what="central.count")
+    with pytest.raises(BudgetExceeded, match="declared"):
+        budgets[2].charge(DiscreteLaplace(20, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE), what="central.count")
+    assert ledger.spent == spent
+    assert [line.source for line in ledger.entries] == [None, "entry 1, loss 1", "entry 1, loss 2"]
+    assert len(ledger.releases) == 2
 
 
 def test_a_price_is_one_thing(new):

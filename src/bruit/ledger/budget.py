@@ -19,7 +19,7 @@ from bruit.errors import (
 )
 from bruit.ledger.accountants import ACCOUNTANT, Price, cost, price
 from bruit.ledger.entries import Place, Request, user
-from bruit.ledger.units import Units
+from bruit.ledger.units import NOTHING, Units
 from bruit.privacy import (
     LOCAL,
     REPLACE_ONE,
@@ -63,6 +63,7 @@ class Budget:
     by: str | None = None
     place: Place | None = None
     room: Units | None = field(default=None, repr=False)
+    prepaid: str | None = None
 
     @property
     def neighbours(self) -> Neighbours:
@@ -85,13 +86,26 @@ class Budget:
                 "state the loss for the book's neighbours"
             )
         amount = price(loss, delta=self.delta, by=self.by, terms=self.ledger.terms)
-        added = cost(loss, amount, self.ledger.terms)
-        self._require_within(amount, added, what)
+        added = self._cost(loss, amount, what)
         guarantee = Guarantee(
             amount.epsilon, amount.delta, self.neighbours, self.person, amount.by, tuple(dict.fromkeys(assumes))
         )
-        request = Request(what, user(), loss, guarantee, added, ACCOUNTANT, self.place)
+        request = Request(
+            what, user(), loss, guarantee, added, ACCOUNTANT, self.place, self.prepaid, self.prepaid is not None
+        )
         return Charge(self.ledger, self.ledger.book.write(request).number, loss, guarantee)
+
+    def _cost(self, loss: Loss, amount: Price, what: str) -> Units:
+        """What the book must add: nothing for the loss of a declared list, which was charged as a whole."""
+        if self.prepaid is None:
+            added = cost(loss, amount, self.ledger.terms)
+            self._require_within(amount, added, what)
+            return added
+        if loss != self.loss:
+            raise BudgetExceeded(
+                f"{what} would lose {loss}, declared and paid for was {self.loss}; nothing was charged"
+            )
+        return NOTHING
 
     def _require_within(self, amount: Price, added: Units, what: str) -> None:
         fits = added.within(self.room) if self.room is not None else _not_dearer(amount, self.epsilon, self.delta)

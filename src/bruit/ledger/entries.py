@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from bruit.errors import StorageError
+from bruit.errors import BudgetExceeded, StorageError
 from bruit.ledger.releases import release_from_json
 from bruit.ledger.units import Units
 from bruit.privacy import Guarantee, Loss, Release, guarantee_from_json, loss_from_json
@@ -31,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Request:
-    """A charge as it is asked of a book."""
+    """A charge as it is asked of a book; `once` refuses a second one from the same source."""
 
     what: str
     who: str
@@ -41,6 +41,7 @@ class Request:
     accountant: str
     place: Place | None = None
     source: str | None = None
+    once: bool = False
 
     def texts(self) -> dict[str, Any]:
         """The columns that only describe; what counts is beside them."""
@@ -109,6 +110,13 @@ def clock_went_back(now: int, last: int) -> StorageError:
     return StorageError(
         f"the clock says {stated:%Y-%m-%d %H:%M:%S} UTC, but the last entry of the book is of "
         f"{known:%Y-%m-%d %H:%M:%S}; nothing was charged: set the clock of this machine"
+    )
+
+
+def drawn_before(source: str | None) -> BudgetExceeded:
+    """The refusal to use a loss of a declared list twice."""
+    return BudgetExceeded(
+        f"{source}, of a declared list, was used before; nothing was charged. Declare as many losses as there are uses"
     )
 
 

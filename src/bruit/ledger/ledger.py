@@ -10,6 +10,7 @@ from bruit.errors import InvalidArgument, LedgerError
 from bruit.ledger.accountants import Amount, amount
 from bruit.ledger.book import Book
 from bruit.ledger.budget import Budget, Charge, carry, made
+from bruit.ledger.declared import declare
 from bruit.ledger.entries import Entry, entry
 from bruit.ledger.memory import MemoryBook
 from bruit.ledger.partition import Partition, declared, everybody
@@ -155,6 +156,13 @@ class Ledger:
         so a book of add or remove refuses.
         """
         return carry(local, into=self)
+
+    def declare(self, losses: Sequence[Loss], *, delta: Exact, what: str, by: str = "pld") -> tuple[Budget, ...]:
+        """Charges a list of losses now, priced together, and gives a budget for each: it pays for that loss once.
+
+        Their order, and which data each reads, may depend on earlier answers; the losses themselves may not.
+        """
+        return declare(self, losses, delta=delta, by=by, what=what)
 
     @property
     def entries(self) -> tuple[Entry, ...]:

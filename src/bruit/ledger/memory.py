@@ -12,7 +12,7 @@ from uuid import uuid4
 from bruit.errors import BudgetExceeded, LedgerError, TermsDiffer
 from bruit.ledger.accountants import capacity, refusal
 from bruit.ledger.book import Written
-from bruit.ledger.entries import SKEW, Place, Request, clock_went_back, microseconds
+from bruit.ledger.entries import SKEW, Place, Request, clock_went_back, drawn_before, microseconds
 from bruit.ledger.terms import Terms
 from bruit.ledger.units import NOTHING, Units
 
@@ -43,6 +43,8 @@ class MemoryBook:
             now = microseconds()
             if now < self._last - SKEW:
                 raise clock_went_back(now, self._last)
+            if request.once and any(row["source"] == request.source for row in self._rows):
+                raise drawn_before(request.source)
             added = self._added(request.place, request.cost)
             total = self._total.plus(added)
             if not total.within(self.limit):

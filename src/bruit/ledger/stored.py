@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from bruit.errors import BudgetExceeded, LedgerError, UnknownLedger
 from bruit.ledger.accountants import ACCOUNTANT, capacity, refusal
 from bruit.ledger.book import Written
-from bruit.ledger.entries import SKEW, Place, Request, clock_went_back, microseconds
+from bruit.ledger.entries import SKEW, Place, Request, clock_went_back, drawn_before, microseconds
 from bruit.ledger.memory import partition_differs
 from bruit.ledger.tables import SCHEMA, books, cells, entries, metadata, partitions
 from bruit.ledger.terms import Terms, terms_from_json
@@ -43,6 +43,8 @@ class StoredBook:
                 self._lock(connection)
                 added = self._added(connection, request.place, request.cost)
             number, total, at = self._raise_total(connection, request, added)
+            if request.once:  # the book's row is locked by now, so nobody else can be drawing
+                self._require_first(connection, request.source)
             row = {
                 **request.texts(),
                 "book": self.identity,
@@ -136,6 +138,11 @@ class StoredBook:
             return clock_went_back(now, last)
         left = self.limit.minus(spent).plus(cost).minus(added)
         return BudgetExceeded(refusal(self.terms, asked=cost, left=left, limit=self.limit))
+
+    def _require_first(self, connection: Connection, source: str | None) -> None:
+        same = and_(entries.c.book == self.identity, entries.c.source == source)
+        if connection.execute(select(entries.c.number).where(same)).first() is not None:
+            raise drawn_before(source)
 
     def _spent(self, connection: Connection) -> tuple[Units, int]:
         wanted = select(books.c.total, books.c.total_delta, books.c.last).where(books.c.identity == self.identity)

@@ -44,7 +44,7 @@ entries = Table(
     Column("total_delta", BigInteger, nullable=False),
     Column("partition", Text),
     Column("cell", Text),
-    Column("source", String(32)),
+    Column("source", String(64)),
     Column("release", Text),
 )
 

@@ -1,0 +1,27 @@
+"""A list of losses that is declared beforehand, priced together and charged at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bruit.errors import InvalidArgument
+from bruit.ledger.accountants import price
+from bruit.ledger.budget import Budget, made
+from bruit.privacy import Exact, Loss
+
+if TYPE_CHECKING:
+    from bruit.ledger.ledger import Ledger
+
+
+def declare(ledger: Ledger, losses: Sequence[Loss], *, delta: Exact, by: str, what: str) -> tuple[Budget, ...]:
+    """Charges the whole list and gives a budget for each loss in it, which pays for exactly that loss, once."""
+    if not losses:
+        raise InvalidArgument("a declared list needs at least one loss")
+    whole = made(ledger, losses, epsilon=None, delta=delta, by=by, place=None)
+    charge = whole.charge(whole.loss, what=what)
+    prices = [price(loss, delta=whole.delta, by=None, terms=ledger.terms) for loss in losses]
+    return tuple(
+        Budget(ledger, loss, own.epsilon, own.delta, prepaid=f"entry {charge.number}, loss {number}")
+        for number, (loss, own) in enumerate(zip(losses, prices, strict=True), start=1)
+    )
