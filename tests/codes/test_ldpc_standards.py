@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from bruit.codes import nr, wifi
-from bruit.codes.ldpc_standards import LIFTINGS, nr_shape, nr_table, wifi_tables
+from bruit.codes import nr, wifi, wimax
+from bruit.codes.ldpc_standards import LIFTINGS, nr_shape, nr_table, shift_tables
+from bruit.errors import InvalidArgument
 
+WIFI = shift_tables("wifi.txt")
+WIMAX = shift_tables("wimax.txt")
 RATES = {"1/2": 12, "2/3": 8, "3/4": 6, "5/6": 4}
 
 
@@ -17,12 +20,12 @@ def four_cycles(matrix):
 
 
 def test_there_are_twelve_wifi_codes():
-    assert sorted(wifi_tables()) == sorted((n, rate) for n in (648, 1296, 1944) for rate in RATES)
+    assert sorted(WIFI) == sorted((n, rate) for n in (648, 1296, 1944) for rate in RATES)
 
 
-@pytest.mark.parametrize(("n", "rate"), sorted(wifi_tables()))
+@pytest.mark.parametrize(("n", "rate"), sorted(WIFI))
 def test_wifi_tables_have_their_shape_and_a_double_diagonal(n, rate):
-    table, rows = wifi_tables()[n, rate], RATES[rate]
+    table, rows = WIFI[n, rate], RATES[rate]
     assert table.shape == (rows, 24)
     assert table.max() < n // 24
     parity = table[:, 24 - rows :]
@@ -39,13 +42,13 @@ def test_wifi_tables_have_their_shape_and_a_double_diagonal(n, rate):
 FOUR_CYCLES = {(648, "3/4"): 2 * 27, (1296, "2/3"): 2 * 54, (1944, "2/3"): 81}
 
 
-@pytest.mark.parametrize(("n", "rate"), sorted(wifi_tables()))
+@pytest.mark.parametrize(("n", "rate"), sorted(WIFI))
 def test_wifi_graphs_have_no_four_cycles_but_in_three_codes(n, rate):
     assert four_cycles(wifi(n, rate).graph.matrix()) == FOUR_CYCLES.get((n, rate), 0)
 
 
 def test_rows_6_and_10_of_the_long_half_rate_code_stand_where_the_standard_has_them():
-    table = wifi_tables()[1944, "1/2"]  # a table in circulation has these two rows shifted
+    table = WIFI[1944, "1/2"]  # a table in circulation has these two rows shifted
     assert {int(c): int(s) for c, s in enumerate(table[6]) if s >= 0} == {
         0: 69, 1: 79, 2: 79, 6: 56, 8: 52, 12: 0, 18: 0, 19: 0,
     }  # fmt: skip
@@ -99,3 +102,32 @@ def test_every_nr_graph_has_full_rank_and_encodes(graph, lifting):
 )
 def test_nr_chooses_graph_and_lifting_as_the_standard(k, n, graph, lifting):
     assert nr_shape(k, n, None) == (graph, lifting)
+
+
+@pytest.mark.parametrize("rate", ["1/2", "2/3A", "2/3B", "3/4A", "3/4B", "5/6"])
+def test_wimax_tables_have_their_shape_and_a_double_diagonal(rate):
+    table, rows = WIMAX[2304, rate], RATES[rate[:3]]
+    assert table.shape == (rows, 24)
+    assert table.max() < 96
+    first = np.flatnonzero(table[:, 24 - rows] >= 0)
+    assert first.size == 3
+    assert (first[0], first[2]) == (0, rows - 1)
+    assert table[0, 24 - rows] == table[-1, 24 - rows]
+    expected = np.full((rows, rows - 1), -1)
+    expected[np.arange(rows - 1), np.arange(rows - 1)] = expected[np.arange(1, rows), np.arange(rows - 1)] = 0
+    np.testing.assert_array_equal(table[:, 25 - rows :], expected)
+
+
+@pytest.mark.parametrize("rate", ["1/2", "2/3A", "2/3B", "3/4A", "3/4B", "5/6"])
+@pytest.mark.parametrize("n", range(576, 2305, 96))
+def test_every_wimax_code_encodes(n, rate):
+    code = wimax(n, rate)
+    assert (code.n, code.k) == (n, n * int(rate[0]) // int(rate[2]))
+    words = code.encode(np.random.default_rng(n).integers(0, 2, (2, code.k), np.uint8))
+    assert not (code.graph.matrix().astype(np.int64) @ words.T % 2).any()
+
+
+@pytest.mark.parametrize(("n", "rate"), [(577, "1/2"), (480, "1/2"), (2400, "1/2"), (576, "2/3")])
+def test_lengths_and_rates_that_wimax_has_not_are_refused(n, rate):
+    with pytest.raises(InvalidArgument, match="2/3A"):
+        wimax(n, rate)

@@ -1,6 +1,7 @@
 """Error rates beside the curves of a reference simulator: at each level, those of the curve 0.1 dB to either side."""
 
 import csv
+import json
 import os
 from pathlib import Path
 
@@ -8,33 +9,11 @@ import numpy as np
 import pytest
 from laws import ALARM, binomial_window
 
-from bruit.codes import Convolutional, Hamming, LteTurbo, ReedSolomon, ldpc, simulate, wifi
-from bruit.codes.parity_check import circulants
+from bruit.codes import Convolutional, Hamming, LteTurbo, ReedSolomon, nr, simulate, wifi, wimax
 
 TOLERANCE = 0.1  # dB
 CURVES = Path(os.environ.get("BRUIT_DATA", "data")) / "ber"
 pytestmark = pytest.mark.skipif(not CURVES.is_dir(), reason="the reference curves are not on this machine")
-
-WIMAX_SHIFTS = """
-- 94 73 - - - - - 55 83 - - 7 0 - - - - - - - - - -
-- 27 - - - 22 79 9 - - - 12 - 0 0 - - - - - - - - -
-- - - 24 22 81 - 33 - - - 0 - - 0 0 - - - - - - - -
-61 - 47 - - - - - 65 25 - - - - - 0 0 - - - - - - -
-- - 39 - - - 84 - - 41 72 - - - - - 0 0 - - - - - -
-- - - - 46 40 - 82 - - - 79 0 - - - - 0 0 - - - - -
-- - 95 53 - - - - - 14 18 - - - - - - - 0 0 - - - -
-- 11 73 - - - 2 - - 47 - - - - - - - - - 0 0 - - -
-12 - - - 83 24 - 43 - - - 51 - - - - - - - - 0 0 - -
-- - - - - 94 - 59 - - 70 72 - - - - - - - - - 0 0 -
-- - 7 65 - - - - 39 49 - - - - - - - - - - - - 0 0
-43 - - - - 66 - 41 - - - 26 7 - - - - - - - - - - 0
-"""
-
-
-def wimax():
-    """The (576, 288) code of 802.16e by the general door: shifts for 96 scaled to 24."""
-    table = [[-1 if x == "-" else int(x) * 24 // 96 for x in line.split()] for line in WIMAX_SHIFTS.split("\n") if line]
-    return ldpc(circulants(table, 24), decoder="sum-product", iterations=100)
 
 
 def recursive():
@@ -51,7 +30,10 @@ CASES = {
         lambda: wifi(648, "5/6", decoder="layered sum-product"),
         {3.5: (2_000, 20_000), 3.75: (3_000, 30_000), 4.25: (0, 200_000)},
     ),
-    "ldpc_wimax_576_288_spa_i100": (wimax, {1.5: (600, 10_000), 2.0: (0, 30_000), 2.5: (0, 200_000)}),
+    "ldpc_wimax_576_288_spa_i100": (
+        lambda: wimax(576, "1/2", decoder="sum-product", iterations=100),
+        {1.5: (600, 10_000), 2.0: (0, 30_000), 2.5: (0, 200_000)},
+    ),
     "turbo_lte_18432_6144_i6": (
         lambda: LteTurbo(6144, flushed=False),
         {0.5: (512, 4_000), 0.6: (0, 10_000), 0.7: (0, 30_000)},
@@ -92,3 +74,17 @@ def test_error_rates_are_those_of_the_reference_at_full_size(name, level):
 
 def test_min_sum_stays_within_a_tenth_of_a_decibel_of_sum_product():
     assert_near_the_curve("ldpc_wifi_648_540_spa_i20", wifi(648, "5/6"), 3.75, 4_000)
+
+
+SIONNA = json.loads((Path(__file__).parent / "vectors" / "sionna_rates.json").read_text())
+
+
+@pytest.mark.parametrize("point", SIONNA, ids=lambda point: f"{point['k']} {point['n']}")
+def test_new_radio_errs_as_often_as_sionna(point):
+    """Both counts are binomial with one rate: the difference stays within six deviations (alarm 2e-9)."""
+    code = nr(point["k"], point["n"], decoder="sum-product")
+    words, rng = point["words"], np.random.default_rng(2)
+    frame = simulate(code, "gaussian", [point["level"]], word_errors=words, words=words, rng=rng)
+    ours, theirs = frame["word_errors"][0], point["wrong"]
+    rate = (ours + theirs) / (2 * words)
+    assert abs(ours - theirs) <= 6 * np.sqrt(2 * words * rate * (1 - rate))

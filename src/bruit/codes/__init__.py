@@ -5,7 +5,7 @@ from bruit.codes.check_digits import Iban, Luhn, Nir, Siren, Siret
 from bruit.codes.convolutional import Convolutional
 from bruit.codes.hamming import Hamming
 from bruit.codes.ldpc import Ldpc, ldpc
-from bruit.codes.ldpc_standards import nr, wifi
+from bruit.codes.ldpc_standards import nr, wifi, wimax
 from bruit.codes.limits import finite_length_limit, shannon_limit
 from bruit.codes.parity import Parity
 from bruit.codes.reed_solomon import ReedSolomon, ccsds, qr
@@ -44,4 +44,5 @@ __all__ = [
     "spell",
     "unspell",
     "wifi",
+    "wimax",
 ]

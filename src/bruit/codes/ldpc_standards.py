@@ -1,4 +1,4 @@
-"""The LDPC codes of Wi-Fi and of 5G New Radio."""
+"""The LDPC codes of Wi-Fi, WiMAX and 5G New Radio."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +11,8 @@ from bruit.codes.ldpc import Ldpc, LdpcDecoder
 from bruit.codes.parity_check import circulants
 from bruit.errors import InvalidArgument
 
-WIFI_COLUMNS = 24
+COLUMNS = 24  # blocks of a Wi-Fi or WiMAX word
+WIMAX_LENGTH = 2304
 LIFTINGS = tuple(sorted(a << j for a in (2, 3, 5, 7, 9, 11, 13, 15) for j in range(8) if a << j <= 384))
 MOST = {1: 8448, 2: 3840}
 """The longest message of each base graph of New Radio."""
@@ -24,10 +25,10 @@ def lines_of(name: str) -> Iterator[list[str]]:
 
 
 @cache
-def wifi_tables() -> dict[tuple[int, str], NDArray[np.int64]]:
-    """The shifts of each code by (length, rate), −1 for a zero block.       [IEEE 802.11n-2009, Annex R]"""
+def shift_tables(name: str) -> dict[tuple[int, str], NDArray[np.int64]]:
+    """The shifts in one of our tables by (length, rate), −1 for a zero block."""
     rows: dict[tuple[int, str], list[list[int]]] = {}
-    for fields in lines_of("wifi.txt"):
+    for fields in lines_of(name):
         if fields[0] == "code":
             current = rows.setdefault((int(fields[1]), fields[2]), [])
         else:
@@ -35,16 +36,37 @@ def wifi_tables() -> dict[tuple[int, str], NDArray[np.int64]]:
     return {key: np.array(table) for key, table in rows.items()}
 
 
+def _systematic(table: NDArray[np.int64], lifting: int, decoder: LdpcDecoder, iterations: int, name: str) -> Ldpc:
+    """The code whose message stands before as many parity columns as the table has rows."""
+    rows, columns = table.shape
+    every = np.arange(columns * lifting)
+    message = every[: (columns - rows) * lifting]
+    return Ldpc(circulants(table, lifting), message, every, every[:0], decoder, iterations, name)
+
+
 def wifi(n: int, rate: str, *, decoder: LdpcDecoder = "min-sum", iterations: int = 20) -> Ldpc:
-    """The 802.11n code of n = 648, 1296 or 1944 bits and rate "1/2", "2/3", "3/4" or "5/6"."""
-    tables = wifi_tables()
+    """The Wi-Fi code of 648, 1296 or 1944 bits and rate "1/2", "2/3", "3/4" or "5/6".   [IEEE 802.11n-2009, Annex R]"""
+    tables = shift_tables("wifi.txt")
     if (n, rate) not in tables:
         raise InvalidArgument(f"wifi({n}, {rate!r}): lengths are 648, 1296, 1944 and rates '1/2', '2/3', '3/4', '5/6'")
-    table = tables[n, rate]
-    lifting = n // WIFI_COLUMNS
-    every = np.arange(n)
-    message = every[: (WIFI_COLUMNS - table.shape[0]) * lifting]
-    return Ldpc(circulants(table, lifting), message, every, every[:0], decoder, iterations, "wifi")
+    return _systematic(tables[n, rate], n // COLUMNS, decoder, iterations, "wifi")
+
+
+def wimax(n: int, rate: str, *, decoder: LdpcDecoder = "min-sum", iterations: int = 20) -> Ldpc:
+    """The WiMAX code of 576, 672, … 2304 bits and rate "1/2", "2/3A", "2/3B", "3/4A", "3/4B" or "5/6".
+
+    The shifts p stand for blocks of 96; a block of z takes ⌊p·z/96⌋, but p mod z at rate "2/3A".
+                                                                    [IEEE 802.16e-2005, Section 8.4.9.2.5]
+    """
+    tables = shift_tables("wimax.txt")
+    lifting = n // COLUMNS
+    if n not in range(576, WIMAX_LENGTH + 1, 96) or (WIMAX_LENGTH, rate) not in tables:
+        raise InvalidArgument(
+            f"wimax({n}, {rate!r}): lengths are 576 to 2304 in steps of 96, rates {', '.join(r for _, r in tables)}"
+        )
+    full = tables[WIMAX_LENGTH, rate]
+    scaled = full % lifting if rate == "2/3A" else full * n // WIMAX_LENGTH
+    return _systematic(np.where(full < 0, -1, scaled), lifting, decoder, iterations, "wimax")
 
 
 @cache

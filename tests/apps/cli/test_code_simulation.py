@@ -22,6 +22,7 @@ def run(*words):
         ("turbo:40", 132, 40),
         ("nr:60,120", 120, 60),
         ("wifi:648,5/6", 648, 540),
+        ("wimax:576,3/4A", 576, 432),
     ],
 )
 def test_every_kind_of_code_is_simulated(code, n, k):

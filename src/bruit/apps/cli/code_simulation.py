@@ -23,6 +23,7 @@ from bruit.codes import (
     shannon_limit,
     simulate,
     wifi,
+    wimax,
 )
 from bruit.codes.limits import KINDS, Kind
 from bruit.errors import InvalidArgument
@@ -38,6 +39,7 @@ NAMES: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
     "turbo": ("turbo:1024", lambda part: LteTurbo(int(part[0]))),
     "nr": ("nr:972,1944", lambda part: nr(int(part[0]), int(part[1]))),
     "wifi": ("wifi:648,1/2", lambda part: wifi(int(part[0]), part[1])),
+    "wimax": ("wimax:576,1/2", lambda part: wimax(int(part[0]), part[1])),
     "alist": ("alist:checks.alist", lambda part: ldpc(",".join(part))),
 }
 """How a code is written, by kind, and what makes it."""
@@ -88,7 +90,7 @@ def simulation(
 ) -> None:
     """Send random messages over a noisy channel and count the words and bits that come out wrong.
 
-    A code is written kind:numbers; the kinds are repetition, hamming, rs, convolutional, turbo, nr, wifi and alist.
+    A code is written kind:numbers; the kinds are repetition, hamming, rs, convolutional, turbo, nr, wifi, wimax and alist.
     """
     made, family = code_named(code), cast(Kind, channel)
     try:
