@@ -64,7 +64,8 @@ def capacity(terms: Terms) -> Units:
     """The most a book may add up to, so that its whole stays within its (ε, δ)."""
     if terms.by == "basic":
         return rounded_down(terms.epsilon, terms.delta)
-    low, high = -1, int(terms.epsilon * PER_ONE)
+    # At a high order and a large δ a divergence converts into a little less than itself.
+    low, high = -1, int((terms.epsilon + 2) * PER_ONE)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _worth(middle, terms) <= terms.epsilon else (low, middle - 1)
