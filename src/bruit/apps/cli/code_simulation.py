@@ -90,7 +90,8 @@ def simulation(
 ) -> None:
     """Send random messages over a noisy channel and count the words and bits that come out wrong.
 
-    A code is written kind:numbers; the kinds are repetition, hamming, rs, convolutional, turbo, nr, wifi, wimax and alist.
+    A code is written kind:numbers, and the kinds are repetition, hamming, rs, convolutional, turbo, nr, wifi, wimax
+    and alist.
     """
     made, family = code_named(code), cast(Kind, channel)
     try:
