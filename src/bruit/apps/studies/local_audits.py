@@ -36,6 +36,11 @@ def cases() -> Iterator[Case]:
     yield protocol_case(local.DBitFlip(ANSWERS, epsilon=EPSILON, chosen=3))
     ends = local.OneBitMean(0, 10, grid=5, epsilon=EPSILON)
     yield Case("local.OneBitMean", LOCAL, (0, 10), lambda end, n, rng: ends.randomise(np.full(n, end), rng=rng).values)
+    for mixed in (False, True):
+        yield window_case(local.PiecewiseMean(0, 10, grid=5, epsilon=EPSILON, mixed=mixed))
+    yield protocol_case(local.Faked(ANSWERS, epsilon=EPSILON, attributes=3), claimed=EPSILON)
+    for how in ("split", "sample", "fake"):
+        yield attributes_case(local.Attributes({"one": ANSWERS, "two": 3}, epsilon=EPSILON, how=how))
     yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
     yield from rappor_cases(local.Rappor(bits=32, hashes=2, cohorts=1, f=0.5, p=0.25, q=0.75))
 
@@ -49,6 +54,27 @@ def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray,
     first, second = protocol.answers.labels[:2]
     promised = float(protocol.epsilon) if claimed is None else claimed
     return Case(f"local.{type(protocol).__name__}", LOCAL, (first, second), reports, claimed=promised)
+
+
+def window_case(protocol: local.PiecewiseMean) -> Case:
+    """Reports on the two ends of the range."""
+    ends = (float(protocol.ends.low), float(protocol.ends.high))
+    return Case("local.PiecewiseMean", LOCAL, ends, lambda end, n, rng: protocol.randomise(np.full(n, end), rng))
+
+
+def attributes_case(protocol: local.Attributes) -> Case:
+    """The whole report of a person, on two people who differ in every answer; -1 stands for a question not asked."""
+
+    def reports(place: int, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        table = {name: np.full(samples, one.answers.listed[place]) for name, one in protocol.protocols}
+        made = protocol.randomise(table, rng)
+        if protocol.how != "sample":
+            return np.column_stack([made[name].values.reshape(samples, -1) for name, _ in protocol.protocols])
+        asked = [made[name].values.reshape(len(made[name]), -1).astype(np.int64) for name, _ in protocol.protocols]
+        rows = [np.column_stack([np.full(len(one), order), one[:, 0]]) for order, one in enumerate(asked)]
+        return rng.permutation(np.concatenate(rows))
+
+    return Case("local.Attributes", LOCAL, (0, 1), reports)
 
 
 def rappor_cases(protocol: local.Rappor) -> Iterator[Case]:
