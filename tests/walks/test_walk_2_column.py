@@ -60,14 +60,13 @@ def test_rule_1_a_forgotten_budget_raises(people: Path) -> None:
         bruit.central.count(table, budget=None)
 
 
-@pytest.mark.xfail(raises=AttributeError, reason="central.quantiles is not built yet")
 def test_nine_private_deciles(people: Path, store: str) -> None:
     ledger = payroll(store)
     income = bruit.tables.read(people, person="id")["income"].within(0, 500_000, grid=100).limit(rows=1)
 
     deciles = bruit.central.quantiles(
         income,
-        bruit.DECILES,  # type: ignore[attr-defined]
+        bruit.DECILES,
         budget=ledger.budget(epsilon=0.5),
         rng=np.random.default_rng(1),
     )

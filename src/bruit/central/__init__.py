@@ -1,10 +1,11 @@
 """Statistics of a table behind one curator, each paid from a budget."""
 
 from bruit.central.counting import count
+from bruit.central.finite_functions import inverse_sensitivity
 from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
+from bruit.central.private_quantiles import quantiles
 from bruit.central.probabilities import DECILES
-from bruit.central.quantiles import quantiles
 from bruit.central.rank_errors import epsilon_for_rank_error, expected_rank_error
 from bruit.central.selection import exponential, most_common, noisy_max
 from bruit.central.threshold import AboveThreshold
@@ -17,6 +18,7 @@ __all__ = [
     "expected_rank_error",
     "exponential",
     "histogram",
+    "inverse_sensitivity",
     "mean",
     "most_common",
     "noisy_max",

@@ -1,0 +1,62 @@
+"""Goes through every outcome of a procedure that draws with `bruit.central.dice.Dice`: its exact law, not a sample."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.dice import Dice
+
+
+class EveryOutcome(Dice):
+    """Dice that show, run after run, each combination of results, and know how likely it was."""
+
+    def __init__(self) -> None:
+        self.tape: list[tuple[int, list[int]]] = []
+        self.place, self.chance = 0, 1.0
+
+    def below(self, bound: int) -> int:
+        self.chance /= bound
+        return self._next(range(bound))
+
+    def index(self, weights: NDArray[np.float64]) -> int:
+        index = self._next(np.flatnonzero(weights).tolist())
+        self.chance *= float(weights[index]) / fsum(weights)
+        return index
+
+    def _next(self, options) -> int:
+        if self.place == len(self.tape):
+            self.tape.append((0, options))
+        at, options = self.tape[self.place]
+        self.place += 1
+        return int(options[at])
+
+    def advance(self) -> bool:
+        """Turns to the next combination; false after the last."""
+        while self.tape and self.tape[-1][0] + 1 == len(self.tape[-1][1]):
+            self.tape.pop()
+        if not self.tape:
+            return False
+        at, options = self.tape[-1]
+        self.tape[-1] = (at + 1, options)
+        self.place, self.chance = 0, 1.0
+        return True
+
+
+def law_of(draw: Callable[[Dice], Hashable]) -> dict[Hashable, float]:
+    """The probability of each result, added up over all ways to it."""
+    dice, parts = EveryOutcome(), defaultdict(list)
+    while True:
+        result = draw(dice)
+        parts[result].append(dice.chance)
+        if not dice.advance():
+            return {result: fsum(chances) for result, chances in parts.items()}
+
+
+def largest_loss(one: dict[Hashable, float], other: dict[Hashable, float]) -> float:
+    """max |log P / Q|, infinite where one law gives what the other cannot."""
+    if one.keys() != other.keys():
+        return np.inf
+    return max(abs(np.log(one[result] / other[result])) for result in one)
