@@ -9,7 +9,7 @@ Words are rows of bytes, highest degree first. The ideas:
 - erasures: the search for the locator starts from theirs, nothing else changes.               [Blahut 1983]
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,23 @@ from bruit._jit import inlined, kernel
 
 REGISTER = 32
 FAILED = -1
+ROOM = 2 * REGISTER + 8
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
+
+
+class Tables(NamedTuple):
+    """What the kernels look up; `mul` holds the product of a and b at 256·a + b."""
+
+    feed: Words
+    powers: Words
+    exp: Bytes
+    mul: Bytes
+    inverse: Bytes
+    step: Bytes
+    shift: Bytes
+    forney: Bytes
 
 
 @inlined
@@ -186,16 +200,14 @@ def _roots(
             o3 ^= powers[at + 3]
         for q in range(4):
             odd = o0 if q == 0 else (o1 if q == 1 else (o2 if q == 2 else o3))
-            even = e0 if q == 0 else (e1 if q == 1 else (e2 if q == 2 else e3))
-            x = even ^ odd
+            x = odd ^ (e0 if q == 0 else (e1 if q == 1 else (e2 if q == 2 else e3)))
             zero = ~(((x & low) + low) | x | low)  # 0x80 in each byte of x that is zero
-            if zero != np.uint64(0):
-                for byte in range(8):
-                    point = block * 32 + q * 8 + byte
-                    if (zero >> np.uint64(8 * byte)) & np.uint64(128) and found <= REGISTER and point < order:
-                        points[found] = point
-                        odds[found] = np.uint8(odd >> np.uint64(8 * byte))
-                        found += 1
+            for byte in range(8 if zero else 0):
+                point = block * 32 + q * 8 + byte
+                if (zero >> np.uint64(8 * byte)) & np.uint64(128) and found <= REGISTER and point < order:
+                    points[found] = point
+                    odds[found] = np.uint8(odd >> np.uint64(8 * byte))
+                    found += 1
         if found == degree:
             break  # there are no more
     return found
@@ -230,48 +242,75 @@ def _values(
             values[r] = mul[rows[r] | values[r]] ^ work[i]
 
 
+@inlined
+def _apply(out: Any, row: Any, order: Any, degree: Any, points: Any, odds: Any, values: Any, tables: Any) -> Any:
+    """Adds the value X^(1−b)·Ω(x)/Λ'(x) at every place X = 1/x; the odd part of Λ is x·Λ'(x)."""
+    changed = 0
+    for r in range(degree):
+        power = order - points[r] if points[r] else 0
+        scale = tables.mul[(np.int64(tables.forney[power]) << 8) | tables.exp[points[r]]]
+        value = tables.mul[(np.int64(values[r]) << 8) | tables.inverse[odds[r]]]
+        value = tables.mul[(np.int64(value) << 8) | scale]
+        out[row, out.shape[1] - 1 - power] ^= value
+        changed += value != 0
+    return changed
+
+
 @kernel
 def _correct(
     out: Bytes,
     row: int,
-    n: int,
     checks: int,
     order: int,
     erased: Bytes,
     use_erasures: bool,
     syndromes: Bytes,
     scratch: Any,
-    points: Any,
-    rows: Any,
-    powers: Words,
-    exp: Bytes,
-    mul: Bytes,
-    inverse: Bytes,
-    step: Bytes,
-    forney: Bytes,
+    places: Any,
+    tables: Tables,
 ) -> int:
     """Corrects out[row] in place; returns the number of symbols changed, or FAILED with the row untouched."""
     locator, old, work, odds, values = scratch
+    points, rows = places
+    n = out.shape[1]
+    exp, mul = tables.exp, tables.mul
     erasures = _erasure_locator(erased, row if use_erasures else 0, n if use_erasures else 0, locator, exp, mul)
-    degree = _locator(syndromes, checks, erasures, locator, old, work, mul, inverse)
+    degree = _locator(syndromes, checks, erasures, locator, old, work, mul, tables.inverse)
     if 2 * degree - erasures > checks or locator[degree] == 0:
         return FAILED
-    if _roots(locator, degree, order, work, powers, step, points, odds) != degree:
+    if _roots(locator, degree, order, work, tables.powers, tables.step, points, odds) != degree:
         return FAILED
     for r in range(degree):
         if points[r] and order - points[r] >= n:
             return FAILED
     _values(syndromes, locator, degree, points, rows, work, exp, mul, values)
-    changed = 0
-    for r in range(degree):
-        # the value is X^(1−b)·Ω(x)/Λ'(x) at x = 1/X, and the odd part is x·Λ'(x)
-        power = order - points[r] if points[r] else 0
-        scale = mul[(np.int64(forney[power]) << 8) | exp[points[r]]]
-        value = mul[(np.int64(values[r]) << 8) | inverse[odds[r]]]
-        value = mul[(np.int64(value) << 8) | scale]
-        out[row, n - 1 - power] ^= value
-        changed += value != 0
+    changed: int = _apply(out, row, order, degree, points, odds, values, tables)
     return changed
+
+
+@inlined
+def _syndromes(rest: Any, at: Any, checks: Any, tables: Any, syndromes: Any) -> None:
+    """The remainder's values at the roots of the generator, which are the word's."""
+    s0 = s1 = s2 = s3 = np.uint64(0)
+    for j in range(checks):
+        degree = checks - 1 - j
+        shifted = tables.mul[(np.int64(tables.shift[degree]) << 8) | rest[at + j]]
+        place = ((degree << 8) | np.int64(shifted)) << 2
+        s0 ^= tables.powers[place]
+        s1 ^= tables.powers[place + 1]
+        s2 ^= tables.powers[place + 2]
+        s3 ^= tables.powers[place + 3]
+    _store(s0, s1, s2, s3, syndromes, 0)
+
+
+@inlined
+def _differs(received: Any, row: Any, checks: Any, rest: Any, at: Any) -> Any:
+    """Turns the remainder of the message into that of the word; not zero if the word is not in the code."""
+    dirty = np.uint8(0)
+    for j in range(checks):
+        rest[at + j] ^= received[row, received.shape[1] - checks + j]
+        dirty |= rest[at + j]
+    return dirty
 
 
 @kernel
@@ -281,72 +320,28 @@ def decode(
     use_erasures: bool,
     checks: int,
     order: int,
-    feed: Words,
-    powers: Words,
-    exp: Bytes,
-    mul: Bytes,
-    inverse: Bytes,
-    step: Bytes,
-    shift: Bytes,
-    forney: Bytes,
+    tables: Tables,
     corrected: Bytes,
     status: NDArray[np.int64],
 ) -> None:
     """Received (rows, n) → corrected (rows, n) and how many symbols changed, or FAILED where no word is near enough."""
     rows, n = received.shape
-    k = n - checks
-    rest = np.empty(2 * REGISTER, np.uint8)
-    syndromes = np.empty(REGISTER, np.uint8)
-    size = 2 * REGISTER + 8
-    scratch = (
-        np.empty(size, np.uint8),
-        np.empty(size, np.uint8),
-        np.empty(size, np.uint8),
-        np.empty(size, np.uint8),
-        np.empty(size, np.uint8),
-    )
-    points, bases = np.empty(size, np.int64), np.empty(size, np.int64)
+    rest, syndromes = np.empty(2 * REGISTER, np.uint8), np.empty(REGISTER, np.uint8)
+    work = np.empty((5, ROOM), np.uint8)
+    scratch = (work[0], work[1], work[2], work[3], work[4])
+    places = (np.empty(ROOM, np.int64), np.empty(ROOM, np.int64))
     for b in range(0, rows, 2):
         second = min(b + 1, rows - 1)
-        r0, r1, r2, r3, s0, s1, s2, s3 = _two_remainders(received, b, second, k, feed)
+        r0, r1, r2, r3, q0, q1, q2, q3 = _two_remainders(received, b, second, n - checks, tables.feed)
         _store(r0, r1, r2, r3, rest, 0)
-        _store(s0, s1, s2, s3, rest, REGISTER)
+        _store(q0, q1, q2, q3, rest, REGISTER)
         for row in range(b, second + 1):
             at = (row - b) * REGISTER
-            dirty = np.uint8(0)
-            for j in range(checks):
-                rest[at + j] ^= received[row, k + j]
-                dirty |= rest[at + j]
+            status[row] = 0
             for i in range(n):
                 corrected[row, i] = received[row, i]
-            if dirty == 0:
-                status[row] = 0
-                continue
-            s0 = s1 = s2 = s3 = np.uint64(0)
-            for j in range(checks):
-                degree = checks - 1 - j
-                place = ((degree << 8) | np.int64(mul[(np.int64(shift[degree]) << 8) | rest[at + j]])) << 2
-                s0 ^= powers[place]
-                s1 ^= powers[place + 1]
-                s2 ^= powers[place + 2]
-                s3 ^= powers[place + 3]
-            _store(s0, s1, s2, s3, syndromes, 0)
-            status[row] = _correct(
-                corrected,
-                row,
-                n,
-                checks,
-                order,
-                erased,
-                use_erasures,
-                syndromes,
-                scratch,
-                points,
-                bases,
-                powers,
-                exp,
-                mul,
-                inverse,
-                step,
-                forney,
-            )
+            if _differs(received, row, checks, rest, at):
+                _syndromes(rest, at, checks, tables, syndromes)
+                status[row] = _correct(
+                    corrected, row, checks, order, erased, use_erasures, syndromes, scratch, places, tables
+                )

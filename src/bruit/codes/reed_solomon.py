@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bruit.codes import _long_reed_solomon_kernels as long_kernels
 from bruit.codes import _reed_solomon_kernels as short_kernels
 from bruit.codes.field import Field, field
-from bruit.codes.reed_solomon_tables import ShortTables, generator_polynomial, short_tables
+from bruit.codes.reed_solomon_tables import generator_polynomial, short_tables
 from bruit.codes.word import Decoded, Received, as_symbols, read_only
 from bruit.errors import InvalidArgument
 
@@ -81,7 +81,7 @@ class ReedSolomon:
         return self.field.bits <= 8 and self.checks <= short_kernels.REGISTER
 
     @cached_property
-    def _tables(self) -> ShortTables:
+    def _tables(self) -> short_kernels.Tables:
         return short_tables(self.field, self.checks, self.first_root % self.field.order)
 
     @cached_property
@@ -125,7 +125,7 @@ class ReedSolomon:
         order = self.field.order
         if self._is_short:
             word: NDArray[Any] = np.empty_like(rows)
-            terms = (flags, erased is not None, self.checks, order, *self._tables)
+            terms = (flags, erased is not None, self.checks, order, self._tables)
             short_kernels.decode(read_only(rows), *terms, word, status)
             return word, status
         wide = read_only(rows.astype(np.uint16, copy=False))

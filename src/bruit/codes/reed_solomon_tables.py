@@ -1,12 +1,11 @@
 """The tables that the Reed–Solomon kernels read."""
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.codes._reed_solomon_kernels import REGISTER
+from bruit.codes._reed_solomon_kernels import REGISTER, Tables
 from bruit.codes.field import Field
 
 
@@ -20,21 +19,8 @@ def generator_polynomial(field: Field, checks: int, first_root: int) -> NDArray[
     return generator
 
 
-class ShortTables(NamedTuple):
-    """For fields of up to 256 elements and up to 32 checks, in the order the kernel takes them."""
-
-    feed: NDArray[np.uint64]
-    powers: NDArray[np.uint64]
-    exp: NDArray[np.uint8]
-    mul: NDArray[np.uint8]
-    inverse: NDArray[np.uint8]
-    step: NDArray[np.uint8]
-    shift: NDArray[np.uint8]
-    forney: NDArray[np.uint8]
-
-
 @lru_cache(maxsize=16)
-def short_tables(field: Field, checks: int, first_root: int) -> ShortTables:
+def short_tables(field: Field, checks: int, first_root: int) -> Tables:
     """The tables of the fast kernels; elements that the field does not have multiply to 0."""
     every = np.arange(256)
     known = every * (every < field.size)
@@ -47,7 +33,7 @@ def short_tables(field: Field, checks: int, first_root: int) -> ShortTables:
     degrees, columns = np.arange(REGISTER + 1), np.arange(REGISTER)
     powers = np.stack([mul[:, field.power(j * columns)] for j in degrees])
     step = np.stack([mul[int(field.power(REGISTER * j))] for j in degrees])
-    return ShortTables(
+    return Tables(
         _words(feed),
         _words(powers),
         field.power(np.arange(256)).astype(np.uint8),
