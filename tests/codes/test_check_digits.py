@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.codes import Iban, Luhn, Nir, Siren, Siret
+from bruit.codes.check_digits import SEPARATORS
 from bruit.codes.column import column
 from bruit.codes.iban import FORMS
 from bruit.errors import InvalidArgument
@@ -269,3 +270,25 @@ def test_the_chance_of_random_check_digits_is_counted_exactly():
     la_poste = sum(Siret().valid([f"356000000{ending:05d}" for ending in range(10**5)]))
     other = sum(Siret().valid([f"732829320{ending:05d}" for ending in range(10**5)]))
     assert Siret().chance == Fraction((10**8 - 1) * other + la_poste, 10**14)
+
+
+@given(st.lists(st.text(max_size=40) | st.text("0123456789AB -.FRDE", max_size=40), max_size=8))
+def test_rule_2_no_error_depends_on_values(values):
+    schemes = [(Luhn(), stdnum.luhn), (Siren(), stdnum.fr.siren), (Siret(), stdnum.fr.siret), (Nir(), stdnum.fr.nir)]
+    for scheme, peer in [*schemes, (Iban(), stdnum.iban)]:
+        verdicts, completed = scheme.valid(values), scheme.complete(values)
+        assert verdicts == scheme.valid(pl.Series("n", values, dtype=pl.String)).to_list()
+        assert completed == scheme.complete(pl.Series("n", values, dtype=pl.String)).to_list()
+        assert all(scheme.valid([text for text in completed if text is not None]))
+        assert all(
+            peer.is_valid(text.translate(SEPARATORS)) for text, good in zip(values, verdicts, strict=True) if good
+        )
+
+
+@given(st.sampled_from(["FR20041010050500013M02606", "DE370400440532013000", "NLABNA0417164300"]), st.data())
+def test_iban_notices_every_wrong_character_of_the_same_kind(payload, data):
+    whole = Iban().complete(payload)
+    place = data.draw(st.integers(2, len(whole) - 1))
+    kind = "0123456789" if whole[place].isdigit() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    other = data.draw(st.sampled_from([letter for letter in kind if letter != whole[place]]))
+    assert not Iban().valid(whole[:place] + other + whole[place + 1 :])
