@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bruit.central.noise import epsilon_for_half_width, half_width, laplace_half_width
+from bruit.central.noise import half_width
 from bruit.errors import InvalidArgument
 from bruit.privacy import ADD_OR_REMOVE_ONE, DiscreteGaussian, DiscreteLaplace
 
@@ -31,13 +31,6 @@ def test_gaussian_half_width_is_the_least_that_covers(variance, confidence):
     mass /= mass.sum()
     assert mass[np.abs(places) <= width].sum() >= confidence - 1e-9
     assert width == 0 or mass[np.abs(places) <= width - 1].sum() < confidence + 1e-9
-
-
-@given(st.integers(1, 10_000), st.integers(1, 5))
-def test_epsilon_for_an_error_meets_it_and_is_least(error, sensitivity):
-    epsilon = epsilon_for_half_width(error, sensitivity=sensitivity, confidence=0.95)
-    assert laplace_half_width(float(sensitivity / epsilon), 0.95) <= error
-    assert laplace_half_width(float(sensitivity / (epsilon * Fraction(99, 100))), 0.95) >= error
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -1.0, 95.0, float("nan")])

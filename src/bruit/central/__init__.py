@@ -4,6 +4,7 @@ from bruit.central.counting import count
 from bruit.central.finite_functions import inverse_sensitivity
 from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
+from bruit.central.planning import epsilon_for, expected_error
 from bruit.central.private_quantiles import quantiles
 from bruit.central.probabilities import DECILES
 from bruit.central.rank_errors import epsilon_for_rank_error, expected_rank_error
@@ -14,7 +15,9 @@ __all__ = [
     "DECILES",
     "AboveThreshold",
     "count",
+    "epsilon_for",
     "epsilon_for_rank_error",
+    "expected_error",
     "expected_rank_error",
     "exponential",
     "histogram",

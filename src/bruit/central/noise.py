@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
-from bruit.privacy import Approximate, DiscreteGaussian, DiscreteLaplace, Exact, Neighbours, Pure, exactly
+from bruit.privacy import Approximate, DiscreteGaussian, DiscreteLaplace, Neighbours, Pure
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 IntegerNoise = DiscreteLaplace | DiscreteGaussian
@@ -63,22 +63,6 @@ def laplace_half_width(scale: float, confidence: float) -> int:
     """The least t with P(|k| > t) = 2 a^(t+1) / (1 + a) <= 1 - confidence, a = exp(-1/scale)."""
     needed = scale * (log(2) - log1p(exp(-1 / scale)) - log(1 - confidence)) - 1
     return max(0, ceil(needed - 1e-9))
-
-
-def epsilon_for_half_width(error: Exact, *, sensitivity: int, confidence: float) -> Fraction:
-    """The least epsilon, to one part in a thousand, whose noise stays within `error` at the confidence."""
-    require_confidence(confidence)
-    target = exactly(error, "error")
-    if target < 1:
-        raise InvalidArgument(
-            f"error={error}: noise comes in whole steps of the grid; ask for an error of at least one"
-        )
-    low, high = Fraction(1, 10**6), Fraction(10**6)
-    while high / low > Fraction(1001, 1000):
-        middle = exactly(float(low * high) ** 0.5, "epsilon")
-        fits = laplace_half_width(float(sensitivity / middle), confidence) <= target
-        low, high = (low, middle) if fits else (middle, high)
-    return high
 
 
 def _gaussian_half_width(variance: float, confidence: float) -> int:

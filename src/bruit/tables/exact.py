@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW
 from bruit.tables.bounding import Key, bounded_groups, bounded_rows
+from bruit.tables.domain import Within
 from bruit.tables.table import Column, Table, encoded
 
 MOST_CELLS = 2**27
@@ -34,7 +35,7 @@ def count(data: Table | Column) -> int:
 
 def total(column: Column, *, around: int = 0, power: int = 1) -> int:
     """The sum of (integer - around)^power, the sum of each person clamped to what `rows` rows can reach."""
-    low, high = reach(column, around=around, power=power)
+    low, high = reach(column.numbers, rows=column.table.bounds[1], around=around, power=power)
     frame = encoded([column])
     moved = nw.col("integer 0") - around
     frame = frame.with_columns((moved if power == 1 else moved * moved).alias("moved"))
@@ -43,9 +44,8 @@ def total(column: Column, *, around: int = 0, power: int = 1) -> int:
     return _number(frame.select(nw.col("moved").sum().alias("total")))
 
 
-def reach(column: Column, *, around: int = 0, power: int = 1) -> tuple[int, int]:
+def reach(domain: Within, *, rows: int, around: int = 0, power: int = 1) -> tuple[int, int]:
     """The least and the greatest that one person can add to `total`; absent people add nothing."""
-    domain, (_, rows) = column.numbers, column.table.bounds
     ends = (domain.lowest - around) ** power, (domain.highest - around) ** power
     return rows * min(*ends, 0), rows * max(*ends, 0)
 
