@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from bruit import central, tables
 from bruit.apps.studies.audit_case import EPSILON, SHARP, Case, Many, Once, looped
-from bruit.central import histograms, moments, noise, records, selection
+from bruit.central import (
+    finite_functions,
+    histograms,
+    moments,
+    noise,
+    private_quantiles,
+    records,
+    selection,
+    threshold_quantiles,
+)
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours, exactly
-
-quantiles = import_module("bruit.central.quantiles")  # central.quantiles names the function
 
 ONE_ROW = tables.read(polars.DataFrame({"x": [0]}), person=EACH_ROW)
 """A table for mechanisms whose scores or questions are given, as one person moves them."""
@@ -25,6 +31,7 @@ ONE_ROW = tables.read(polars.DataFrame({"x": [0]}), person=EACH_ROW)
 MEDIAN = (Fraction(1, 2),)
 PUBLIC_SIZE = 2
 CANDIDATES = 10
+REACH = 4
 CHOICE = 3.0
 """What a choice claims, whose outputs are drawn one by one: a large epsilon shows in fewer of them."""
 
@@ -44,12 +51,15 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         many = _moments(neighbours, powers)
         yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000, full=100_000)
     yield from choices(neighbours)
-    for method in quantiles.METHODS:
+    for method in private_quantiles.METHODS:
         ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
-        settings = {"method": method, "smoothing": 5 if method == "smooth" else None}
-        once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, **settings)
-        many = _medians(neighbours, **settings)
+        smoothing = 5 if method == "smooth" else None
+        once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, method=method, smoothing=smoothing)
+        many = _medians(neighbours, method=method, smoothing=smoothing)
         yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, small=1_000, full=50_000)
+    words = _pair(neighbours, ["yes", "no", "no"], instead="yes", declare=_yes_or_no)
+    name, once = "central.inverse_sensitivity", _mode_once(neighbours)
+    yield Case(name, neighbours, words, _modes(neighbours), once, claimed=CHOICE, small=4_000, full=50_000)
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
@@ -144,10 +154,36 @@ def _once(
 def _medians(neighbours: Neighbours, *, method: str, smoothing: int | None) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         person, grid = records.person_of(column, neighbours), column.numbers
-        question = quantiles.Question(MEDIAN, grid, exactly(SHARP, "epsilon"), person, quantiles.STEPS, smoothing)
+        epsilon, steps = exactly(SHARP, "epsilon"), threshold_quantiles.STEPS
+        question = private_quantiles.Question(MEDIAN, grid, epsilon, person, steps, smoothing)
         mechanism = question.mechanism(method)
         cells = records.read_cells(column, rng=rng)
         return grid.decode(np.array([mechanism.drawn(cells, rng) for _ in range(samples)]) + grid.lowest)
+
+    return many
+
+
+def _first_of_most(counts: NDArray[np.int64]) -> int:
+    return int(counts.argmax())
+
+
+def _mode_once(neighbours: Neighbours) -> Once:
+    """The place of the most common answer, by inverse sensitivity."""
+
+    def once(column: tables.Column, rng: np.random.Generator) -> int:
+        budget = _budget(neighbours, CHOICE)
+        return central.inverse_sensitivity(column, _first_of_most, [0, 1], reach=REACH, budget=budget, rng=rng).value
+
+    return once
+
+
+def _modes(neighbours: Neighbours) -> Many:
+    def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        counts = finite_functions.dense_counts(column, rng=rng)
+        lengths = finite_functions.lengths(counts, _first_of_most, [0, 1], reach=REACH, exchange=False)
+        moves = 2 if neighbours is REPLACE_ONE else 1
+        exponent = exactly(CHOICE, "epsilon") / (2 * moves)
+        return np.array([selection.by_rejection(-lengths, exponent, rng) for _ in range(samples)])
 
     return many
 
