@@ -1,7 +1,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.errors import InvalidArgument, NotPrivate
@@ -53,6 +53,7 @@ def test_discrete_laplace_is_the_sum_of_its_masses(tenths, sensitivity, order):
     assert found == pytest.approx(exact, rel=1e-6, abs=1e-9)
 
 
+@settings(max_examples=25)
 @given(st.floats(0.01, 10), st.floats(1.01, 30))
 def test_laplace_is_its_integral_and_below_pure(size, order):
     loss = Laplace(1, sensitivity=size, neighbours=AR)

@@ -1,14 +1,18 @@
 """What an attacker may come to believe after seeing an answer."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-
-import polars
+from typing import TYPE_CHECKING
 
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy.numbers import Exact, exactly
+
+if TYPE_CHECKING:
+    import polars
 
 PRIORS = (0.01, 0.02, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99)
 EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0)
@@ -43,6 +47,8 @@ def belief(prior: Exact, epsilon: Exact, *, delta: Exact = 0) -> Belief:
 
 def belief_table(priors: Sequence[Exact] = PRIORS, epsilons: Sequence[Exact] = EPSILONS) -> polars.DataFrame:
     """One tidy row for each prior and each epsilon: prior, epsilon, low, high."""
+    import polars
+
     rows = [belief(prior, epsilon) for prior in priors for epsilon in epsilons]
     return polars.DataFrame([vars(row) for row in rows])
 

@@ -40,7 +40,7 @@ def calibrate(
     if by == "pld":  # Rényi orders answer in a millisecond, and their noise is enough
         try:
             start = math.log(calibrate(loss, epsilon=epsilon, delta=delta, by="rdp"))
-        except (NotPrivate, InvalidArgument):
+        except (NotPrivate, InvalidArgument, ImportError):  # without numba there are no orders; pld needs none
             start = 0.0
     return _decimal(_highest_within(gap, *_bracket(gap, start)))
 

@@ -29,7 +29,7 @@ def zcdp(loss: Loss) -> Fraction:
     epsilon^2 / 2 for what is pure [Bun & Steinke 2016, Prop. 1.4]; squared sensitivity / (2 variance) for Gaussian
     noise [Prop. 1.6], discrete or not: for whole shifts the discrete law obeys the same bound in each coordinate, and
     divergences of independent coordinates add, so many entries need no correction
-    [Canonne, Kamath & Steinke 2020, Theorem 4].
+    [Canonne, Kamath and Steinke 2020, Theorem 4].
     The deltas of approximate losses are kept apart: `approximation` adds them.
     """
     return total(loss, _rho)
@@ -38,7 +38,7 @@ def zcdp(loss: Loss) -> Fraction:
 def concentrated_epsilon(rho: float, delta: float) -> float:
     """The epsilon of a rho at a delta, at the best order.
 
-    min over a of rho a + ln(1 - 1/a) - ln(delta a)/(a - 1)        [Canonne, Kamath & Steinke 2020, Prop. 12]
+    min over a of rho a + ln(1 - 1/a) - ln(delta a)/(a - 1)        [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
     if rho == 0:
         return 0.0
@@ -53,7 +53,7 @@ def concentrated_epsilon(rho: float, delta: float) -> float:
 def concentrated_delta(rho: float, epsilon: float) -> float:
     """The delta of a rho at an epsilon, at the best order.
 
-    min over a of exp((a-1)(rho a - epsilon)) (1 - 1/a)^a / (a - 1)  [Canonne, Kamath & Steinke 2020, Prop. 12]
+    min over a of exp((a-1)(rho a - epsilon)) (1 - 1/a)^a / (a - 1)  [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
     if rho == 0:
         return 0.0

@@ -52,7 +52,8 @@ class TradeOff:
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon whose delta is at most the one asked; infinite when no grid loss is enough."""
-        at_losses = np.append(self.tail[1:] - np.exp(self.losses[:-1] - self.losses[1:]) * self.scaled[1:], 0.0)
+        shrink = math.exp(self.losses[0] - self.losses[1]) if len(self.losses) > 1 else 1.0
+        at_losses = np.append(self.tail[1:] - shrink * self.scaled[1:], 0.0)
         enough = np.flatnonzero(at_losses + self.rounding + self.lost <= delta)
         if not len(enough):
             return math.inf

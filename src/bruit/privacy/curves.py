@@ -1,11 +1,12 @@
 """Privacy against every parameter of a run, as tidy tables."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars
 
 from bruit.errors import InvalidArgument
 from bruit.privacy import renyi
@@ -13,9 +14,12 @@ from bruit.privacy.accountants import Orders
 from bruit.privacy.accountants import delta as accounted_delta
 from bruit.privacy.losses import Loss, Scheme
 from bruit.privacy.neighbours import Neighbours
-from bruit.privacy.numbers import Exact, probability
-from bruit.privacy.plan import Plan, plan, training_loss
+from bruit.privacy.numbers import Exact, positive, probability
+from bruit.privacy.plan import Plan, checked, plan, steps_of, training_loss
 from bruit.privacy.pld import pld_curve
+
+if TYPE_CHECKING:
+    import polars
 
 CURVE_TOLERANCE = 1e-3
 COLUMNS = ("size", "batch_size", "noise", "epochs", "delta", "neighbours", "by", "steps", "rate", "epsilon", "order")
@@ -40,6 +44,8 @@ def curve(
 
     The columns are those of a plan. Epochs accounted by pld share one grid, on which epsilon is within a thousandth.
     """
+    import polars
+
     rows: list[dict[str, Any]] = []
     lengths = _listed(epochs)
     for n, batch, level, chance, relation, name in product(
@@ -55,6 +61,8 @@ def curve(
 
 def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = None) -> polars.DataFrame:
     """The epsilon that each Rényi order gives by both conversions: order, divergence, simple, improved."""
+    import polars
+
     grid = renyi.DOCUMENT_ORDERS if orders is None else renyi.chosen_orders(orders)
     chance = float(probability(delta, "delta"))
     if chance == 0:
@@ -72,21 +80,35 @@ def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = No
 
 def delta_curve(loss: Loss, *, epsilons: Sequence[Exact], by: str = "pld") -> polars.DataFrame:
     """The delta that belongs to each epsilon: the whole promise of a loss."""
+    import polars
+
     deltas = [float(accounted_delta(loss, epsilon=epsilon, by=by)) for epsilon in epsilons]
     return polars.DataFrame({"epsilon": [float(epsilon) for epsilon in epsilons], "delta": deltas})
 
 
 def _along_epochs(lengths: list[int], *, scheme: Scheme, **fixed: Any) -> list[dict[str, Any]]:
-    first = plan(epochs=min(lengths), by="rdp" if scheme is Scheme.POISSON else "pld", scheme=scheme, **fixed)  # checks
-    values = {name: fixed[name] for name in ("size", "batch_size", "noise", "neighbours")}
-    one = training_loss(epochs=1, scheme=scheme, **values)
-    spent = pld_curve(one, lengths, first.delta, tolerance=CURVE_TOLERANCE)
-    common = _row(first) | {"by": "pld", "order": None}
-    per_epoch = first.steps // first.epochs
-    return [
-        common | {"epochs": length, "steps": per_epoch * length, "epsilon": float(np.nextafter(cost, np.inf))}
+    """The rows of one run at every length, from one grid."""
+    chance = float(checked(fixed["size"], fixed["batch_size"], min(lengths), fixed["delta"]))
+    one = training_loss(epochs=1, scheme=scheme, **{name: fixed[name] for name in fixed if name != "delta"})
+    spent = pld_curve(one, lengths, chance, tolerance=CURVE_TOLERANCE)
+    common = fixed | {
+        "noise": float(positive(fixed["noise"], "noise")),
+        "delta": chance,
+        "neighbours": fixed["neighbours"].value,
+        "by": "pld",
+        "rate": fixed["batch_size"] / fixed["size"],
+        "order": None,
+    }
+    rows = [
+        common
+        | {
+            "epochs": length,
+            "steps": steps_of(fixed["size"], fixed["batch_size"], length),
+            "epsilon": float(np.nextafter(cost, np.inf)),
+        }
         for length, cost in zip(lengths, spent, strict=True)
     ]
+    return [{name: row[name] for name in COLUMNS} for row in rows]
 
 
 def _row(found: Plan) -> dict[str, Any]:

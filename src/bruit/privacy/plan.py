@@ -70,7 +70,7 @@ def plan(
     """
     if (noise is None) == (target_epsilon is None):
         raise InvalidArgument("give either noise=... or target_epsilon=..., one of the two")
-    chance = _check(size, batch_size, epochs, delta)
+    chance = checked(size, batch_size, epochs, delta)
 
     def loss(level: Fraction) -> Composed:
         return training_loss(
@@ -133,7 +133,8 @@ def training_loss(
     return Sampled(exchanged, rate=rate, scheme=scheme) * times
 
 
-def _check(size: int, batch_size: int, epochs: int, delta: Exact) -> Fraction:
+def checked(size: int, batch_size: int, epochs: int, delta: Exact) -> Fraction:
+    """The delta of a run, once its numbers make sense together."""
     for name, value in (("size", size), ("batch_size", batch_size), ("epochs", epochs)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InvalidArgument(f"{name}={value!r} must be a whole number, at least 1")

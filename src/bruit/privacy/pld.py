@@ -73,7 +73,8 @@ def _trade_offs(counted: Counted, repeats: Sequence[int], delta: float, toleranc
         found = _composed(grids, repeats, delta, tilts)
         if exact is not None:
             break
-        excess = max(_excess(curve, n * total, delta, tolerance) for curve, n in zip(found, repeats, strict=True))
+        ends = {int(np.argmin(repeats)), int(np.argmax(repeats))}
+        excess = max(_excess(found[i], repeats[i] * total, delta, tolerance) for i in ends)
         if excess <= 2:
             break
         step /= math.sqrt(1.2 * excess)

@@ -78,7 +78,7 @@ def simple_epsilon(divergences: Floats, orders: Floats, delta: float) -> Floats:
 def improved_epsilon(divergences: Floats, orders: Floats, delta: float) -> Floats:
     """The tighter conversion at each order.
 
-    D_a + ln(1 - 1/a) - ln(delta a)/(a - 1)                          [Canonne, Kamath & Steinke 2020, Prop. 12]
+    D_a + ln(1 - 1/a) - ln(delta a)/(a - 1)                          [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
     bound = divergences + np.log1p(-1 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1)
     return np.asarray(np.maximum(bound, 0))

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.privacy._kernels import log_excess_integral, log_excess_whole
-
 FLOAT_ERROR = 1e-12
 """Relative error of the sums, added to keep the result an upper bound; the trapezoid rule itself errs far less."""
 
@@ -21,6 +19,8 @@ def sampled_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
     """
     if rate == 1.0:
         return orders / (2 * noise**2)
+    from bruit.privacy._kernels import log_excess_whole  # numba loads when an order is asked for, and not before
+
     whole = (orders == np.round(orders)) & (orders <= 1e6)
     out = np.empty(len(orders))
     out[whole] = log_excess_whole(rate, noise, orders[whole].astype(np.int64))
@@ -52,6 +52,8 @@ def _integrated(p_rate: float, q_rate: float, noise: float, orders: Floats) -> F
     """
     if not len(orders):
         return np.empty(0)
+    from bruit.privacy._kernels import log_excess_integral
+
     variance, spacing = noise**2, min(noise / 4, noise**2 / 2)
     start = -10 * noise - 1
     x = np.arange(start, orders.max() + 10 * noise + 2, spacing)
