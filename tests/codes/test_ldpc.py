@@ -48,16 +48,14 @@ def slow_min_sum(matrix, heard, iterations):
     """Layered min-sum scaled by 3/4 in whole numbers, one word, row by row."""
     messages, total = np.zeros(matrix.shape, int), heard.astype(int)
     for _ in range(iterations):
-        bad = False
         for r, row in enumerate(matrix.astype(bool)):
-            bad |= bool((total[row] < 0).sum() % 2)
             inputs = total[row] - messages[r, row]
             least = [min(127, np.abs(np.delete(inputs, i)).min()) for i in range(inputs.size)]
             sign = [(-1) ** (np.delete(inputs, i) < 0).sum() for i in range(inputs.size)]
             fresh = np.array(sign) * (np.array(least) * 3 // 4)
             total[row] = np.clip(inputs + fresh, -LIMIT, LIMIT)
             messages[r, row] = fresh
-        if not bad:
+        if not (matrix @ (total < 0) % 2).any():
             break
     return total
 
@@ -117,12 +115,14 @@ def test_min_sum_counts_as_written(lifting):
     messages = np.empty((graph.column.size, lifting * LANES), np.int8)
     work = np.empty((8, TILE * LANES), np.int16)
     blocks = (graph.row_start, graph.column, graph.shift, lifting)
-    min_sum_lanes(total.reshape(graph.columns, -1), *blocks, 1, messages, work, np.empty((4, TILE * LANES), np.int16))
+    rows, parity = np.empty((3, TILE * LANES), np.int16), np.empty(lifting * LANES, np.int16)
+    took = min_sum_lanes(total.reshape(graph.columns, -1), *blocks, 1, messages, work, rows, parity)
     for lane in (0, 5, LANES - 1):
         np.testing.assert_array_equal(total[:, lane], slow_min_sum(matrix, soft[:, lane], 1))
     good = np.empty(LANES, bool)
     satisfied_lanes(total, *graph.flat, good)
     np.testing.assert_array_equal(good, ~(matrix.astype(int) @ (total < 0) % 2).any(axis=0))
+    assert (took == 1) == good.all()
 
 
 @pytest.mark.parametrize("decoder", ["min-sum", "sum-product", "layered sum-product"])

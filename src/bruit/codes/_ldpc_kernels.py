@@ -234,12 +234,10 @@ def sum_product(
 
 
 @kernel
-def _subtract(total: Row, message: NDArray[np.int8], work: Row, parity: Row) -> None:
-    """What the others say of each variable; the signs of the totals are multiplied into parity."""
+def _subtract(total: Row, message: NDArray[np.int8], work: Row) -> None:
+    """What the others say of each variable."""
     for i in range(work.size):
-        v = total[i]
-        work[i] = np.int16(v - np.int16(message[i]))
-        parity[i] ^= v
+        work[i] = np.int16(total[i] - np.int16(message[i]))
 
 
 @kernel
@@ -274,6 +272,28 @@ def _new_message(work: Row, least: Row, second: Row, sign: Row, message: NDArray
 
 
 @kernel
+def all_satisfied(
+    total: NDArray[np.int16], row_start: Index, column: Index, shift: Index, lifting: int, parity: Row
+) -> bool:
+    """Whether the signs of all words of the group satisfy every check; most groups that do not are told early."""
+    size = lifting * LANES
+    for r in range(row_start.size - 1):
+        parity[:] = 0
+        for e in range(row_start[r], row_start[r + 1]):
+            t = total[column[e]]
+            at = shift[e] * LANES
+            _parity(t[at:], parity[: size - at])
+            if at > 0:
+                _parity(t[:at], parity[size - at :])
+        bad = np.int16(0)
+        for i in range(size):
+            bad |= parity[i]
+        if bad < 0:
+            return False
+    return True
+
+
+@kernel
 def min_sum_lanes(
     total: NDArray[np.int16],
     row_start: Index,
@@ -283,29 +303,27 @@ def min_sum_lanes(
     iterations: int,
     message: NDArray[np.int8],
     work: NDArray[np.int16],
-    rows4: NDArray[np.int16],
+    rows: NDArray[np.int16],
+    parity: Row,
 ) -> int:
     """Layered min-sum: total (columns, lifting · LANES) in and out; message (edges, lifting · LANES) is used up.
 
-    Returns the number of iterations; stops when all words of the group satisfied all checks on the way.
+    Returns the number of iterations after which every word of the group satisfied every check, or one too many.
     """
     message[:] = 0
     for iteration in range(iterations):
-        bad = np.int16(0)
         for r in range(row_start.size - 1):
             first = row_start[r]
             last = row_start[r + 1]
             for z in range(0, lifting, TILE):
                 height = min(TILE, lifting - z)
                 size = height * LANES
-                least = rows4[0, :size]
-                second = rows4[1, :size]
-                sign = rows4[2, :size]
-                parity = rows4[3, :size]
+                least = rows[0, :size]
+                second = rows[1, :size]
+                sign = rows[2, :size]
                 least[:] = 127
                 second[:] = 127
                 sign[:] = 0
-                parity[:] = 0
                 for e in range(first, last):
                     begin = z + shift[e]
                     if begin >= lifting:
@@ -315,12 +333,10 @@ def min_sum_lanes(
                     m = message[e, z * LANES : z * LANES + size]
                     w = work[e - first, :size]
                     at = begin * LANES
-                    _subtract(t[at : at + head], m[:head], w[:head], parity[:head])
+                    _subtract(t[at : at + head], m[:head], w[:head])
                     if head < size:
-                        _subtract(t[: size - head], m[head:], w[head:], parity[head:])
+                        _subtract(t[: size - head], m[head:], w[head:])
                     _two_least(w, least, second, sign)
-                for i in range(size):
-                    bad |= parity[i]
                 for e in range(first, last):
                     begin = z + shift[e]
                     if begin >= lifting:
@@ -333,9 +349,9 @@ def min_sum_lanes(
                     _new_message(w[:head], least[:head], second[:head], sign[:head], m[:head], t[at : at + head])
                     if head < size:
                         _new_message(w[head:], least[head:], second[head:], sign[head:], m[head:], t[: size - head])
-        if bad >= 0:
+        if all_satisfied(total, row_start, column, shift, lifting, parity):
             return iteration + 1
-    return iterations
+    return iterations + 1
 
 
 @kernel

@@ -128,8 +128,10 @@ class Ldpc:
             used = lanes_of(heard, first, factors, place, total, 127)
             total[:, used:] = 127  # unused words are clean, so that the group can stop
             total[self.absent] = kernels.LIMIT
-            kernels.min_sum_lanes(total.reshape(graph.columns, -1), *blocks, *work)
-            kernels.satisfied_lanes(total, *graph.flat, good[first : first + used])
+            took = kernels.min_sum_lanes(total.reshape(graph.columns, -1), *blocks, *work)
+            good[first : first + used] = True
+            if took > self.iterations:
+                kernels.satisfied_lanes(total, *graph.flat, good[first : first + used])
             message[first : first + used] = (total[self.message, :used] < 0).T
             word[first : first + used] = (total[self.sent, :used] < 0).T
         return message, word, good
@@ -148,12 +150,13 @@ class Ldpc:
         return bits[:, self.message], bits[:, self.sent], good
 
 
-def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int16], NDArray[np.int16]]:
-    """Room for the messages, for one layer's inputs, and for its least, second, sign and parity."""
+def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int16], NDArray[np.int16], NDArray[np.int16]]:
+    """Room for the messages, for one layer's inputs, for its least, second and sign, and for parities."""
     lanes, tile = kernels.LANES, kernels.TILE * kernels.LANES
     widest = int(np.diff(graph.row_start).max())
     messages = np.empty((graph.column.size, graph.lifting * lanes), np.int8)
-    return messages, np.empty((widest, tile), np.int16), np.empty((4, tile), np.int16)
+    parity = np.empty(graph.lifting * lanes, np.int16)
+    return messages, np.empty((widest, tile), np.int16), np.empty((3, tile), np.int16), parity
 
 
 def ldpc(
