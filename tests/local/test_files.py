@@ -20,6 +20,7 @@ from bruit.local import (
     read_protocol,
     read_reports,
     tally_files,
+    tally_files_on_spark,
     write_reports,
 )
 
@@ -108,6 +109,22 @@ def test_rows_no_respondent_sends_are_refused(protocol: FrequencyProtocol, tmp_p
     write_reports(Reports(protocol, more), tmp_path / "r.parquet")
     with pytest.raises(BadFile, match="columns"):
         tally_files(tmp_path / "r.parquet")
+
+
+@pytest.mark.service
+@pytest.mark.xdist_group("spark")
+def test_a_folder_is_tallied_on_spark(tmp_path: Path) -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    protocol = OUE(["a", "b", "c"] + [f"d{i}" for i in range(70)], epsilon=1)
+    for part in range(3):
+        write_reports(reports_of(protocol, 250 + part, part), tmp_path / f"{part}.parquet")
+    session = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        assert tally_files_on_spark(session, tmp_path) == tally_files(tmp_path)
+        with pytest.raises(InvalidArgument, match="no folder"):
+            tally_files_on_spark(session, tmp_path / "missing")
+    finally:
+        session.stop()
 
 
 def test_nothing_there_is_said(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from bruit.local.basic_rappor import BasicRappor
 from bruit.local.choosing import Choice, choose
 from bruit.local.client import Client
 from bruit.local.evolving import LOLOHA
-from bruit.local.files import read_protocol, read_reports, tally_files, write_reports
+from bruit.local.files import read_protocol, read_reports, tally_files, tally_files_on_spark, write_reports
 from bruit.local.hadamard import HadamardResponse
 from bruit.local.hashing import BLH, OLH
 from bruit.local.krr import KRR
@@ -73,6 +73,7 @@ __all__ = [
     "shuffled",
     "shuffled_delta",
     "tally_files",
+    "tally_files_on_spark",
     "tally_from_json",
     "two_coins",
     "write_reports",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
 from bruit.local.protocol import FrequencyProtocol, protocol_from_json
-from bruit.local.tally import Reports, Tally
+from bruit.local.tally import Reports, Tally, tally_from_json
 
 _KEY: Final = "bruit.protocol"
 _SEEDED: Final = "bruit.seeded"
@@ -61,6 +62,26 @@ def tally_files(path: Path | str, protocol: FrequencyProtocol | None = None) -> 
         for values in _pieces(file, tally.protocol):
             tally += _checked(tally.protocol, values, file)
     return tally
+
+
+def tally_files_on_spark(session: Any, path: Path | str, protocol: FrequencyProtocol | None = None) -> Tally:
+    """As `tally_files`, with the files of a folder shared out over the workers of a Spark session.
+
+    Every worker must see the folder and have bruit installed; what travels back is one small tally a file.
+    """
+    root = Path(path).resolve()
+    paths = sorted(str(file) for file in root.glob("*.parquet"))
+    if not paths:
+        raise InvalidArgument(f"{root.name} is no folder with Parquet files; write some with write_reports")
+    wanted = protocol or read_protocol(paths[0])
+    block = json.dumps(wanted.to_json())
+    described = session.sparkContext.parallelize(paths, len(paths)).map(partial(_described, block)).collect()
+    return sum((tally_from_json(json.loads(one)) for one in described), wanted.empty())
+
+
+def _described(block: str, path: str) -> str:
+    """The tally of one file as a JSON text, made where the file is read."""
+    return json.dumps(tally_files(path, protocol_from_json(block)).to_json())
 
 
 def _checked(protocol: FrequencyProtocol, values: NDArray[Any], file: Path) -> Tally:
