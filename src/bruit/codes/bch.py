@@ -39,6 +39,9 @@ class Bch:
                 f"k may be {', '.join(map(str, self._other_sizes()))}"
             )
 
+    def __str__(self) -> str:
+        return f"BCH({self.n}, {self.k})"
+
     @cached_property
     def field(self) -> Field:
         """The field its roots lie in."""

@@ -38,6 +38,9 @@ class Hamming:
                 f"rows={self.rows}: give different rows of {self.checks} bits with two or more ones in each"
             )
 
+    def __str__(self) -> str:
+        return f"Hamming({self.n}, {self.k})"
+
     def _row_numbers(self) -> list[int]:
         if self.rows is None:
             every = [row for row in range(1 << self.checks) if row.bit_count() > 1]

@@ -46,6 +46,9 @@ class ReedSolomon:
         if self.n > self.field.order:
             raise InvalidArgument(f"n={self.n} is more than the {self.field.order} symbols that {self.bits} bits allow")
 
+    def __str__(self) -> str:
+        return f"RS({self.n}, {self.k})"
+
     @cached_property
     def field(self) -> Field:
         """The field of the symbols."""
