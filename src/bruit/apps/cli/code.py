@@ -26,7 +26,7 @@ from bruit.codes.steps import (
 from bruit.codes.word import Decoded
 from bruit.errors import InvalidArgument
 
-EXAMPLE = "Example: bruit code hamming encode 1011; bruit code rs decode 1 3 3 --k 1 --explain; bruit code nir check …"
+EXAMPLE = "Example: bruit code hamming encode 1011; bruit code rs decode 1 3 3 --k 1 --explain"
 ENCODE_OR_DECODE = click.Choice(["encode", "decode"])
 CHECK_OR_COMPLETE = click.Choice(["check", "complete"])
 WRONG = 1
