@@ -82,6 +82,29 @@ def test_one_step_has_a_closed_form(rate, noise, neighbours):
             assert max(single_delta(p, q, noise, found - 1e-3) for p, q in pairs if p > 0) > chance
 
 
+@pytest.mark.parametrize("target", [-0.3, 0.0, 0.05, 0.4])
+def test_no_two_records_are_told_apart_better_than_opposite_ones(target):
+    """The pair of Kahane's inequality against random records in the unit disc, by a plane integral."""
+    rate, noise, rng = 0.3, 0.8, np.random.default_rng(3)
+    axis = np.linspace(-5.5, 5.5, 301)
+    x, y = np.meshgrid(axis, axis)
+    cell = (axis[1] - axis[0]) ** 2 / (2 * np.pi * noise**2)
+
+    def law(centre):
+        return np.exp(-((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / (2 * noise**2)) * cell
+
+    def stick(v, w):
+        base = (1 - rate) * law((0, 0))
+        return np.maximum(base + rate * law(v) - math.exp(target) * (base + rate * law(w)), 0).sum()
+
+    worst = stick((1, 0), (-1, 0))
+    angles, radii = rng.uniform(0, 2 * np.pi, (30, 2)), np.sqrt(rng.uniform(0, 1, (30, 2)))
+    for (a, b), (r, s) in zip(angles, radii, strict=True):
+        assert stick((r * np.cos(a), r * np.sin(a)), (s * np.cos(b), s * np.sin(b))) <= worst + 1e-6
+    if target > 0:
+        assert pld_delta(sampled(rate, noise, REPLACE_ONE), target) == pytest.approx(worst, rel=2e-3)
+
+
 def test_two_steps_by_an_integral():
     rate, noise, chance = 0.05, 0.8, 1e-5
 
@@ -236,6 +259,14 @@ def test_parallel_parts_are_every_choice():
     many = [Pure(Fraction(n, 97), neighbours=AR) for n in range(1, 60)]
     with pytest.raises(NotPrivate, match="different ways"):
         pld_epsilon(parallel(*many, cells=5), 1e-6)
+    with pytest.raises(NotPrivate, match="different ways"):
+        pld_epsilon(parallel(*many, cells=5) + many[0], 1e-6)
+
+
+@pytest.mark.parametrize("squared", [1, 2, 5, 9])
+def test_many_entries_stay_below_the_concentrated_bound(squared):
+    loss = DiscreteGaussian(9, squared_sensitivity=squared, entries=9, neighbours=AR) * 4
+    assert pld_epsilon(loss, 1e-6) < float(epsilon(loss, delta=1e-6, by="zcdp"))
 
 
 def test_what_has_no_dominating_pair_is_refused():
@@ -244,6 +275,9 @@ def test_what_has_no_dominating_pair_is_refused():
     inside = Sampled(Gaussian(1, neighbours=REPLACE_ONE), rate=0.1, scheme=Scheme.POISSON)
     with pytest.raises(NotPrivate, match="poisson sampling for replace one"):
         epsilon(inside, delta=1e-6, by="pld")
+    twice = Sampled(sampled(0.1, 1.0), rate=0.5, scheme=Scheme.POISSON)
+    with pytest.raises(NotPrivate, match="itself a sample"):
+        epsilon(twice, delta=1e-6, by="pld")
     several = Pure(1, neighbours=AR) + Laplace(1, sensitivity=1, neighbours=AR)
     with pytest.raises(NotPrivate, match="several different releases"):
         epsilon(Sampled(several, rate=0.1, scheme=Scheme.POISSON), delta=1e-6, by="pld")
@@ -262,7 +296,7 @@ def test_delta_of_epsilon_is_the_inverse():
     assert delta(loss, epsilon=300, by="pld") < Fraction(1, 10**100)
 
 
-def test_dp_accounting_is_never_below():
+def test_dp_accounting_agrees():
     accounting = pytest.importorskip("dp_accounting")
     from dp_accounting.pld import PLDAccountant
 

@@ -43,12 +43,16 @@ def cases(loss: Loss) -> list[Counted]:
     for parts in _spread(loss):
         for direction in (Direction.REMOVE, Direction.ADD) if any(map(_is_lopsided, parts)) else (Direction.REMOVE,):
             found.append([(pair_of(part, direction), times) for part, times in _gathered(parts).items()])
-            if len(found) > MOST_CASES:
-                raise NotPrivate(
-                    f"more than {MOST_CASES} different ways in which one person may matter: "
-                    "give the parallel parts equal losses, or ask by='rdp' or by='zcdp'"
-                )
+            _require_few(len(found))
     return found
+
+
+def _require_few(count: int) -> None:
+    if count > MOST_CASES:
+        raise NotPrivate(
+            f"more than {MOST_CASES} different ways in which one person may matter: "
+            "give the parallel parts equal losses, or ask by='rdp' or by='zcdp'"
+        )
 
 
 def pair_of(loss: Loss, direction: Direction) -> Pair:
@@ -100,6 +104,7 @@ def _choices(loss: Parallel) -> Iterator[tuple[Loss, ...]]:
     for chosen in itertools.combinations(parts, touched):
         if chosen not in seen:
             seen.add(chosen)
+            _require_few(len(seen))
             yield chosen
 
 
@@ -172,7 +177,10 @@ def _sampled(loss: Sampled, direction: Direction) -> Pair:
     counted = _gathered(next(_spread(loss.loss)))
     if len(counted) > 1 or sum(counted.values()) > 1 or len(list(itertools.islice(_spread(loss.loss), 2))) > 1:
         raise NotPrivate(f"{loss.scheme} sampling of several different releases at once has no pair that is proved")
-    base = pair_of(next(iter(counted)), direction)
+    single = next(iter(counted))
+    if isinstance(single, Sampled):
+        raise NotPrivate(f"{loss.scheme} sampling of what is itself a sample: state one rate, the product of the two")
+    base = pair_of(single, direction)
     if rate == 1.0:
         return base
     return SampledPair(base, rate, direction if outside is ADD_OR_REMOVE_ONE else Direction.EXCHANGE)

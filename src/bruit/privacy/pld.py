@@ -50,6 +50,8 @@ def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> fl
     worst = 0.0
     for counted in cases(loss):
         smooth = _only_gaussian(counted)
+        if epsilon >= sum(times * pair.top for pair, times in counted):
+            continue  # no loss is above it
         if smooth is not None:
             found = gaussian_delta(1 / smooth, epsilon)
         else:
