@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from bruit._jit import kernel
 
-TILE = 32  # a tile of 32 bits of every word stays in the first-level cache while it is turned
+TILE = 128  # a tile of so many bits of every word stays in the first-level cache while it is turned
 
 
 @kernel

@@ -131,7 +131,7 @@ class Convolutional:
             return (posterior(self, heard, exact=self.decoder == "bcjr") < 0).astype(np.uint8)
         path = best_path(self, heard)
         if not self.feedback:
-            return np.ascontiguousarray(path[:, : self.k])
+            return path[:, : self.k]
         return self._coded(path, feedback=0)[:, : self.k * self.trellis.outputs : self.trellis.outputs]
 
     def _words(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
