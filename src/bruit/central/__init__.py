@@ -2,6 +2,7 @@
 
 from bruit.central.counting import count
 from bruit.central.finite_functions import inverse_sensitivity
+from bruit.central.grouping import group_by
 from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
 from bruit.central.planning import epsilon_for, expected_error
@@ -20,6 +21,7 @@ __all__ = [
     "expected_error",
     "expected_rank_error",
     "exponential",
+    "group_by",
     "histogram",
     "inverse_sensitivity",
     "mean",

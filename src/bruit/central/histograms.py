@@ -41,7 +41,7 @@ def histogram(
     sensitivity, entries = histogram_sensitivity(*columns[0].table.bounds, price.neighbours)
     loss = bought_noise(price, sensitivity=sensitivity, entries=entries)
     width = half_width(loss, confidence)
-    labels = _labels(columns)
+    labels = labels_of(columns)
     charge, source = pay(price, loss, what="central.histogram", rng=rng)
     exact = exact_histogram(columns, key=draw_key(source))
     noisy = exact.reshape(-1) + draw(loss, exact.size, rng=source)
@@ -57,7 +57,7 @@ def histogram(
     return charge.finish(release)
 
 
-def _labels(columns: tuple[Column, ...]) -> tuple[str, ...]:
+def labels_of(columns: tuple[Column, ...]) -> tuple[str, ...]:
     """One label a cell, in the order of the flattened counts."""
     cells(columns)
     names = [_values(column) for column in columns]

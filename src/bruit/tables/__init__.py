@@ -2,9 +2,9 @@
 
 from bruit.tables.bounding import Key, draw_key
 from bruit.tables.domain import OTHER, Among, Domain, Within, among, domain_from_json, within
-from bruit.tables.exact import cells, count, histogram, reach, tally, total
+from bruit.tables.exact import cells, count, found_groups, group_totals, histogram, reach, tally, total
 from bruit.tables.reading import read
-from bruit.tables.table import Column, Table, UndeclaredColumn
+from bruit.tables.table import Column, Table, UndeclaredColumn, require_one_table
 
 __all__ = [
     "OTHER",
@@ -20,9 +20,12 @@ __all__ = [
     "count",
     "domain_from_json",
     "draw_key",
+    "found_groups",
+    "group_totals",
     "histogram",
     "reach",
     "read",
+    "require_one_table",
     "tally",
     "total",
     "within",

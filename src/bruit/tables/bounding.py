@@ -42,10 +42,17 @@ def bounded_rows(frame: nw.LazyFrame[Any], *, rows: int, key: Key) -> nw.LazyFra
 
 def bounded_groups(frame: nw.LazyFrame[Any], *, groups: int, rows: int, key: Key) -> nw.LazyFrame[Any]:
     """Columns `integer`, `rows`: at most `rows` rows of each person in each of at most `groups` groups."""
-    pairs = _hashed(frame.group_by("person", "integer").agg(nw.len().cast(nw.Int64).alias("rows")), key)
-    place = nw.col("integer").cum_count().over("person", order_by=["hash", "integer"])
-    room = nw.when(place <= groups).then(nw.lit(rows)).otherwise(nw.lit(0))
-    return _summed(pairs.with_columns(room.alias("room")))
+    counted = frame.group_by("person", "integer").agg(nw.len().cast(nw.Int64).alias("rows"))
+    return _summed(chosen_groups(counted, groups=groups, key=key).with_columns(nw.lit(rows).alias("room")))
+
+
+def chosen_groups(pairs: nw.LazyFrame[Any], *, groups: int, key: Key, ties: str = "integer") -> nw.LazyFrame[Any]:
+    """The pairs of `person` and `integer` that stay when each person keeps at most `groups` of them.
+
+    Equal hashes are ordered by the column `ties`, which must tell a person's pairs apart.
+    """
+    place = nw.col("integer").cum_count().over("person", order_by=["hash", ties])
+    return _hashed(pairs, key).with_columns(place.alias("place")).filter(nw.col("place") <= groups)
 
 
 def _summed(pairs: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

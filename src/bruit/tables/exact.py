@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW
-from bruit.tables.bounding import Key, bounded_groups, bounded_rows
+from bruit.tables.bounding import MODULUS, Key, bounded_groups, bounded_rows, chosen_groups
 from bruit.tables.domain import Within
-from bruit.tables.table import Column, Table, encoded
+from bruit.tables.table import Column, Table, UndeclaredColumn, encoded, require_one_table
 
 MOST_CELLS = 2**27
 """The most cells of a dense answer: a gibibyte of counts."""
@@ -60,9 +60,8 @@ def tally(column: Column, *, key: Key) -> tuple[NDArray[np.int64], NDArray[np.in
 
 def cells(columns: Sequence[Column]) -> tuple[int, ...]:
     """How many values each column has, where they can be counted together: checked before anything is charged."""
+    require_one_table(columns)
     shape = tuple(column.domain.size for column in columns)
-    if any(column.table.frame is not columns[0].table.frame for column in columns):
-        raise InvalidArgument("columns of different tables cannot be counted together: take them from one table")
     if prod(shape) > MOST_CELLS:
         raise InvalidArgument(
             f"{prod(shape)} cells are too many; at most {MOST_CELLS}: use coarser grids, fewer columns"
@@ -80,13 +79,51 @@ def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
     frame = frame.with_columns(cell.cast(nw.Int64).alias("integer"))
     table = columns[0].table
     if table.person == EACH_ROW:
-        places, counts = _tallied(_counted(frame))
+        counted = _counted(frame)
     else:
         groups, rows = table.bounds
-        places, counts = _tallied(bounded_groups(frame, groups=groups, rows=rows, key=key))
-    dense = np.zeros(prod(shape), np.int64)
-    dense[places] = counts
-    return dense.reshape(shape)
+        counted = bounded_groups(frame, groups=groups, rows=rows, key=key)
+    return _dense(counted, 0, prod(shape)).reshape(shape)
+
+
+def group_totals(by: Column, values: Column, *, key: Key) -> NDArray[np.int64]:
+    """The sum of `values` in each group of `by`; each person's sum in a group clamped to what `rows` rows can reach."""
+    cells([by])
+    frame = encoded([by, values]).rename({"integer 0": "integer", "integer 1": "value"})
+    if by.table.person != EACH_ROW:
+        groups, rows = by.table.bounds
+        low, high = reach(values.numbers, rows=rows)
+        pairs = frame.group_by("person", "integer").agg(nw.col("value").sum().clip(low, high))
+        frame = chosen_groups(pairs, groups=groups, key=key)
+    summed = frame.group_by("integer").agg(nw.col("value").sum().alias("rows"))
+    return _dense(summed, by.domain.lowest, by.domain.size)
+
+
+def found_groups(column: UndeclaredColumn, *, key: Key) -> tuple[list[str], NDArray[np.int64]]:
+    """The texts that occur in a column and how many rows have each, people bounded: for a release by threshold only."""
+    table, name = column.table, column.name
+    text = nw.col(name).cast(nw.String).alias("group")
+    if table.person == EACH_ROW:
+        counted = table.frame.select(text).drop_nulls().group_by("group").agg(nw.len().alias("rows"))
+        return _texts(counted.collect("polars").to_polars())
+    groups, rows = table.bounds
+    people = table.frame.select(text, nw.col(table.person).alias("person")).drop_nulls()
+    pairs = people.group_by("person", "group").agg(nw.len().alias("rows")).collect("polars").to_polars()
+    numbered = pairs.with_columns((polars.col("group").hash(seed=0) % MODULUS).cast(polars.Int64).alias("integer"))
+    kept = chosen_groups(nw.from_native(numbered.lazy()), groups=groups, key=key, ties="group").collect().to_polars()
+    return _texts(kept.group_by("group").agg(polars.col("rows").clip(None, rows).sum()))
+
+
+def _texts(counted: polars.DataFrame) -> tuple[list[str], NDArray[np.int64]]:
+    ordered = counted.sort("group")
+    return ordered["group"].to_list(), ordered["rows"].cast(polars.Int64).to_numpy()
+
+
+def _dense(frame: nw.LazyFrame[Any], first: int, size: int) -> NDArray[np.int64]:
+    places, counts = _tallied(frame)
+    dense = np.zeros(size, np.int64)
+    dense[places - first] = counts
+    return dense
 
 
 def _counted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

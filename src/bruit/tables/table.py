@@ -140,3 +140,9 @@ def require_column(table: Table, name: str) -> str:
     if name not in table.columns:
         raise InvalidArgument(f"no column {name!r}; the table has {', '.join(table.columns)}")
     return name
+
+
+def require_one_table(columns: Sequence[Column]) -> None:
+    """Refuses columns of different tables: their rows cannot be matched."""
+    if any(column.table.frame is not columns[0].table.frame for column in columns):
+        raise InvalidArgument("columns of different tables cannot be counted together: take them from one table")

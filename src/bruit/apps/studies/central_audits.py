@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars
@@ -25,12 +25,15 @@ from bruit.central import (
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours, exactly
 
+C = TypeVar("C")
 ONE_ROW = tables.read(polars.DataFrame({"x": [0]}), person=EACH_ROW)
 """A table for mechanisms whose scores or questions are given, as one person moves them."""
 
 MEDIAN = (Fraction(1, 2),)
 PUBLIC_SIZE = 2
 CANDIDATES = 10
+FOUND_DELTA = 0.1
+"""The delta of a group that is found: large, so that what it hides shows in few answers."""
 REACH = 4
 CHOICE = 3.0
 """What a choice claims, whose outputs are drawn one by one: a large epsilon shows in fewer of them."""
@@ -51,6 +54,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         many = _moments(neighbours, powers)
         yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000, full=100_000)
     yield from choices(neighbours)
+    yield from groups(neighbours)
     for method in private_quantiles.METHODS:
         ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
         smoothing = 5 if method == "smooth" else None
@@ -60,6 +64,44 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
     words = _pair(neighbours, ["yes", "no", "no"], instead="yes", declare=_yes_or_no)
     name, once = "central.inverse_sensitivity", _mode_once(neighbours)
     yield Case(name, neighbours, words, _modes(neighbours), once, claimed=CHOICE, small=4_000, full=50_000)
+
+
+def groups(neighbours: Neighbours) -> Iterator[Case]:
+    """Sums by declared group, and a group that only one person has, found by its count."""
+    first, second = _pair(neighbours, ["yes", "yes", "no"], instead="yes", declare=_yes_or_no)
+    pair = tuple((column, _ten_each(column)) for column in (first, second))
+    sums = _group_sums(neighbours)
+    name = "central.group_by"
+    yield Case(name, neighbours, (pair[0], pair[1]), looped(sums), sums, claimed=CHOICE, small=1_500, full=20_000)
+    found = _found_group(neighbours)
+    texts = _pair(neighbours, ["a", "a", "b"], instead="a", declare=lambda column: column)
+    yield Case(
+        name, neighbours, texts, looped(found), found, claimed=EPSILON, delta=FOUND_DELTA, small=1_500, full=20_000
+    )
+
+
+def _ten_each(column: tables.Column) -> tables.Column:
+    """A number of the same table that is ten in every row."""
+    return column.table["ten"].within(0, 10, grid=5)
+
+
+def _group_sums(neighbours: Neighbours) -> Once:
+    def once(data: tuple[tables.Column, tables.Column], rng: np.random.Generator) -> NDArray[np.float64]:
+        by, values = data
+        return np.asarray(central.group_by(by, values=values, budget=_budget(neighbours, CHOICE), rng=rng).value)
+
+    return once
+
+
+def _found_group(neighbours: Neighbours) -> Once:
+    """The noisy count of the group `b`, or -1 where it is not shown."""
+
+    def once(column: tables.UndeclaredColumn, rng: np.random.Generator) -> int:
+        book = Ledger("audit", epsilon=EPSILON, delta=FOUND_DELTA, neighbours=neighbours, person=EACH_ROW)
+        release = central.group_by(column, budget=book.budget(epsilon=EPSILON, delta=FOUND_DELTA), rng=rng)
+        return int(release.value[release.labels.index("b")]) if "b" in release.labels else -1
+
+    return once
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
@@ -123,12 +165,13 @@ def _first_above(neighbours: Neighbours) -> Once:
 
 
 def _pair(
-    neighbours: Neighbours, values: list[Any], *, instead: object, declare: Callable[..., tables.Column]
-) -> tuple[tables.Column, tables.Column]:
+    neighbours: Neighbours, values: list[Any], *, instead: object, declare: Callable[[tables.UndeclaredColumn], C]
+) -> tuple[C, C]:
     """The column of these values, and the one without the last, or with another instead of it."""
     others = values[:-1] + ([instead] if neighbours is REPLACE_ONE else [])
     first, second = (
-        declare(tables.read(polars.DataFrame({"x": column}), person=EACH_ROW)["x"]) for column in (values, others)
+        declare(tables.read(polars.DataFrame({"x": column, "ten": [10] * len(column)}), person=EACH_ROW)["x"])
+        for column in (values, others)
     )
     return first, second
 

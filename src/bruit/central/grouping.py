@@ -1,0 +1,111 @@
+"""Counts and sums by group, the groups declared or found."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, exp, expm1, log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.histograms import histogram, histogram_sensitivity, labels_of
+from bruit.central.moments import sum_sensitivity
+from bruit.central.noise import bought_noise, draw, half_width, laplace_noise, require_confidence
+from bruit.central.paying import pay, require_price, share
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.ledger import Budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Approximate, Covers, Interval, Release
+from bruit.tables import Column, UndeclaredColumn, draw_key, found_groups, group_totals, require_one_table
+
+
+def group_by(
+    by: Column | UndeclaredColumn,
+    *,
+    values: Column | None = None,
+    budget: Budget | None,
+    confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> Release[NDArray[np.float64]] | Release[NDArray[np.int64]]:
+    """Counts, or sums of `values`, by group.
+
+    The groups are those that the column's domain declares; a column without a domain gives the groups that are found,
+    of which only those with a noisy count above a threshold are shown, at the price of a delta.
+    """
+    if isinstance(by, UndeclaredColumn):
+        if values is not None:
+            raise InvalidArgument("sums by group need declared groups: give by=table[...].among([...])")
+        return _found(by, budget, confidence, rng)
+    if values is None:
+        return histogram(by, budget=budget, confidence=confidence, rng=rng)
+    return _sums(by, values, budget, confidence, rng)
+
+
+def threshold_for(*, epsilon: Fraction, delta: Fraction, groups: int, rows: int, sensitivity: int) -> int:
+    """The least count that a group needs so that one person's own groups stay hidden.
+
+    A group that only one person has counts at most `rows`; each of the person's `groups` groups passes with probability
+    at most p, (1 - p)^groups >= 1 - delta.                    [Korolova et al. 2009, Thm 1; Wilson et al. 2020, Sec. 4]
+    """
+    chance = -expm1(log1p(-float(delta)) / groups)
+    scale = float(sensitivity / epsilon)
+    # P(noise >= t) = a^t / (1 + a) for t >= 1, a = exp(-1/scale)
+    above = -scale * (log(chance) + log1p(exp(-1 / scale)))
+    return rows + max(1, ceil(above + 1e-9))
+
+
+def _sums(
+    by: Column, values: Column, budget: Budget | None, confidence: float, rng: np.random.Generator | None
+) -> Release[NDArray[np.float64]]:
+    what = "central.group_by"
+    price = require_price(budget, by.table, what)
+    require_one_table([by, values])
+    labels, grid = labels_of((by,)), float(values.numbers.grid)
+    added = sum_sensitivity(values, ADD_OR_REMOVE_ONE)
+    people = 1 if price.neighbours == ADD_OR_REMOVE_ONE else 2
+    groups, _ = by.table.bounds
+    loss = bought_noise(price, sensitivity=people * groups * added, entries=people * groups)
+    width = half_width(loss, confidence)
+    charge, source = pay(price, loss, what=what, rng=rng)
+    exact = group_totals(by, values, key=draw_key(source))
+    noisy = values.numbers.decode(exact + draw(loss, exact.size, rng=source))
+    release = Release(
+        value=noisy,
+        guarantee=charge.guarantee,
+        method=type(loss).__name__,
+        labels=labels,
+        interval=Interval(noisy - width * grid, noisy + width * grid, confidence, Covers.TABLE),
+        noise=width * grid,
+    )
+    return charge.finish(release)
+
+
+def _found(
+    column: UndeclaredColumn, budget: Budget | None, confidence: float, rng: np.random.Generator | None
+) -> Release[NDArray[np.int64]]:
+    what = "central.group_by"
+    require_confidence(confidence)
+    price = require_price(budget, column.table, what)
+    epsilon = share(price, 1, what)
+    if price.delta == 0:
+        raise NotPrivate("groups that nobody declared need a delta: give budget=ledger.budget(epsilon=..., delta=...)")
+    groups, rows = column.table.bounds
+    sensitivity, _ = histogram_sensitivity(groups, rows, price.neighbours)
+    noise = laplace_noise(epsilon, sensitivity, price.neighbours)
+    least = threshold_for(epsilon=epsilon, delta=price.delta, groups=groups, rows=rows, sensitivity=sensitivity)
+    loss = Approximate(epsilon, price.delta, neighbours=price.neighbours)
+    charge, source = pay(price, loss, what=what, rng=rng)
+    names, exact = found_groups(column, key=draw_key(source))
+    noisy = exact + draw(noise, len(names), rng=source)
+    shown = np.flatnonzero(noisy >= least)
+    width = half_width(noise, confidence)
+    low, high = (np.maximum(noisy[shown] + side, 0).astype(np.float64) for side in (-width, width))
+    release = Release(
+        value=noisy[shown],
+        guarantee=charge.guarantee,
+        method="stable histogram",
+        labels=tuple(names[place] for place in shown),
+        interval=Interval(low, high, confidence, Covers.TABLE),
+        noise=float(width),
+        details={"threshold": least, "noise": "discrete Laplace"},
+    )
+    return charge.finish(release)
