@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.codes._trellis_kernels import bcjr_max, bcjr_sum
+from bruit.codes._bcjr_kernels import bcjr_max, bcjr_sum
 from bruit.codes.soft import Heard
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.codes._ldpc_kernels import eliminate, multiply, peel, run_checks, sum_of_checks
+from bruit.codes._ldpc_encoder_kernels import eliminate, multiply, peel, run_checks, sum_of_checks
 from bruit.codes.parity_check import ParityChecks
 from bruit.errors import InvalidArgument
 
