@@ -72,11 +72,11 @@ def groups(neighbours: Neighbours) -> Iterator[Case]:
     pair = tuple((column, _ten_each(column)) for column in (first, second))
     sums = _group_sums(neighbours)
     name = "central.group_by"
-    yield Case(name, neighbours, (pair[0], pair[1]), looped(sums), sums, claimed=CHOICE, small=1_500, full=20_000)
+    yield Case(name, neighbours, (pair[0], pair[1]), looped(sums), sums, claimed=CHOICE, small=400, full=20_000)
     found = _found_group(neighbours)
     texts = _pair(neighbours, ["a", "a", "b"], instead="a", declare=lambda column: column)
     yield Case(
-        name, neighbours, texts, looped(found), found, claimed=EPSILON, delta=FOUND_DELTA, small=1_500, full=20_000
+        name, neighbours, texts, looped(found), found, claimed=EPSILON, delta=FOUND_DELTA, small=400, full=20_000
     )
 
 
