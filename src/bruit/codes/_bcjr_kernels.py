@@ -1,6 +1,6 @@
 """The forward-backward algorithm on the trellis of a shift register, one word at a time.
 
-Registers and patterns are as in `_trellis_kernels`; the path starts (`starts`) or ends (`ends`) in state 0, or anywhere.
+Registers and patterns are as in `_trellis_kernels`; a path starts (`starts`) and ends (`ends`) in state 0, or anywhere.
 """
 
 import numpy as np
