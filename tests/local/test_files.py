@@ -1,6 +1,7 @@
 """Reports in files: read back, tallied piece by piece, refused when damaged."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,8 @@ def test_rows_no_respondent_sends_are_refused(protocol: FrequencyProtocol, tmp_p
 
 @pytest.mark.service
 @pytest.mark.xdist_group("spark")
-def test_a_folder_is_tallied_on_spark(tmp_path: Path) -> None:
+def test_a_folder_is_tallied_on_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     sql = pytest.importorskip("pyspark.sql")
     protocol = OUE(["a", "b", "c"] + [f"d{i}" for i in range(70)], epsilon=1)
     for part in range(3):

@@ -246,6 +246,15 @@ def test_answers_come_in_lists_arrays_and_series(read: Callable[[list[str]], obj
     assert protocol.answers.indices(read(["c", "a", "b"])).tolist() == [2, 0, 1]  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("kind", [polars.String, polars.Categorical, polars.Enum(["a", "b", "zebra"])])
+def test_texts_of_polars_are_read_with_others_and_missing_ones(kind: Any) -> None:
+    protocol = KRR(["a", "b"], epsilon=1, other=True)
+    column = polars.Series(["b", None, "zebra", "a"], dtype=kind)
+    assert protocol.answers.indices(column).tolist() == [1, 2, 2, 0]
+    assert protocol.answers.indices(column[:0]).tolist() == []
+    assert protocol.answers.indices(np.array(["b", "", "zebra", "a"])).tolist() == [1, 2, 2, 0]
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
 def test_numbered_answers_are_read_from_any_integer_type(kind: type) -> None:
     protocol = KRR(3, epsilon=1, other=True)

@@ -58,11 +58,22 @@ class Answers:
                 return np.where((small >= 0) & (small < len(self.listed)), small, -1) if outside else small
             inside = (values >= 0) & (values < len(self.listed))
             return np.where(inside, values, -1).astype(np.int32)
+        texts = self._texts(values)
+        if texts is not None:
+            found = texts.replace_strict(self.listed, range(len(self.listed)), default=-1, return_dtype=polars.Int32)
+            return found.fill_null(-1).to_numpy()
         column = values.tolist() if isinstance(values, np.ndarray) else values
         if isinstance(column, polars.Series) or hasattr(column, "to_numpy"):
             column = column.to_list() if isinstance(column, polars.Series) else column.tolist()
         place = self._place
         return np.fromiter((_find(place, value) for value in column), dtype=np.int32)
+
+    def _texts(self, values: Any) -> polars.Series | None:
+        """A column of texts that polars can look up at once, when every listed answer is a text."""
+        if not all(isinstance(label, str) for label in self.listed):
+            return None
+        named = isinstance(values, polars.Series) and values.dtype in (polars.String, polars.Categorical, polars.Enum)
+        return values.cast(polars.String) if named else None
 
     @cached_property
     def _counted(self) -> bool:
