@@ -5,8 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.accountants import Orders
-from bruit.privacy.accountants import epsilon as accounted
+from bruit.privacy.accountants import Orders, Price, epsilon_price
 from bruit.privacy.losses import Loss
 from bruit.privacy.numbers import Exact, positive
 
@@ -25,16 +24,25 @@ def calibrate(
     `loss` makes the loss of a noise, for instance `lambda noise: Gaussian(noise, neighbours=REPLACE_ONE) * 10`; its
     epsilon must fall as the noise grows. The noise returned has six decimal digits.
     """
+    return calibrated(loss, epsilon=epsilon, delta=delta, by=by, orders=orders)[0]
+
+
+def calibrated(
+    loss: Callable[[Fraction], Loss], *, epsilon: Exact, delta: Exact, by: str, orders: Orders
+) -> tuple[Fraction, Price]:
+    """The calibrated noise and what it costs."""
     target = float(positive(epsilon, "epsilon"))
+    prices: dict[Fraction, Price] = {}
 
     def gap(log_noise: float) -> float:
+        level = _decimal(log_noise)
         try:
-            cost = float(accounted(loss(_decimal(log_noise)), delta=delta, by=by, orders=orders))
+            prices[level] = epsilon_price(loss(level), delta=delta, by=by, orders=orders)
         except NotPrivate as error:
             if log_noise >= HIGHEST:
                 raise error
             return math.inf
-        return math.log(max(cost, 1e-300) / target)
+        return math.log(max(float(prices[level].amount), 1e-300) / target)
 
     start = 0.0
     if by == "pld":  # Rényi orders answer in a millisecond, and their noise is enough
@@ -42,7 +50,8 @@ def calibrate(
             start = math.log(calibrate(loss, epsilon=epsilon, delta=delta, by="rdp"))
         except (NotPrivate, InvalidArgument, ImportError):  # without numba there are no orders; pld needs none
             start = 0.0
-    return _decimal(_highest_within(gap, *_bracket(gap, start)))
+    noise = _decimal(_highest_within(gap, *_bracket(gap, start)))
+    return noise, prices[noise]
 
 
 def _bracket(gap: Callable[[float], float], start: float) -> tuple[float, float, float, float]:
@@ -55,8 +64,8 @@ def _bracket(gap: Callable[[float], float], start: float) -> tuple[float, float,
             raise InvalidArgument("no noise reaches this epsilon at this delta: ask for more epsilon or a larger delta")
         high = min(high + math.log(2), HIGHEST)
         at_high = gap(high)
-    while at_low <= 0 and low > LOWEST:
-        high, at_high, low = low, at_low, max(low - math.log(1.3), LOWEST)
+    while at_low < -CLOSE and low > LOWEST:  # epsilon grows at least about as fast as the noise falls
+        high, at_high, low = low, at_low, max(low - min(max(-at_low, 0.02), 1.0), LOWEST)
         at_low = gap(low)
     return low, at_low, high, at_high
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bruit.errors import InvalidArgument
 from bruit.privacy.accountants import Orders, epsilon_price
-from bruit.privacy.calibration import calibrate
+from bruit.privacy.calibration import calibrated
 from bruit.privacy.guarantee import Assumption, Guarantee
 from bruit.privacy.losses import Composed, Gaussian, Sampled, Scheme
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
@@ -81,10 +81,10 @@ def plan(
         level = exactly(noise, "noise")
         if level <= 0:
             raise InvalidArgument(f"noise={noise} must be above zero: without noise no epsilon is finite; try 1.0")
+        price = epsilon_price(loss(level), delta=chance, by=by, orders=orders)
     else:
         assert target_epsilon is not None
-        level = calibrate(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
-    price = epsilon_price(loss(level), delta=chance, by=by, orders=orders)
+        level, price = calibrated(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
     return Plan(
         size=size,
