@@ -8,6 +8,13 @@ from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum
 from bruit.central.planning import epsilon_for, expected_error
 from bruit.central.private_quantiles import quantiles
 from bruit.central.probabilities import DECILES
+from bruit.central.quantile_bounds import (
+    Bound,
+    above_threshold_accuracy,
+    histogram_expected_error,
+    histogram_failure,
+    inverse_sensitivity_failure,
+)
 from bruit.central.rank_errors import epsilon_for_rank_error, expected_rank_error
 from bruit.central.selection import exponential, most_common, noisy_max
 from bruit.central.threshold import AboveThreshold
@@ -15,6 +22,8 @@ from bruit.central.threshold import AboveThreshold
 __all__ = [
     "DECILES",
     "AboveThreshold",
+    "Bound",
+    "above_threshold_accuracy",
     "count",
     "epsilon_for",
     "epsilon_for_rank_error",
@@ -23,7 +32,10 @@ __all__ = [
     "exponential",
     "group_by",
     "histogram",
+    "histogram_expected_error",
+    "histogram_failure",
     "inverse_sensitivity",
+    "inverse_sensitivity_failure",
     "mean",
     "most_common",
     "noisy_max",
