@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.channels import ONE
@@ -15,6 +15,7 @@ from bruit.local import KRR, LOLOHA, OUE, Client, Longitudinal, LongitudinalKRR,
 KINDS = [LongitudinalKRR, LongitudinalOUE, LOLOHA]
 
 
+@settings(max_examples=25)
 @given(st.integers(2, 50), st.floats(0.1, 5), st.floats(1.1, 4))
 def test_two_stages_lose_no_more_than_asked(size: int, epsilon: float, ratio: float) -> None:
     for kind in KINDS:
@@ -23,6 +24,7 @@ def test_two_stages_lose_no_more_than_asked(size: int, epsilon: float, ratio: fl
         assert protocol.loss > protocol.epsilon * 999 / 1000
 
 
+@settings(max_examples=25)
 @given(st.integers(2, 50), st.floats(0.1, 5), st.floats(1.1, 4))
 def test_the_lasting_loss_is_that_of_the_memoised_stage(size: int, epsilon: float, ratio: float) -> None:
     krr = LongitudinalKRR(size, epsilon=epsilon, forever=epsilon * ratio)

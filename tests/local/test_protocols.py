@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_law, binomial_window
 
@@ -69,6 +69,7 @@ def maker(request: pytest.FixtureRequest) -> Callable[..., FrequencyProtocol]:
     return request.param  # type: ignore[no-any-return]
 
 
+@settings(max_examples=40)
 @given(st.integers(2, 300), st.one_of(st.floats(0.01, 12), st.fractions(Fraction(1, 100), 12, max_denominator=10**6)))
 def test_the_law_proves_the_epsilon_asked_for(size: int, epsilon: float | Fraction) -> None:
     for make in MAKERS:
