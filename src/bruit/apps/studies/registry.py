@@ -17,6 +17,10 @@ STUDIES = {
         "codes",
         "Codes over noise and over randomised response: capacity, composition, media, error curves (S1.3–S1.7).",
     ),
+    "deciles": (
+        "deciles",
+        "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5).",
+    ),
     "krr-marital": (
         "krr_marital",
         "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
