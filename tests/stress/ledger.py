@@ -8,6 +8,7 @@ must stay under the limit.
 import multiprocessing
 import os
 import random
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -130,6 +131,8 @@ class Worker:
     def keep_running(self) -> None:
         """Starts the process again if it was killed before its attempts were done."""
         if not self.process.is_alive() and self.done() < self.quota:
+            if self.process.exitcode != -signal.SIGKILL:
+                raise RuntimeError(f"a writer ended by itself with status {self.process.exitcode}")
             self._start()
 
 
