@@ -15,7 +15,12 @@ from bruit.local.mean import MeanReports, MeanTally, OneBitMean, mean_from_json
 from bruit.local.protocol import FrequencyProtocol, protocol_from_json
 from bruit.local.rappor import Rappor, RapporReports, RapporTally, rappor_from_json
 from bruit.local.rappor_client import RapporClient, load_client
+from bruit.local.rappor_decoding import Decoder, decode, detection_limit
+from bruit.local.rappor_design import read_candidates
+from bruit.local.rappor_files import read_rappor_protocol, tally_rappor_files, write_rappor_reports
 from bruit.local.rappor_law import RapporLaw
+from bruit.local.rappor_selection import Selection
+from bruit.local.rappor_simulation import drawn_tally
 from bruit.local.shuffling import shuffled, shuffled_delta
 from bruit.local.sketches import CountMeanSketch, HadamardSketch
 from bruit.local.subset import SubsetSelection
@@ -40,6 +45,7 @@ __all__ = [
     "Client",
     "CountMeanSketch",
     "DBitFlip",
+    "Decoder",
     "Faked",
     "ForcedYes",
     "FrequencyProtocol",
@@ -58,23 +64,31 @@ __all__ = [
     "RapporReports",
     "RapporTally",
     "Reports",
+    "Selection",
     "SubsetSelection",
     "Support",
     "Tally",
     "Warner",
     "WindowTally",
     "choose",
+    "decode",
+    "detection_limit",
+    "drawn_tally",
     "load_client",
     "mean_from_json",
     "protocol_from_json",
     "rappor_from_json",
+    "read_candidates",
     "read_protocol",
+    "read_rappor_protocol",
     "read_reports",
     "shuffled",
     "shuffled_delta",
     "tally_files",
     "tally_files_on_spark",
     "tally_from_json",
+    "tally_rappor_files",
     "two_coins",
+    "write_rappor_reports",
     "write_reports",
 ]

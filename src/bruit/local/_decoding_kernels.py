@@ -6,14 +6,24 @@ from bruit._jit import kernel
 
 
 @kernel
-def descend(
+def _level(weights: Any, residual: Any, background: Any, total: float) -> None:
+    """Moves the background, the same for all rows and never below zero, to where it fits best."""
+    pull = 0.0
+    for row in range(residual.size):
+        pull += weights[row] * residual[row]
+    step = max(-background[0], pull / total)
+    background[0] += step
+    for row in range(residual.size):
+        residual[row] -= step
+
+
+@kernel
+def _pass(
     starts: Any, rows: Any, weights: Any, norms: Any, penalties: Any, shares: Any, residual: Any, every: bool
 ) -> float:
-    """One pass over the columns, over those in use only unless `every`; returns the largest step, in deviations.
+    """One pass over the columns, over those in use only unless `every`; the largest step, in standard deviations.
 
-    starts (M + 1,) int64 and rows (entries,) int32 hold the ones of each column; weights (n,), norms (M,), penalties
-    (M,) float64. shares (M,) and residual (n,) float64 are changed in place:
-    share <- max(0, (sum of w r over the ones + norm share - penalty) / norm).
+    share <- max(0, share + (sum of w r over the ones of the column - penalty) / norm)
     """
     largest = 0.0
     for column in range(shares.size):
@@ -31,6 +41,39 @@ def descend(
                 residual[rows[place]] -= step
             largest = max(largest, abs(step) * norms[column] ** 0.5)
     return largest
+
+
+@kernel
+def descend(
+    starts: Any,
+    rows: Any,
+    weights: Any,
+    norms: Any,
+    penalties: Any,
+    shares: Any,
+    residual: Any,
+    background: Any,
+    tolerance: float,
+    passes: int,
+) -> int:
+    """Changes shares, residual and background in place until no step is above the tolerance; the passes it took.
+
+    starts (M + 1,) int64 and rows (entries,) int32 hold the ones of each column; weights and residual (n,), norms,
+    penalties and shares (M,), background (1,) are float64. Passes over the columns in use come between passes over all.
+    """
+    total = weights.sum()
+    done = 0
+    while done < passes:
+        _level(weights, residual, background, total)
+        step = _pass(starts, rows, weights, norms, penalties, shares, residual, True)
+        done += 1
+        if step <= tolerance:
+            break
+        while done < passes and step > tolerance:
+            _level(weights, residual, background, total)
+            step = _pass(starts, rows, weights, norms, penalties, shares, residual, False)
+            done += 1
+    return done
 
 
 @kernel

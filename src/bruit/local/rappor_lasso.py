@@ -1,0 +1,110 @@
+"""The LASSO of a RAPPOR decoding, its degree of shrinking chosen by the data, and what it says without shrinking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from bruit.local._decoding_kernels import descend
+from bruit.local.rappor_design import Design
+
+_PENALTIES: Final = (4.0, 3.0, 2.0, 1.5, 1.2, 1.0, 0.8, 0.6, 0.4)
+"""In standard deviations of a column's own estimate, from the strongest: each fit starts from the last."""
+
+_TOLERANCE: Final = 1e-3  # of a standard deviation
+_PASSES: Final = 500
+_PATIENCE: Final = 1.01
+"""How far above the best the spread may rise before weaker penalties are given up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Shares of the candidates, the background of all other texts, and what is left over.
+
+    `freedom` is df / n. `spread` estimates the deviation of a debiased share over that of the noise alone, which is
+    known and so a floor: it is above one where texts that were not listed or not found, or respondents who reported
+    many times, add to the noise.
+    """
+
+    shares: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    background: float
+    norms: NDArray[np.float64]
+    freedom: float
+    spread: float
+
+    def scores(self, design: Design, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The debiased share of each candidate over its deviation: standard normal for one that nobody has.
+
+        u = b + X'W r / (norm (1 - df / n)), deviation spread / sqrt(norm), where norm = x'W x of the column without its
+        mean, and spread^2 = r'W r / (n (1 - df / n)^2)                 [Javanmard & Montanari 2014, section 3]
+        """
+        norms = self.norms * (1 - self.norms / weights.sum())
+        pull = design.sums(weights * self.residual) / (1 - self.freedom)
+        moved = np.divide(pull, norms, out=np.zeros_like(pull), where=norms > 0)
+        return np.asarray((self.shares + moved) * np.sqrt(norms) / self.spread)
+
+
+def fitted(design: Design, values: NDArray[np.float64], weights: NDArray[np.float64], level: float) -> Fit:
+    """A fit in two rounds: what passes Bonferroni's test after the first is not shrunk in the second."""
+    first = _path(design, values, weights, np.ones(len(design)), None)
+    certain = first.scores(design, weights) > -ndtri(level / len(design))
+    if not certain.any():
+        return first
+    return _path(design, values, weights, np.where(certain, 0.0, 1.0), first)
+
+
+def _path(
+    design: Design,
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    relative: NDArray[np.float64],
+    start: Fit | None,
+) -> Fit:
+    """The fit with the least spread among falling penalties.
+
+    The spread is the generalised cross-validation error, so the least is the best prediction.  [Golub et al. 1979]
+    """
+    norms = design.sums(weights)
+    shares = np.zeros(len(design)) if start is None else start.shares.copy()
+    residual = values.copy() if start is None else start.residual.copy()
+    background = np.array([0.0 if start is None else start.background])
+    best: Fit | None = None
+    for penalty in _PENALTIES:
+        penalties = penalty * relative * np.sqrt(norms)
+        descend(
+            design.starts,
+            design.rows,
+            weights,
+            norms,
+            penalties,
+            shares,
+            residual,
+            background,
+            _TOLERANCE,
+            _PASSES,
+        )
+        found = _fit(shares, residual, float(background[0]), norms, weights)
+        if best is None or found.spread < best.spread:
+            best = found
+        elif found.spread > _PATIENCE * best.spread:
+            break
+    assert best is not None
+    return best
+
+
+def _fit(
+    shares: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    background: float,
+    norms: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Fit:
+    rows = int((weights > 0).sum())
+    freedom = min((int((shares > 0).sum()) + 1) / rows, 1 - 1 / (rows + 1))
+    spread = float(np.sqrt(weights @ residual**2 / rows)) / (1 - freedom)
+    return Fit(shares.copy(), residual.copy(), background, norms, freedom, max(spread, 1.0))
