@@ -123,7 +123,7 @@ def _outcome(protocol: Rappor, columns: Design, fit: Fit, largest: float, found:
         "detection_power": POWER,
         "spread": fit.spread,
         "epsilon_once": float(protocol.law.once),
-        "epsilon_forever": float(protocol.law.forever),
+        "epsilon_forever": "inf" if math.isinf(protocol.law.forever) else float(protocol.law.forever),
     }
 
 
