@@ -91,3 +91,10 @@ def test_people_with_rows_in_many_groups_choose_with_their_bounded_rows(neighbou
     table = bruit.tables.read(frame, person="id").limit(rows=1)
     release = central.most_common(table["city"].among(["Paris", "Lyon"]), budget=ledger.budget(epsilon=100))
     assert release.value == "Lyon"
+
+
+@pytest.mark.parametrize("scores", [np.array([-(2**62) - 1, 2**62 + 1]), np.array([5, 2**63 + 5], np.uint64)])
+def test_scores_of_any_size_overflow_nothing(scores):
+    rng = np.random.default_rng(0)
+    assert by_permutation(scores, Fraction(1), rng) == 1
+    assert by_rejection(scores, Fraction(1), rng) == 1

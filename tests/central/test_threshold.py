@@ -1,5 +1,10 @@
 import copy
+import os
 import pickle
+import subprocess
+import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -54,3 +59,51 @@ def test_declared_numbers_are_checked_before_the_charge(ledger, table):
     with pytest.raises(BudgetMissing):
         AboveThreshold(table, 0, sensitivity=1, budget=None)
     assert not ledger.entries
+
+
+def test_threads_cannot_hear_two_answers_above(ledger, table):
+    """A slow question below must not reopen what a quick one above has closed."""
+    asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
+    heard, started = [], threading.Event()
+
+    def slow(_):
+        started.set()
+        time.sleep(0.05)
+        return -1000
+
+    def ask(question):
+        try:
+            heard.append(asking.ask(question))
+        except PrivacyError:
+            heard.append("refused")
+
+    threads = [threading.Thread(target=ask, args=(slow,))]
+    threads[0].start()
+    started.wait()
+    threads += [threading.Thread(target=ask, args=(lambda _: 1000,)) for _ in range(8)]
+    for thread in threads[1:]:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert heard.count(True) == 1
+    assert heard.count("refused") == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_hears_nothing():
+    program = """
+import os, polars, bruit
+from bruit.errors import PrivacyError
+table = bruit.tables.read(polars.DataFrame({"x": [1]}), person=bruit.EACH_ROW)
+book = bruit.Ledger("rows", epsilon=1, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
+asking = bruit.central.AboveThreshold(table, 0, sensitivity=1, budget=book.budget(epsilon=1))
+if os.fork() == 0:
+    try:
+        asking.ask(lambda _: 1000)
+    except PrivacyError:
+        os._exit(7)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "7"

@@ -11,7 +11,7 @@ from bruit.central.noise import bought_noise, draw, half_width
 from bruit.central.paying import pay, require_price
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
-from bruit.privacy import REPLACE_ONE, Covers, Interval, Neighbours, Release
+from bruit.privacy import ADD_OR_REMOVE_ONE, Covers, Interval, Neighbours, Release
 from bruit.tables import Among, Column, cells, draw_key
 from bruit.tables import histogram as exact_histogram
 
@@ -21,7 +21,7 @@ def histogram_sensitivity(groups: int, rows: int, neighbours: Neighbours) -> tup
 
     groups * rows for one person present or absent; twice that when one is exchanged for another.
     """
-    people = 2 if neighbours == REPLACE_ONE else 1
+    people = 1 if neighbours is ADD_OR_REMOVE_ONE else 2
     return people * groups * rows, people * groups
 
 

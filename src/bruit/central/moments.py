@@ -12,7 +12,7 @@ from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, la
 from bruit.central.paying import pay, require_price, share
 from bruit.errors import InvalidArgument, OutOfDomain
 from bruit.ledger import Budget
-from bruit.privacy import EACH_ROW, REPLACE_ONE, Assumption, Covers, Interval, Loss, Neighbours, Release, composed
+from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Covers, Interval, Loss, Neighbours, Release, composed
 from bruit.tables import Column, Within, reach, total
 from bruit.tables import count as exact_count
 
@@ -22,25 +22,17 @@ WIDEST_SQUARE = 2**31
 
 def sum_sensitivity(column: Column, neighbours: Neighbours, *, around: int = 0, power: int = 1) -> int:
     """The most one person moves a sum of a column, in steps of the grid."""
-    table = column.table
-    each_row = table.person == EACH_ROW
-    return moved_by_one(column.numbers, neighbours, rows=table.bounds[1], each_row=each_row, around=around, power=power)
+    return moved_by_one(column.numbers, neighbours, rows=column.table.bounds[1], around=around, power=power)
 
 
-def moved_by_one(
-    domain: Within, neighbours: Neighbours, *, rows: int, each_row: bool, around: int = 0, power: int = 1
-) -> int:
+def moved_by_one(domain: Within, neighbours: Neighbours, *, rows: int, around: int = 0, power: int = 1) -> int:
     """The most one person moves a sum, from what is public.
 
-    Added or removed: the farther end of what the person can add. Exchanged: from one end to the other, where zero (the
-    rows were dropped) is among the ends unless every row of EACH_ROW is kept by a stated `missing`.
+    Added or removed: the farther end of what the person can add. Exchanged: from one end to the other. Zero is among
+    the ends: where the table is a filtered part of the data, a row may leave it.
     """
     low, high = reach(domain, rows=rows, around=around, power=power)
-    if neighbours != REPLACE_ONE:
-        return max(-low, high)
-    if each_row and domain.missing is not None and power == 1:
-        return domain.highest - domain.lowest
-    return high - low
+    return max(-low, high) if neighbours is ADD_OR_REMOVE_ONE else high - low
 
 
 def sum(  # noqa: A001  the statistic's own name, used as central.sum

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bruit.errors import NotPrivate, PrivacyError
+from bruit.errors import InvalidArgument, NeighboursDiffer, NotPrivate, PrivacyError
 from bruit.ledger import Budget, Charge, require
-from bruit.privacy import Approximate, Assumption, Loss, Pure
+from bruit.privacy import LOCAL, Approximate, Assumption, Loss, Pure
 from bruit.randomness import generator, is_strong
 from bruit.tables import Table
 
@@ -16,6 +16,13 @@ from bruit.tables import Table
 def require_price(budget: Any, table: Table, what: str) -> Budget:
     """The budget, where its book protects the people whose rows the table holds."""
     price = require(budget, what)
+    if price.neighbours is LOCAL:
+        raise NeighboursDiffer(
+            f"{what} reads a table behind one curator; the book {price.ledger.name!r} is local, kept by respondents: "
+            "use a book for add or remove one, or for replace one"
+        )
+    if price.epsilon == 0:
+        raise InvalidArgument(f"{what}: a price of epsilon=0 buys no answer; give an epsilon above zero")
     if price.person != table.person:
         raise PrivacyError(
             f"{what}: the book {price.ledger.name!r} protects {price.person!r}, the rows of this table belong to "

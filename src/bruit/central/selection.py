@@ -111,29 +111,36 @@ class _Choice:
         candidates: Sequence[C],
         scores: Callable[[np.random.Generator], ArrayLike],
         method: str,
-        chosen: Callable[[NDArray[np.int64], Fraction, np.random.Generator], int],
+        chosen: Callable[[NDArray[np.integer], Fraction, np.random.Generator], int],
         rng: np.random.Generator | None,
     ) -> Release[C]:
         """Charges, computes the scores, draws."""
         charge, source = pay(self.price, Pure(self.epsilon, neighbours=self.price.neighbours), what=self.what, rng=rng)
-        integers = np.asarray(scores(source))
-        if integers.shape != (self.candidates,) or not np.issubdtype(integers.dtype, np.integer):
+        found = np.asarray(scores(source))
+        if found.shape != (self.candidates,) or found.dtype.kind not in "iu":
             raise InvalidArgument(f"{self.what}: scores must be one whole number for each of the candidates")
-        winner = candidates[chosen(integers.astype(np.int64), self.exponent, source)]
+        winner = candidates[chosen(found, self.exponent, source)]
         return charge.finish(Release(value=winner, guarantee=charge.guarantee, method=method))
 
 
-def by_rejection(scores: NDArray[np.int64], exponent: Fraction, rng: np.random.Generator) -> int:
+def by_rejection(scores: NDArray[np.integer], exponent: Fraction, rng: np.random.Generator) -> int:
     """An index with probability proportional to exp(exponent * score), exactly."""
-    behind = scores.max() - scores
+    behind = _behind(scores)
     while True:
-        index = int(uniform_below(len(scores), 1, rng=rng)[0])
-        if bernoulli_exp(exponent * int(behind[index]), 1, rng=rng)[0]:
+        index = int(uniform_below(len(behind), 1, rng=rng)[0])
+        if bernoulli_exp(exponent * behind[index], 1, rng=rng)[0]:
             return index
 
 
-def by_permutation(scores: NDArray[np.int64], exponent: Fraction, rng: np.random.Generator) -> int:
+def by_permutation(scores: NDArray[np.integer], exponent: Fraction, rng: np.random.Generator) -> int:
     """The first index in random order whose coin, of chance exp(-exponent * (best - score)), shows one."""
-    behind = scores.max() - scores
-    order = iter(permutation(len(scores), rng=rng))
-    return next(int(i) for i in order if bernoulli_exp(exponent * int(behind[i]), 1, rng=rng)[0])
+    behind = _behind(scores)
+    order = iter(permutation(len(behind), rng=rng))
+    return next(int(i) for i in order if bernoulli_exp(exponent * behind[i], 1, rng=rng)[0])
+
+
+def _behind(scores: NDArray[np.integer]) -> list[int]:
+    """How far each score is behind the best, in whole numbers that cannot overflow."""
+    whole: list[int] = scores.tolist()
+    best = max(whole)
+    return [best - score for score in whole]

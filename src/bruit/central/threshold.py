@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from threading import RLock
 from typing import NoReturn
 
 import numpy as np
@@ -48,13 +50,19 @@ class AboveThreshold:
         self.guarantee: Guarantee = charge.guarantee
         self._table, self._scale, self._finished = table, Fraction(sensitivity) / epsilon, False
         self._threshold = int(threshold) + self._noise(2)
+        self._asking, self._process = RLock(), os.getpid()
 
     def ask(self, question: Question) -> bool:
         """Whether the answer is above the threshold; after the first yes nothing more is answered."""
-        if self._finished:
-            raise PrivacyError("AboveThreshold has found its answer above: pay for another one to ask on")
-        self._finished = int(question(self._table)) + self._noise(4) >= self._threshold
-        return self._finished
+        with self._asking:
+            if os.getpid() != self._process:
+                raise PrivacyError(
+                    "AboveThreshold cannot be copied into another process: two would share its noise"
+                )
+            if self._finished:
+                raise PrivacyError("AboveThreshold has found its answer above: pay for another one to ask on")
+            self._finished = int(question(self._table)) + self._noise(4) >= self._threshold
+            return self._finished
 
     def first(self, questions: Iterable[Question]) -> int | None:
         """The index of the first question whose answer is above, or None."""

@@ -14,6 +14,7 @@ import numpy as np
 import polars
 
 from bruit.randomness import uniform_below
+from bruit.tables.total import collected
 
 MODULUS = 2**31 - 1
 """A prime below 2^31: a product of two residues stays below 2^62, which every engine multiplies alike."""
@@ -69,7 +70,7 @@ def _hashed(pairs: nw.LazyFrame[Any], key: Key) -> nw.LazyFrame[Any]:
     if pairs.collect_schema()["person"].is_integer():
         pairs = pairs.with_columns(_residue("person").alias("number"))
     else:
-        local = pairs.collect("polars").to_polars()
+        local = collected(pairs)
         numbers = (local["person"].hash(seed=0) % MODULUS).cast(polars.Int64)
         pairs = nw.from_native(local.with_columns(numbers.alias("number")).lazy())
     mixed = nw.col("number") * key.person % MODULUS + _residue("integer") * key.group % MODULUS

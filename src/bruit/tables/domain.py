@@ -115,7 +115,7 @@ class Among:
         """The integer of each value of a column, null where the row is dropped, computed inside the engine."""
         texts = nw.col(name)
         if kind == nw.Boolean:
-            texts = nw.when(texts).then(nw.lit("true")).otherwise(nw.lit("false"))
+            texts = nw.when(~texts).then(nw.lit("false")).otherwise(nw.when(texts).then(nw.lit("true")))
         elif kind.is_integer() or kind in (nw.Categorical, nw.Enum):
             texts = texts.cast(nw.String)
         elif kind != nw.String:

@@ -16,6 +16,7 @@ from bruit.privacy import EACH_ROW
 from bruit.tables.bounding import MODULUS, Key, bounded_groups, bounded_rows, chosen_groups
 from bruit.tables.domain import Within
 from bruit.tables.table import Column, Table, UndeclaredColumn, encoded, require_one_table
+from bruit.tables.total import collected
 
 MOST_CELLS = 2**27
 """The most cells of a dense answer: a gibibyte of counts."""
@@ -28,8 +29,8 @@ def count(data: Table | Column) -> int:
     frame = encoded([data]) if isinstance(data, Column) else data.frame
     if table.person == EACH_ROW:
         return _number(frame.select(nw.len().alias("total")))
-    person = "person" if isinstance(data, Column) else table.person
-    each = frame.select(person).drop_nulls().group_by(person).agg(nw.len().alias("rows"))
+    whose = nw.col("person" if isinstance(data, Column) else table.person).alias("person")
+    each = frame.select(whose).drop_nulls().group_by("person").agg(nw.len().alias("rows"))
     return _number(each.select(nw.col("rows").clip(None, rows).sum().alias("total")))
 
 
@@ -105,10 +106,10 @@ def found_groups(column: UndeclaredColumn, *, key: Key) -> tuple[list[str], NDAr
     text = nw.col(name).cast(nw.String).alias("group")
     if table.person == EACH_ROW:
         counted = table.frame.select(text).drop_nulls().group_by("group").agg(nw.len().alias("rows"))
-        return _texts(counted.collect("polars").to_polars())
+        return _texts(collected(counted))
     groups, rows = table.bounds
     people = table.frame.select(text, nw.col(table.person).alias("person")).drop_nulls()
-    pairs = people.group_by("person", "group").agg(nw.len().alias("rows")).collect("polars").to_polars()
+    pairs = collected(people.group_by("person", "group").agg(nw.len().alias("rows")))
     numbered = pairs.with_columns((polars.col("group").hash(seed=0) % MODULUS).cast(polars.Int64).alias("integer"))
     kept = chosen_groups(nw.from_native(numbered.lazy()), groups=groups, key=key, ties="group").collect().to_polars()
     return _texts(kept.group_by("group").agg(polars.col("rows").clip(None, rows).sum()))
@@ -131,10 +132,10 @@ def _counted(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _tallied(frame: nw.LazyFrame[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    local = frame.collect("polars").to_polars().cast(polars.Int64).sort("integer")
+    local = collected(frame).cast(polars.Int64).sort("integer")
     return local["integer"].to_numpy(), local["rows"].to_numpy()
 
 
 def _number(frame: nw.LazyFrame[Any]) -> int:
-    value = frame.collect("polars").item(0, "total")
+    value = collected(frame).item(0, "total")
     return 0 if value is None else int(value)

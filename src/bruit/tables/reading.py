@@ -11,6 +11,7 @@ import polars
 from bruit.errors import InvalidArgument, MissingData
 from bruit.privacy import EACH_ROW
 from bruit.tables.table import Table, require_column
+from bruit.tables.total import from_pandas, require_whole
 
 
 def read(source: object, *, person: str) -> Table:
@@ -32,6 +33,8 @@ def read(source: object, *, person: str) -> Table:
 def _frame(source: object) -> nw.LazyFrame[Any]:
     if isinstance(source, str | Path):
         return nw.from_native(_scan(Path(source)))
+    if nw.dependencies.is_pandas_dataframe(source):
+        return nw.from_native(from_pandas(source).lazy())
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
     except TypeError as error:
@@ -39,27 +42,16 @@ def _frame(source: object) -> nw.LazyFrame[Any]:
             f"cannot read a table from {type(source).__name__}; "
             "give a path, or a frame of polars, pandas, pyarrow, DuckDB or Spark"
         ) from error
-    if isinstance(frame, nw.LazyFrame):
-        return frame
-    return nw.from_native(_as_polars(frame).lazy())
+    return frame if isinstance(frame, nw.LazyFrame) else nw.from_native(frame.to_polars().lazy())
 
 
 def _scan(path: Path) -> polars.LazyFrame:
     if not path.exists():
         raise MissingData(f"{path}: no such file or folder")
-    pattern = path if path.is_file() else path / "**" / "*.parquet"
     if path.suffix.lower() in {".csv", ".tsv"}:
         separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        return polars.scan_csv(path, infer_schema=False, separator=separator, truncate_ragged_lines=True)
-    return polars.scan_parquet(pattern)
-
-
-def _as_polars(frame: nw.DataFrame[Any]) -> polars.DataFrame:
-    """A frame in memory as polars; a column of Python objects becomes text, so that no mixture of types is an error."""
-    objects = [name for name, kind in frame.schema.items() if kind == nw.Object]
-    if not objects:
-        return frame.to_polars()
-    native = frame.to_native().copy()
-    for name in objects:
-        native[name] = [None if value is None or value != value else str(value) for value in native[name]]
-    return polars.from_pandas(native)
+        require_whole(path, separator)
+        return polars.scan_csv(
+            path, infer_schema=False, separator=separator, truncate_ragged_lines=True, encoding="utf8-lossy"
+        )
+    return polars.scan_parquet(path if path.is_file() else path / "**" / "*.parquet")

@@ -1,0 +1,68 @@
+"""Total conversions: whatever a record holds, reading it raises nothing and shows nothing."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import polars
+
+from bruit.errors import BadFile, StorageError
+
+BLOCK = 1 << 24
+TAIL = 1 << 16
+MISSING = {"NAType", "NaTType"}
+"""What pandas calls its own missing values, told by name so that pandas need not be installed."""
+
+
+def from_pandas(frame: Any) -> polars.DataFrame:
+    """A pandas frame as polars; a column of Python objects becomes text, whatever mixture of types it holds."""
+    columns = {str(name): _column(frame[name]) for name in frame.columns}
+    return polars.DataFrame(columns)
+
+
+def collected(frame: nw.LazyFrame[Any]) -> polars.DataFrame:
+    """The rows of a lazy frame; where the engine fails, its message is withheld because it may show a record."""
+    try:
+        return frame.collect("polars").to_polars()
+    except Exception:
+        raise StorageError(
+            "the engine failed while it read the table; its own message may show records and is withheld. "
+            "As the curator, run the same query in the engine to see it"
+        ) from None
+
+
+def require_whole(path: Path, separator: str) -> None:
+    """Refuses a CSV file that was cut: quotes that do not pair up, or a last line with fewer fields than the first."""
+    quotes = 0
+    with path.open("rb") as file:
+        first = file.readline()
+        file.seek(0)
+        while block := file.read(BLOCK):
+            quotes += block.count(b'"')
+        file.seek(max(file.tell() - TAIL, 0))
+        lines = file.read().splitlines()
+    if quotes % 2:
+        raise BadFile(f"{path}: a quoted field is never closed; the file was cut or is not CSV")
+    wanted, last = first.count(separator.encode()), lines[-1] if lines else first
+    if b'"' not in first + last and last.count(separator.encode()) < wanted:
+        raise BadFile(f"{path}: the last line has fewer fields than the first; the file was cut half-way")
+
+
+def _column(series: Any) -> polars.Series:
+    if series.dtype.kind in "biufM" and not hasattr(series.dtype, "categories"):
+        return polars.Series(series.to_numpy())
+    return polars.Series([text(value) for value in series], dtype=polars.String)
+
+
+def text(value: object) -> str | None:
+    """The text of any object, None where it is missing."""
+    if (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in {"NAType", "NaTType"}
+    ):
+        return None
+    return str(value).encode("utf-8", "replace").decode()
