@@ -72,7 +72,7 @@ def bruit_deciles(cell: Cell) -> Answer:
     def answer(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         table = bruit.tables.read(polars.DataFrame({"x": records}), person=bruit.EACH_ROW)
         column = table["x"].within(low, high, grid=f"{(high - low) / CELLS_OF_GRID:.6f}", missing=0)
-        return bruit.central.quantiles(column, bruit.DECILES, budget=budget).value
+        return bruit.central.quantiles(column, bruit.DECILES, budget=budget, public_size=cell.replace).value
 
     return answer
 

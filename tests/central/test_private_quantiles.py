@@ -11,6 +11,7 @@ import bruit
 from bruit import central
 from bruit.central.private_quantiles import METHODS
 from bruit.central.records import in_order
+from bruit.central.spacings import Spacing
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate
 
 AWKWARD = {
@@ -104,12 +105,21 @@ def test_more_than_the_largest_epsilon_is_not_charged(ledger):
     assert central.quantiles(column([1.0]), 0.5, budget=ledger.budget(epsilon=900)).guarantee.epsilon == 200
 
 
-def test_the_size_is_public_only_where_no_row_can_be_dropped(neighbours, ledger):
-    kept = central.quantiles(column([1.0], missing=0), 0.5, budget=ledger.budget(epsilon=1))
-    dropped = central.quantiles(column([1.0]), 0.5, budget=ledger.budget(epsilon=1))
+def test_the_size_is_public_only_where_it_is_stated_and_can_be(neighbours, ledger):
     public = bruit.privacy.Assumption.PUBLIC_SIZE
-    assert (public in kept.guarantee.assumes) == (neighbours is bruit.REPLACE_ONE)
-    assert public not in dropped.guarantee.assumes
+    silent = central.quantiles(column([1.0], missing=0), 0.5, budget=ledger.budget(epsilon=1))
+    assert public not in silent.guarantee.assumes
+    with pytest.raises(InvalidArgument, match="public_size"):
+        central.quantiles(column([1.0]), 0.5, budget=ledger.budget(epsilon=1), public_size=True)
+    if neighbours is bruit.ADD_OR_REMOVE_ONE:
+        with pytest.raises(InvalidArgument, match="private"):
+            central.quantiles(column([1.0], missing=0), 0.5, budget=ledger.budget(epsilon=1), public_size=True)
+        return
+    for method in METHODS:
+        stated = central.quantiles(
+            column([1.0, 2.0], missing=0), 0.5, budget=ledger.budget(epsilon=1), public_size=True, method=method
+        )
+        assert public in stated.guarantee.assumes
 
 
 def test_a_person_with_many_rows_is_bounded(neighbours):
@@ -139,3 +149,34 @@ def test_digits_sort_as_numpy_does(rows):
 def test_rounding_of_floats_in_probabilities():
     assert central.probabilities.as_probabilities(np.linspace(0, 1, 11)[1:-1]) == bruit.DECILES
     assert central.probabilities.as_probabilities("1/3") == (Fraction(1, 3),)
+
+
+@pytest.mark.parametrize("method", [None, "exponential", "recursive", "histogram", "inverse-sensitivity"])
+def test_a_log_spacing_finds_the_quantiles_of_a_long_tail(method, ledger):
+    values = np.random.default_rng(6).lognormal(3, 2, 20_000)
+    tail = bruit.tables.read(pl.DataFrame({"x": values}), person=bruit.EACH_ROW)["x"].within(0, 10**6, grid="0.1")
+    release = central.quantiles(
+        tail, bruit.DECILES, spacing="log1p", method=method, steps=5000, budget=ledger.budget(epsilon=50),
+        rng=np.random.default_rng(7),
+    )  # fmt: skip
+    np.testing.assert_allclose(release.value, np.quantile(values, np.arange(1, 10) / 10), rtol=0.05, atol=0.2)
+    assert release.details["spacing"] == "log1p"
+
+
+def test_a_log_spacing_keeps_order_ends_and_the_grid():
+    spacing = Spacing(bruit.tables.within(-5, 10**6, grid="0.5"), "log1p")
+    steps = np.arange(0, spacing.domain.size, 97)
+    cells = spacing.cells(steps)
+    assert (np.diff(cells) >= 0).all()
+    assert cells[0] == 0
+    assert spacing.cells(np.array([spacing.domain.size - 1]))[0] == spacing.size - 1
+    values = spacing.values(np.array([0, spacing.size - 1]))
+    assert values.tolist() == [-5.0, 10.0**6]
+    assert ((spacing.values(cells) * 2) % 1 == 0).all()
+
+
+def test_a_spacing_that_does_not_fit_is_refused(ledger):
+    for wrong in ({"spacing": "log"}, {"spacing": "log1p", "method": "smooth"}):
+        with pytest.raises(InvalidArgument, match="spacing"):
+            central.quantiles(column([1.0]), 0.5, budget=ledger.budget(epsilon=1), **wrong)
+    assert not ledger.entries

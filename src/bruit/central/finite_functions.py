@@ -19,7 +19,7 @@ from bruit.central.records import Person, person_of
 from bruit.central.selection import by_rejection
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
-from bruit.privacy import Assumption, Pure, Release
+from bruit.privacy import REPLACE_ONE, Assumption, Pure, Release
 from bruit.tables import Among, Column, draw_key, tally
 
 T = TypeVar("T", bound=Hashable)
@@ -38,15 +38,17 @@ def inverse_sensitivity(
     *,
     reach: int,
     budget: Budget | None,
+    public_size: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Release[T]:
     """One of the declared outcomes of a function, the likelier the fewer records would have to change for it.
 
     `function` is given how many records have each value of the domain. It is asked about every table within `reach`
-    changes; a table for which it fails, or gives an outcome that was not declared, counts for no outcome.
+    changes; a table for which it fails, or gives an outcome that was not declared, counts for no outcome. Where the
+    size is public, as in `quantiles`, only tables of that size are looked at.
     """
     price = require_price(budget, column.table, "central.inverse_sensitivity")
-    person = _person(column, price)
+    person = _person(column, price, public_size=public_size)
     _check(outcomes, reach, column.domain.size, person)
     epsilon = share(price, 1, "central.inverse_sensitivity")
     assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
@@ -113,10 +115,10 @@ def _moved(table: Counts, place: int, by: int, other: int | None = None) -> Coun
     return tuple(changed)
 
 
-def _person(column: Column, price: Budget) -> Person:
-    if isinstance(column.domain, Among):
-        return Person(column.table.bounds[1], price.neighbours.value == "replace one", fixed_size=False)
-    return person_of(column, price.neighbours)
+def _person(column: Column, price: Budget, *, public_size: bool) -> Person:
+    if isinstance(column.domain, Among) and not public_size:
+        return Person(column.table.bounds[1], price.neighbours is REPLACE_ONE, fixed_size=False)
+    return person_of(column, price.neighbours, public_size=public_size)
 
 
 def _check(outcomes: Sequence[Hashable], reach: int, size: int, person: Person) -> None:

@@ -23,6 +23,7 @@ from bruit.central.records import Person, parted, person_of, read_cells
 from bruit.central.recursive_quantiles import draw_recursively, recursive_plan
 from bruit.central.segments import Segments, draw_cell, near, segments, single_pruning
 from bruit.central.single_quantile import draw_quantile, single_plan
+from bruit.central.spacings import Spacing
 from bruit.central.threshold_quantiles import STEPS, draw_edges, threshold_plan
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
@@ -62,29 +63,34 @@ def quantiles(
     method: str | None = None,
     steps: int = STEPS,
     smoothing: Exact | None = None,
+    spacing: str = "linear",
+    public_size: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Release[NDArray[np.float64]]:
     """The values below which given shares of the records lie, in the units of the column and in increasing order.
 
     Without a `method`, one quantile is drawn by the exponential mechanism, several by the joint one, and lists that the
     joint one cannot carry by recursion. `steps` is for the histogram method, `smoothing`, in the units of the column,
-    for the smooth one. Records are clamped to the declared bounds; any table, an empty one too, gives an answer.
+    for the smooth one. `spacing="log1p"` takes candidates that lie close together near the low bound and far apart near
+    the high one, for columns with a long tail. `public_size` states, under REPLACE_ONE, that no replacement changes how
+    many records there are. Records are clamped to the declared bounds; any table, an empty one too, gives an answer.
     """
     wanted = as_probabilities(probabilities)
     price = require_price(budget, column.table, "central.quantiles")
     epsilon = min(share(price, 1, "central.quantiles"), LARGEST_EPSILON)
-    person = person_of(column, price.neighbours)
-    mechanism = Question(wanted, column.numbers, epsilon, person, steps, smoothing).mechanism(method)
+    person = person_of(column, price.neighbours, public_size=public_size)
+    question = Question(wanted, column.numbers, epsilon, person, steps, smoothing, spacing)
+    mechanism = question.mechanism(method)
     assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
     loss = Pure(epsilon, neighbours=price.neighbours)
     charge, source = pay(price, loss, what="central.quantiles", rng=rng, assumes=assumes)
-    cells = mechanism.drawn(read_cells(column, rng=source), source)
+    records = question.candidates.cells(read_cells(column, rng=source))
     release = Release(
-        value=column.numbers.decode(cells + column.numbers.lowest),
+        value=question.candidates.values(mechanism.drawn(records, source)),
         guarantee=charge.guarantee,
         method=mechanism.method,
         labels=tuple(f"{float(p):g}" for p in wanted),
-        details={"probabilities": [str(p) for p in wanted], **mechanism.details},
+        details={"probabilities": [str(p) for p in wanted], "spacing": spacing, **mechanism.details},
     )
     return charge.finish(release)
 
@@ -99,6 +105,17 @@ class Question:
     person: Person
     steps: int
     smoothing: Exact | None
+    spacing: str = "linear"
+
+    @property
+    def candidates(self) -> Spacing:
+        """Which values may be answered."""
+        return Spacing(self.domain, self.spacing)
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return self.candidates.size
 
     def mechanism(self, method: str | None) -> Mechanism:
         """The mechanism of a method, or of the default."""
@@ -120,25 +137,25 @@ class Question:
     def sub_cells(self) -> int:
         """A power of two near 2^24 epsilon, since ranks within 1 / epsilon of each other need not be told apart."""
         wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
-        return 1 << min(round(log2(wished)), 61 - self.domain.size.bit_length())
+        return 1 << min(round(log2(wished)), 61 - self.size.bit_length())
 
     def joint(self) -> Mechanism | None:
         """Cuts drawn together, with the size of the table where it is private."""
-        plan = joint_plan(self.probabilities, self.domain.size * self.sub_cells, self.epsilon, self.person)
+        plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         if plan is None:
             return None
         return self._made("joint", lambda cells, rng: draw_jointly(cells, plan, Dice(rng)), sub_cells=self.sub_cells)
 
     def recursive(self) -> Mechanism:
         """The middle quantile first, then each half."""
-        plan = recursive_plan(self.probabilities, self.domain.size * self.sub_cells, self.epsilon, self.person)
+        plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         return self._made(
             "recursive", lambda cells, rng: draw_recursively(cells, plan, Dice(rng)), sub_cells=self.sub_cells
         )
 
     def exponential(self) -> Mechanism:
         """Each quantile by itself, epsilon shared equally."""
-        size, each = self.domain.size, self.epsilon / len(self.probabilities)
+        size, each = self.size, self.epsilon / len(self.probabilities)
         plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
 
         def draw(cells: Cells, rng: np.random.Generator) -> Cells:
@@ -151,11 +168,9 @@ class Question:
 
     def histogram(self) -> Mechanism:
         """AboveThreshold over equal steps."""
-        plan = threshold_plan(self.probabilities, self.domain.size, self.epsilon, self.person, steps=self.steps)
+        plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
         details = {"steps": len(plan.edges) - 1, "edge": "left"}
-        return Mechanism(
-            "histogram", self.domain.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details
-        )
+        return Mechanism("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
 
     def inverse_sensitivity(self) -> Mechanism:
         """Each quantile by the number of records that would have to change."""
@@ -163,15 +178,17 @@ class Question:
 
     def smooth(self) -> Mechanism:
         """The same, with the least number within a distance."""
+        if self.spacing != "linear":
+            raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
         radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")
         if radius < 0:
             raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
         whole = round(radius / self.domain.grid)
         draw = self._by_lengths(whole)
-        return Mechanism("smooth", self.domain.size, draw, details={"smoothing": float(whole * self.domain.grid)})
+        return Mechanism("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
 
     def _by_lengths(self, radius: int) -> Draw:
-        size, person = self.domain.size, self.person
+        size, person = self.size, self.person
         lengths = lengths_by_exchange if person.fixed_size else lengths_by_moves
         moves = 1 if person.fixed_size else person.moves
         plan = single_pruning(self.epsilon / len(self.probabilities), moves, size)
@@ -193,4 +210,4 @@ class Question:
     def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Mechanism:
         errors = rank_error(self.probabilities, self.epsilon, self.person, method)
         details = {"expected_rank_error": errors.round(3).tolist()}
-        return Mechanism(method, self.domain.size, draw, sub_cells, details)
+        return Mechanism(method, self.size, draw, sub_cells, details)

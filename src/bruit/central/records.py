@@ -9,6 +9,7 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.central._sorting_kernels import sort_digits
+from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.randomness import uniform_below
 from bruit.tables import Column, draw_key, tally
@@ -22,7 +23,7 @@ FEW = 512
 class Person:
     """What one person can change among the records: at most `rows` of them come, go, or are exchanged.
 
-    The number of records is public (`fixed_size`) only where every row is one person's and none is ever dropped.
+    The number of records is public (`fixed_size`) only where that was stated.
     """
 
     rows: int
@@ -35,11 +36,20 @@ class Person:
         return self.rows * (2 if self.exchanged else 1)
 
 
-def person_of(column: Column, neighbours: Neighbours) -> Person:
-    """What one person can change among the records of a column."""
+def person_of(column: Column, neighbours: Neighbours, *, public_size: bool = False) -> Person:
+    """What one person can change among the records of a column.
+
+    A public size is taken at its word under REPLACE_ONE, where every row is one person's and none can be dropped: only
+    who made the table knows that it was not filtered by what the rows hold.
+    """
     exchanged = neighbours is REPLACE_ONE
-    kept = column.table.person == EACH_ROW and column.numbers.missing is not None
-    return Person(column.table.bounds[1], exchanged, exchanged and kept)
+    if public_size and not exchanged:
+        raise InvalidArgument("public_size=True: under ADD_OR_REMOVE_ONE the size of a table is private; leave it out")
+    if public_size and (column.table.person != EACH_ROW or column.numbers.missing is None):
+        raise InvalidArgument(
+            "public_size=True needs person=EACH_ROW and a stated missing=: otherwise a replaced row may be dropped"
+        )
+    return Person(column.table.bounds[1], exchanged, public_size)
 
 
 def read_cells(column: Column, *, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -71,6 +71,7 @@ def ask_once(*, rng: np.random.Generator, law: str, method: str, rows: int, epsi
         budget=book.budget(epsilon=epsilon),
         method=method,
         steps=STEPS,
+        public_size=True,
         smoothing=SMOOTHING[law] if method == "smooth" else None,
         rng=rng,
     )
