@@ -11,6 +11,7 @@ COMMANDS = {
     "code": "Encode, decode and explain error-correcting codes and check digits.",
     "demo": "A tour in ten seconds, offline.",
     "ledger": "Create, show and export the book of a data set.",
+    "release": "Release a private statistic of a file, paid from a book.",
     "study": "Run a study of the source documents.",
     "survey": "Plan, randomise, estimate and decode a survey.",
 }

@@ -1,0 +1,153 @@
+"""`bruit release`: a private statistic of a file, paid from a book."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import rich_click as click
+from rich.markup import escape
+
+from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.apps.cli.release_question import Question, chosen, opened, price_of
+from bruit.errors import InvalidArgument
+from bruit.ledger import Amount, Ledger
+from bruit.privacy import Release
+
+EXAMPLE = (
+    "Example: bruit release people.parquet --person id --rows 1 --column income --within 0 500000 --grid 100 "
+    "--quantiles deciles --epsilon 0.5 --ledger payroll --preview"
+)
+MOST_LINES = 100
+"""Lines of a table for people; JSON has them all."""
+
+
+@click.command("release", epilog=EXAMPLE)
+@click.argument("source")
+@click.option("--person", required=True, help="The column that says whose row it is, or 'each row'.")
+@click.option("--rows", type=int, help="The most rows of one person that count (in each group).")
+@click.option("--groups", type=int, help="The most groups that one person counts in.")
+@click.option("--column", help="The column that the statistic is about.")
+@click.option("--within", nargs=2, metavar="LOW HIGH", help="Its bounds, known before seeing the data.")
+@click.option("--grid", help="The step that its numbers are rounded to.")
+@click.option("--missing", help="What a missing number counts as; without it such rows are dropped.")
+@click.option("--among", metavar="A,B,C", help="Its categories (of the grouping column with --group-by).")
+@click.option("--count", is_flag=True, help="How many rows.")
+@click.option("--sum", "sum_", is_flag=True, help="The sum of the column.")
+@click.option("--mean", is_flag=True, help="The mean of the column.")
+@click.option("--variance", is_flag=True, help="The variance of the column.")
+@click.option("--size", type=int, help="The public number of rows, for a mean or a variance.")
+@click.option("--histogram", is_flag=True, help="How many rows have each value of the column.")
+@click.option("--quantiles", help="deciles, quartiles, median, percentiles, or numbers like 0.1,0.5,0.9.")
+@click.option(
+    "--group-by", metavar="COLUMN", help="Counts by group; sums with --sum. Without --among it needs --delta."
+)
+@click.option("--epsilon", required=True, help="The price of this release.")
+@click.option("--delta", help="The δ of this release, for groups that nobody listed.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
+@in_store
+@click.option(
+    "--preview", is_flag=True, help="Show the error to expect and what will be left; charge and read nothing."
+)
+@json_option
+def command(
+    *,
+    source: str,
+    person: str,
+    rows: int | None,
+    groups: int | None,
+    count: bool,
+    sum_: bool,
+    mean: bool,
+    variance: bool,
+    histogram: bool,
+    epsilon: str,
+    delta: str | None,
+    ledger: str,
+    store: str,
+    preview: bool,
+    as_json: bool,
+    **described: Any,
+) -> None:
+    """Release a private statistic of a CSV or Parquet file, paid from a book before the file is read.
+
+    Nothing private has a default: whose rows these are, bounds, categories and the price are yours to state.
+    """
+    flags = {"count": count, "sum": sum_, "mean": mean, "variance": variance, "histogram": histogram}
+    question = Question(chosen(flags, described["quantiles"], described["group_by"]), **described)
+    if question.size is not None and question.statistic not in ("mean", "variance"):
+        raise InvalidArgument("--size is for --mean and --variance")
+    book = Ledger.open(ledger, store)
+    price = {"epsilon": epsilon} if delta is None else {"epsilon": epsilon, "delta": delta}
+    data = opened(source, person, rows, groups)
+    if preview:
+        rehearsed, spent = question.rehearsal(data, book, price)
+        told = _preview(question.statistic, question.expected(rehearsed, data, book, price), rehearsed, book, spent)
+        print_json(told) if as_json else _show_preview(told)
+        return
+    release = question.release(data, price_of(book, price))
+    if as_json:
+        print_json({"statistic": question.statistic, **json.loads(release.to_json()), **_left(book)})
+    else:
+        _show(question, release, book)
+
+
+def _preview(
+    statistic: str, expected: dict[str, Any], rehearsed: Release[Any], book: Ledger, spent: Any
+) -> dict[str, Any]:
+    left = book.remaining
+    return {
+        "preview": True,
+        "statistic": statistic,
+        "expected_error": expected,
+        "guarantee": rehearsed.guarantee.to_json(),
+        "promise": str(rehearsed.guarantee),
+        **_left(book),
+        "price": float(spent),
+        "left_after": float(left.total - spent),
+        "enough": left.total >= spent,
+    }
+
+
+def _left(book: Ledger) -> dict[str, Any]:
+    remaining: Amount = book.remaining
+    return {"ledger": book.name, "measure": remaining.measure, "left": float(remaining.total)}
+
+
+def _show_preview(told: dict[str, Any]) -> None:
+    unit = told["measure"]
+    rows = [
+        ("statistic", told["statistic"]),
+        *((f"expected {name}", f"± {error:.6g}") for name, error in told["expected_error"].items()),
+        ("guarantee", escape(told["promise"])),
+        (f"price, {unit}", f"{told['price']:.6g}"),
+        (f"left in {escape(told['ledger'])}, {unit}", f"{told['left']:.6g}"),
+        ("left afterwards", f"{told['left_after']:.6g}" if told["enough"] else "not enough: it would be refused"),
+    ]
+    show(table("Preview: nothing was read, nothing was charged", ("", "value"), rows))
+
+
+def _show(question: Question, release: Release[Any], book: Ledger) -> None:
+    frame = release.frame()
+    lines = [[_shown(cell) for cell in row] for row in frame.head(MOST_LINES).iter_rows()]
+    show(table(escape(_title(question)), frame.columns, lines))
+    if len(frame) > MOST_LINES:
+        show(f"and {len(frame) - MOST_LINES} more: --json has them all")
+    left = book.remaining
+    show(
+        escape(f"{release.guarantee}; {release.method}"),
+        escape(f"Left in {book.name}: {left.measure} = {float(left.total):.6g}"),
+    )
+
+
+def _title(question: Question) -> str:
+    about = question.group_by or question.column
+    return question.statistic if about is None else f"{question.statistic} of {about}"
+
+
+def _shown(cell: object) -> object:
+    if isinstance(cell, float):
+        return f"{cell:.10g}"
+    return escape(cell) if isinstance(cell, str) else cell

@@ -1,0 +1,169 @@
+"""What `bruit release` was asked: one statistic of one file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from bruit import central, tables
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget, Ledger
+from bruit.privacy import Release
+from bruit.tables import Column, Table, UndeclaredColumn
+
+NAMED = {
+    "median": [Fraction(1, 2)],
+    "quartiles": [Fraction(i, 4) for i in range(1, 4)],
+    "deciles": list(central.DECILES),
+    "percentiles": [Fraction(i, 100) for i in range(1, 100)],
+}
+"""Quantiles that have a name."""
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+"""Sizes a preview answers for where the error depends on a size that is private."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One statistic of one table, as it was typed; nothing in it has a default."""
+
+    statistic: str
+    column: str | None
+    within: tuple[str, str] | None
+    grid: str | None
+    missing: str | None
+    among: str | None
+    group_by: str | None
+    quantiles: str | None
+    size: int | None
+    confidence: float
+
+    def release(self, table: Table, budget: Budget) -> Release[Any]:
+        """The statistic, paid from the budget."""
+        answers: dict[str, Callable[[Table, Budget], Release[Any]]] = {
+            "count": self._count,
+            "sum": self._sum,
+            "mean": lambda table, budget: self._moment(central.mean, table, budget),
+            "variance": lambda table, budget: self._moment(central.variance, table, budget),
+            "histogram": self._histogram,
+            "group-by": self._groups,
+            "quantiles": self._quantiles,
+        }
+        return answers[self.statistic](table, budget)
+
+    def rehearsal(self, table: Table, ledger: Ledger, price: Mapping[str, str]) -> tuple[Release[Any], Fraction]:
+        """The same on no rows, paid from a book in memory on the same terms: all checks and the true price, no data."""
+        terms = ledger.terms
+        by: Any = terms.by if terms.order is None else (terms.by, terms.order)
+        book = Ledger(
+            ledger.name,
+            epsilon=terms.epsilon,
+            delta=terms.delta,
+            neighbours=terms.neighbours,
+            person=terms.person,
+            by=by,
+        )
+        release = self.release(replace(table, frame=table.frame.head(0)), price_of(book, price))
+        return release, book.spent.total
+
+    def expected(self, release: Release[Any], table: Table, ledger: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
+        """The error to expect: what noise alone does at the stated confidence, or the mean rank error of quantiles."""
+        if self.statistic == "quantiles":
+            return {"rank error, in rows": max(release.details["expected_rank_error"])}
+        if self.statistic not in ("mean", "variance"):
+            return {"noise": release.noise}
+        sizes = SIZES if self.size is None else (self.size,)
+        public = {"rows": table.bounds[1], "public_size": self.size is not None, "confidence": self.confidence}
+        return {
+            f"noise, at {size} rows": central.expected_error(
+                self.statistic,
+                epsilon=price["epsilon"],
+                neighbours=ledger.neighbours,
+                domain=self._numbers(table).numbers,
+                size=size,
+                **public,
+            )
+            for size in sizes
+        }
+
+    def _count(self, table: Table, budget: Budget) -> Release[Any]:
+        data = table if self.column is None else self._declared(table)
+        return central.count(data, budget=budget, confidence=self.confidence)
+
+    def _sum(self, table: Table, budget: Budget) -> Release[Any]:
+        return central.sum(self._numbers(table), budget=budget, confidence=self.confidence)
+
+    def _moment(self, moment: Callable[..., Release[Any]], table: Table, budget: Budget) -> Release[Any]:
+        return moment(self._numbers(table), budget=budget, size=self.size, confidence=self.confidence)
+
+    def _histogram(self, table: Table, budget: Budget) -> Release[Any]:
+        return central.histogram(self._declared(table), budget=budget, confidence=self.confidence)
+
+    def _groups(self, table: Table, budget: Budget) -> Release[Any]:
+        by: Column | UndeclaredColumn = table[str(self.group_by)]
+        if self.among is not None:
+            by = table[str(self.group_by)].among(_listed(self.among))
+        values = None if self.column is None else self._numbers(table)
+        return central.group_by(by, values=values, budget=budget, confidence=self.confidence)
+
+    def _quantiles(self, table: Table, budget: Budget) -> Release[Any]:
+        named = NAMED.get(str(self.quantiles), str(self.quantiles).split(","))
+        return central.quantiles(self._numbers(table), named, budget=budget)
+
+    def _declared(self, table: Table) -> Column:
+        if self.among is None:
+            return self._numbers(table)
+        if self.within is not None:
+            raise InvalidArgument("--within is for numbers, --among for categories: give one of them")
+        return self._undeclared(table).among(_listed(self.among))
+
+    def _numbers(self, table: Table) -> Column:
+        if self.within is None or self.grid is None:
+            raise InvalidArgument(
+                f"--column {self.column or 'NAME'} needs --within LOW HIGH and --grid STEP, known before seeing data"
+                + ("; or --among a,b,c for categories" if self.statistic in ("histogram", "count") else "")
+            )
+        low, high = self.within
+        return self._undeclared(table).within(low, high, grid=self.grid, missing=self.missing)
+
+    def _undeclared(self, table: Table) -> UndeclaredColumn:
+        if self.column is None:
+            raise InvalidArgument(f"--{self.statistic} needs --column: of which column?")
+        return table[self.column]
+
+
+def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:
+    """The one statistic that was asked for; groups are counted, or summed with --sum."""
+    asked = [name for name, given in flags.items() if given]
+    if quantiles is not None:
+        asked.append("quantiles")
+    if group_by is not None and set(asked) <= {"count", "sum"} and len(asked) < 2:
+        return "group-by"
+    if group_by is not None or len(asked) != 1:
+        raise InvalidArgument(
+            "ask for one statistic: --count, --sum, --mean, --variance, --histogram, --quantiles, or --group-by COLUMN "
+            "(counts, or sums with --sum and --column)"
+        )
+    return asked[0]
+
+
+def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
+    """The price as a budget of the book."""
+    return book.budget(epsilon=price["epsilon"], delta=price.get("delta"))
+
+
+def opened(path: str, person: str, rows: int | None, groups: int | None) -> Table:
+    """The table of a file, with the stated bounds on what one person can change."""
+    table = tables.read(path, person=person)
+    if rows is None:
+        if groups is not None:
+            raise InvalidArgument("--groups also needs --rows: how many rows of one person count in each group")
+        return table
+    return table.limit(rows=rows, groups=1 if groups is None else groups)
+
+
+def _listed(text: str) -> list[str]:
+    return next(csv.reader([text], skipinitialspace=True))
