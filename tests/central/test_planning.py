@@ -13,7 +13,7 @@ RELATIONS = st.sampled_from([bruit.ADD_OR_REMOVE_ONE, bruit.REPLACE_ONE])
 PUBLIC = {"domain": within(0, 100, grid=1), "size": 10, "probabilities": bruit.DECILES}
 
 
-@pytest.mark.parametrize("statistic", ["count", "histogram", "sum", "mean", "quantiles"])
+@pytest.mark.parametrize("statistic", ["count", "histogram", "sum", "mean", "variance", "quantiles"])
 @given(error=st.integers(5, 5000), neighbours=RELATIONS)
 def test_epsilon_for_an_error_gives_that_error_and_little_less_does_not(statistic, error, neighbours):
     epsilon = central.epsilon_for(statistic, error=error, neighbours=neighbours, **PUBLIC)
@@ -41,6 +41,19 @@ def test_a_mean_of_public_size_is_planned_before_it_is_asked(ledger, neighbours)
     release = central.mean(column, budget=ledger.budget(epsilon=1), size=1000)
     planned = central.expected_error("mean", epsilon=1, neighbours=neighbours, domain=column.numbers, size=1000)
     assert planned == pytest.approx(release.noise)
+
+
+@pytest.mark.parametrize("statistic", [central.mean, central.variance])
+@pytest.mark.parametrize("size", [None, 100_000])
+def test_the_plan_of_a_moment_bounds_what_its_release_says(ledger, neighbours, statistic, size):
+    """Half-way between the middle and the end of the bounds, a release is at most four times as sharp as its plan."""
+    values = pl.DataFrame({"x": [50.0, 100.0] * 50_000})
+    column = bruit.tables.read(values, person=bruit.EACH_ROW)["x"].within(0, 100, grid=1)
+    release = statistic(column, budget=ledger.budget(epsilon=1), size=size, rng=np.random.default_rng(1))
+    public = {"epsilon": 1, "neighbours": neighbours, "domain": column.numbers, "size": 100_000}
+    planned = central.expected_error(statistic.__name__, public_size=size is not None, **public)
+    assert release.noise <= planned * 1.01
+    assert planned <= 4 * release.noise * 1.01
 
 
 @pytest.mark.parametrize(

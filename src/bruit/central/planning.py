@@ -28,6 +28,7 @@ def expected_error(
     neighbours: Neighbours,
     domain: Within | None = None,
     size: int | None = None,
+    public_size: bool = True,
     probabilities: Probabilities | None = None,
     rows: int = 1,
     groups: int = 1,
@@ -35,10 +36,11 @@ def expected_error(
 ) -> float:
     """How far noise alone moves a statistic, at the stated confidence, in its own unit.
 
-    For count, histogram (one cell), sum, and a mean whose `size` is public; for quantiles the mean rank error in
-    records, whatever the confidence.
+    For count, histogram (one cell), sum; for a mean and a variance of about `size` rows, the most that values anywhere
+    within the bounds allow: with `public_size=False` the count is paid for too, as where the statistic is asked without
+    `size=`. For quantiles the mean rank error in records, whatever the confidence.
     """
-    ask = _Question(neighbours, domain, size, probabilities, rows, groups, confidence)
+    ask = _Question(neighbours, domain, size, public_size, probabilities, rows, groups, confidence)
     return ask.error(statistic, positive(epsilon, "epsilon"))
 
 
@@ -49,13 +51,14 @@ def epsilon_for(
     neighbours: Neighbours,
     domain: Within | None = None,
     size: int | None = None,
+    public_size: bool = True,
     probabilities: Probabilities | None = None,
     rows: int = 1,
     groups: int = 1,
     confidence: float = 0.95,
 ) -> Fraction:
     """The least epsilon, to four digits, whose expected error is at most `error`."""
-    ask = _Question(neighbours, domain, size, probabilities, rows, groups, confidence)
+    ask = _Question(neighbours, domain, size, public_size, probabilities, rows, groups, confidence)
     target = float(positive(exactly(error, "error"), "error"))
     low, high = 1e-9, 1e9
     if ask.error(statistic, exactly(high, "epsilon")) > target:
@@ -74,6 +77,7 @@ class _Question:
     neighbours: Neighbours
     domain: Within | None
     size: int | None
+    public_size: bool
     probabilities: Probabilities | None
     rows: int
     groups: int
@@ -85,6 +89,7 @@ class _Question:
             "histogram": lambda e: self._width(histogram_sensitivity(self.groups, self.rows, self.neighbours)[0], e),
             "sum": self._sum,
             "mean": self._mean,
+            "variance": self._variance,
             "quantiles": self._rank,
         }
         require_confidence(self.confidence)
@@ -92,21 +97,44 @@ class _Question:
             raise InvalidArgument(f"statistic={statistic!r}: choose among {', '.join(known)}")
         return known[statistic](epsilon)
 
-    def _width(self, sensitivity: int, epsilon: Fraction) -> float:
-        return float(laplace_half_width(float(sensitivity / epsilon), self.confidence))
+    def _width(self, sensitivity: int, epsilon: Fraction, parts: int = 1) -> float:
+        """The half-width of one of several noisy numbers that share an epsilon and a confidence."""
+        confidence = 1 - (1 - self.confidence) / parts
+        return float(laplace_half_width(float(sensitivity * parts / epsilon), confidence))
 
-    def _sum(self, epsilon: Fraction, *, around: int = 0) -> float:
+    def _sum(self, epsilon: Fraction) -> float:
+        domain = self._domain()
+        moved = moved_by_one(domain, self.neighbours, rows=self.rows)
+        return self._width(moved, epsilon) * float(domain.grid)
+
+    def _mean(self, epsilon: Fraction) -> float:
+        sums, rows, half = self._sums(epsilon, powers=(1,))
+        return (sums[0] + half * rows) * float(self._domain().grid) / self._rows()
+
+    def _variance(self, epsilon: Fraction) -> float:
+        """From M2/n - (M1/n)^2, to first order, at |M1| = n half, M2 = n half^2."""
+        sums, rows, half = self._sums(epsilon, powers=(1, 2))
+        return (sums[1] + 2 * half * sums[0] + 3 * half**2 * rows) * float(self._domain().grid) ** 2 / self._rows()
+
+    def _sums(self, epsilon: Fraction, *, powers: tuple[int, ...]) -> tuple[list[float], float, int]:
+        """The half-widths of the sums around the middle and of the count, and half the width of the bounds."""
+        domain, parts = self._domain(), len(powers) + (not self.public_size)
+        middle = (domain.lowest + domain.highest) // 2
+        moved = [moved_by_one(domain, self.neighbours, rows=self.rows, around=middle, power=power) for power in powers]
+        rows = 0.0 if self.public_size else self._width(self.rows, epsilon, parts)
+        return [self._width(each, epsilon, parts) for each in moved], rows, domain.highest - middle
+
+    def _domain(self) -> Within:
         if self.domain is None:
             raise InvalidArgument(
                 "give domain=bruit.tables.within(low, high, grid=...): the error depends on the bounds"
             )
-        moved = moved_by_one(self.domain, self.neighbours, rows=self.rows, each_row=self.rows == 1, around=around)
-        return self._width(moved, epsilon) * float(self.domain.grid)
+        return self.domain
 
-    def _mean(self, epsilon: Fraction) -> float:
-        if self.size is None or self.domain is None:
-            raise InvalidArgument("give domain= and size=, the public number of rows: the error depends on both")
-        return self._sum(epsilon, around=(self.domain.lowest + self.domain.highest) // 2) / self.size
+    def _rows(self) -> int:
+        if self.size is None:
+            raise InvalidArgument("give size=, how many rows there are or may be: the error depends on it")
+        return self.size
 
     def _rank(self, epsilon: Fraction) -> float:
         if self.probabilities is None:
