@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from bruit.codes import _long_reed_solomon_kernels as kernels
 from bruit.codes.field import Field, field
 from bruit.codes.reed_solomon import ReedSolomon
-from bruit.codes.word import Decoded, Received, as_symbols, read_only
+from bruit.codes.word import Decoded, HardBits, Received, as_symbols, read_only
 from bruit.errors import InvalidArgument
 
 
 @dataclass(frozen=True)
-class Bch:
+class Bch(HardBits):
     """The narrow-sense binary BCH(n, k), systematic.             [Hocquenghem 1959; Bose & Ray-Chaudhuri 1960]
 
     Its generator is the product of the minimal polynomials of α, α³, … α^(2t−1), so that α … α^(2t) are roots: it is
@@ -78,21 +78,6 @@ class Bch:
         for power in np.flatnonzero(self._root_sets()[self.corrects - 1]):
             polynomial = self.field.convolve(polynomial, [1, int(self.field.power(power))])
         return polynomial.astype(np.uint8)
-
-    @property
-    def rate(self) -> float:
-        """The share of what is sent that is message."""
-        return self.k / self.n
-
-    @property
-    def symbols(self) -> int:
-        """Bits."""
-        return 2
-
-    @property
-    def soft(self) -> bool:
-        """It decodes bits, not log-likelihoods."""
-        return False
 
     @cached_property
     def _over(self) -> ReedSolomon:

@@ -12,7 +12,7 @@ from bruit.codes.bcjr import posterior
 from bruit.codes.soft import Heard, answer, hear
 from bruit.codes.trellis import Trellis
 from bruit.codes.viterbi import best_path
-from bruit.codes.word import Decoded, Received, as_symbols
+from bruit.codes.word import Decoded, Received, SoftBits, as_symbols
 from bruit.errors import InvalidArgument
 
 Ending = Literal["zero", "open", "bitten"]
@@ -20,7 +20,7 @@ Decoder = Literal["viterbi", "bcjr", "max-log"]
 
 
 @dataclass(frozen=True)
-class Convolutional:
+class Convolutional(SoftBits):
     """A convolutional code for `k` message bits, its generators written in octal: (0o171, 0o133).
 
     With `feedback` the code is recursive and systematic: the message itself is the first output and `generators` are
@@ -88,21 +88,6 @@ class Convolutional:
     def n(self) -> int:
         """Bits sent."""
         return int(self.place.size)
-
-    @property
-    def rate(self) -> float:
-        """The share k / n, the flushing bits counted."""
-        return self.k / self.n
-
-    @property
-    def symbols(self) -> int:
-        """Bits."""
-        return 2
-
-    @property
-    def soft(self) -> bool:
-        """Log-likelihoods are welcome."""
-        return True
 
     def encode(self, messages: Received) -> NDArray[Any]:
         """The bits of the outputs in turn, step by step, without the punctured ones."""

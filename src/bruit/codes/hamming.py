@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.codes import _hamming_kernels as kernels
-from bruit.codes.word import Decoded, Received, as_symbols
+from bruit.codes.word import Decoded, HardBits, Received, as_symbols
 from bruit.errors import InvalidArgument
 
 MOST_CHECKS = 16
@@ -15,7 +15,7 @@ LONG_WORD = 24  # bytes from which ands and xors over the whole word beat one lo
 
 
 @dataclass(frozen=True)
-class Hamming:
+class Hamming(HardBits):
     """The code of length 2^c − 1 with c checks, systematic: G = (I | P) and H = (P over I).          [Hamming 1950]
 
     `rows` states the rows of P in any order, as texts or numbers; left out, they stand by weight and then by size
@@ -64,21 +64,6 @@ class Hamming:
     def n(self) -> int:
         """Bits sent."""
         return self.k + self.redundancy
-
-    @property
-    def rate(self) -> float:
-        """The share of what is sent that is message."""
-        return self.k / self.n
-
-    @property
-    def symbols(self) -> int:
-        """Bits."""
-        return 2
-
-    @property
-    def soft(self) -> bool:
-        """It decodes bits, not log-likelihoods."""
-        return False
 
     @cached_property
     def _rows(self) -> NDArray[np.uint32]:

@@ -13,14 +13,14 @@ from bruit.codes import _ldpc_kernels as kernels
 from bruit.codes.ldpc_encoder import Schedule, fill_parity, parity_places, schedule
 from bruit.codes.parity_check import ParityChecks, parity_checks, read_alist
 from bruit.codes.soft import CERTAIN, Heard, answer, hear, lanes_of
-from bruit.codes.word import Decoded, Received, as_symbols
+from bruit.codes.word import Decoded, Received, SoftBits, as_symbols
 from bruit.errors import InvalidArgument
 
 LdpcDecoder = Literal["min-sum", "sum-product", "layered sum-product"]
 
 
 @dataclass(frozen=True, eq=False)
-class Ldpc:
+class Ldpc(SoftBits):
     """The words that satisfy every check of `graph`.                                     [Gallager 1962]
 
     `message` and `sent` are places in the word: where the message stands and what goes over the channel, in order; a
@@ -55,21 +55,6 @@ class Ldpc:
     def k(self) -> int:
         """Bits of the message."""
         return int(self.message.size)
-
-    @property
-    def rate(self) -> float:
-        """The share k / n."""
-        return self.k / self.n
-
-    @property
-    def symbols(self) -> int:
-        """Bits."""
-        return 2
-
-    @property
-    def soft(self) -> bool:
-        """Log-likelihoods are welcome."""
-        return True
 
     @cached_property
     def _schedule(self) -> Schedule:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bruit.codes._turbo_kernels import LANES, parity_bits, turbo_lanes
 from bruit.codes.ldpc_standards import lines_of
 from bruit.codes.soft import Heard, answer, hear, lanes_of
-from bruit.codes.word import Decoded, Received, as_symbols
+from bruit.codes.word import Decoded, Received, SoftBits, as_symbols
 from bruit.errors import InvalidArgument
 
 FLUSH = 12
@@ -24,7 +24,7 @@ def lte_sizes() -> dict[int, tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class LteTurbo:
+class LteTurbo(SoftBits):
     """The rate-1/3 code for k message bits, k one of 188 sizes from 40 to 6144.            [Berrou et al. 1993]
 
     A word is the systematic stream, then the two parity streams, each with four of the flushing bits at its end;
@@ -46,21 +46,6 @@ class LteTurbo:
     def n(self) -> int:
         """Bits sent."""
         return 3 * self.k + (FLUSH if self.flushed else 0)
-
-    @property
-    def rate(self) -> float:
-        """The share k / n, the flushing bits counted."""
-        return self.k / self.n
-
-    @property
-    def symbols(self) -> int:
-        """Bits."""
-        return 2
-
-    @property
-    def soft(self) -> bool:
-        """Log-likelihoods are welcome."""
-        return True
 
     @cached_property
     def interleaver(self) -> NDArray[np.int64]:

@@ -82,6 +82,46 @@ class Code(Protocol):
         """The messages that were most likely sent."""
 
 
+class Lengths(Protocol):
+    """Whatever has the two lengths of a code."""
+
+    @property
+    def n(self) -> int:
+        """Symbols sent."""
+
+    @property
+    def k(self) -> int:
+        """Symbols of the message."""
+
+
+class HardBits:
+    """What every code of bits shares that decodes bits alone."""
+
+    @property
+    def rate(self: Lengths) -> float:
+        """The share of what is sent that is message, k / n."""
+        return self.k / self.n
+
+    @property
+    def symbols(self) -> int:
+        """Bits."""
+        return 2
+
+    @property
+    def soft(self) -> bool:
+        """It decodes bits, not log-likelihoods."""
+        return False
+
+
+class SoftBits(HardBits):
+    """What every code of bits shares that also decodes log-likelihoods."""
+
+    @property
+    def soft(self) -> bool:
+        """Log-likelihoods are welcome."""
+        return True
+
+
 def is_soft(received: Received) -> bool:
     """Whether these are log-likelihoods (floats) and not symbols (integers)."""
     return not isinstance(received, bytes | bytearray | memoryview) and np.asarray(received).dtype.kind == "f"
