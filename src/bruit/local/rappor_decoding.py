@@ -154,4 +154,4 @@ def guarantee(protocol: Rappor, *, seeded: bool = False) -> Guarantee:
     """What a respondent is promised for one value, however often it is reported; infinite where f = 0."""
     assumed = (Assumption.SEEDED,) if seeded else ()
     unit = "one value of one respondent, reported any number of times"
-    return Guarantee(protocol.law.forever, Fraction(0), LOCAL, unit, "law", assumed)  # type: ignore[arg-type]
+    return Guarantee(protocol.law.forever, Fraction(0), LOCAL, unit, "law", assumed)

@@ -47,13 +47,13 @@ class Bits:
         """The variance of each bit's share where so many respondents set it; infinite in a cohort without reports."""
         lowest = 1 / (2 * np.maximum(self.sizes, 1))  # half a respondent: no bit is known for certain
         reported = self.if_zero + self.gap * np.clip(shares, lowest, 1 - lowest)
-        return _over(reported * (1 - reported), self.sizes * self.gap**2)
+        return _over(reported * (1 - reported), self.sizes * self.gap**2, np.inf)
 
     def noise(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The part of that variance which the noise of the reports accounts for."""
+        """The part of that variance which the noise of the reports accounts for; none in a cohort without reports."""
         real = np.clip(shares, 0, 1)
         drawn = real * self.if_one * (1 - self.if_one) + (1 - real) * self.if_zero * (1 - self.if_zero)
-        return _over(drawn, self.sizes * self.gap**2)
+        return _over(drawn, self.sizes * self.gap**2, 0.0)
 
 
 def bits_of(tally: RapporTally) -> Bits:
@@ -130,5 +130,5 @@ def _between(block: NDArray[np.float64], weights: NDArray[np.float64], texts: ND
     return (gram * texts) @ gram - np.outer(lean, lean) - (heavy * (means - means**2)[:, None]).T @ heavy
 
 
-def _over(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)
+def _over(above: NDArray[np.float64], below: NDArray[np.float64], without: float) -> NDArray[np.float64]:
+    return np.divide(above, below, out=np.full_like(above, without), where=below > 0)

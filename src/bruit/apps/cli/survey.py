@@ -136,8 +136,7 @@ def estimate(
         raise InvalidArgument(
             f"{reports.name} holds RAPPOR reports: use `bruit survey decode` with a list of candidates"
         )
-    if tally.answers == 1:
-        raise InvalidArgument("one report alone says nothing of a crowd: collect more before estimating")
+    _checked_crowd(tally.answers)
     release = tally.protocol.estimate(
         tally,
         confidence,
@@ -187,6 +186,7 @@ def decode_reports(
     if not isinstance(tally, RapporTally):
         name = type(tally.protocol).__name__
         raise InvalidArgument(f"{reports.name} holds reports of {name}: use `bruit survey estimate`")
+    _checked_crowd(int(tally.answers.sum()))
     release = decode(tally, listed, level=level, confidence=confidence, method=method, select=select)
     rows = [
         (*row, p_value)
@@ -199,6 +199,11 @@ def decode_reports(
     _put_out(release, rows, heads, title, figure=figure, csv=csv, as_json=as_json)
     if not as_json:
         show(_limits_told(release))
+
+
+def _checked_crowd(answers: int) -> None:
+    if answers == 1:
+        raise InvalidArgument("one report alone says nothing of a crowd: collect more before estimating")
 
 
 def _checked_outputs(figure: Path | None, csv: Path | None) -> None:
@@ -230,7 +235,7 @@ def _put_out(
     if as_json:
         print_json({**json.loads(release.to_json()), "files": [str(path) for path in files]})
         return
-    show(table(title, heads, rows[:ROWS]))
+    show(table(title, heads, [(escape(str(row[0])), *row[1:]) for row in rows[:ROWS]]))
     if len(rows) > ROWS:
         show(f"… and {len(rows) - ROWS} more; --csv saves them all.")
     show(f"Guarantee: {escape(str(release.guarantee))}", *(f"saved {escape(str(path))}" for path in files))
