@@ -136,7 +136,7 @@ def test_the_fast_sums_are_the_plain_ones(rows):
     window, power = plan.pruned.window, sums.power
     assert np.diff(sums.targets, axis=1).min() >= window + 2, "the windows are apart"
     apart, plain = np.zeros(len(sums.sizes)), np.zeros(len(sums.sizes))
-    sum_every_size_apart(sums.lengths, sums.sizes, sums.targets, window, power, apart)
+    sum_every_size_apart(sums.padded, sums.sizes, sums.targets, window, power, apart)
     scratch = (sums._arrive, sums._place, sums._bounds, sums._back)
     sum_every_size(sums.lengths, sums.sizes, sums.targets, window, power, *scratch, plain)
     np.testing.assert_allclose(apart, plain, rtol=1e-12)

@@ -17,6 +17,21 @@ Integers = NDArray[np.int64]
 
 
 @kernel
+def count_cells(cells: Integers, grid: int, pad: int) -> Floats:
+    """How many cells have 0, 1, ..., n records below them, with `pad` zeros on both sides."""
+    rows = len(cells)
+    padded = np.empty(rows + 1 + 2 * pad)
+    padded[:pad] = 0.0
+    padded[rows + 1 + pad :] = 0.0
+    before = np.int64(-1)
+    for r in range(rows):
+        padded[pad + r] = float(cells[r] - before)
+        before = cells[r]
+    padded[pad + rows] = float(grid - 1 - before)
+    return padded
+
+
+@kernel
 def find_bounds(size: int, rows: int, targets: Integers, window: int, bounds: Integers) -> None:
     """What a loss within the window allows: the least and the largest rank of each cut, and how many share a run.
 
@@ -89,12 +104,12 @@ def add_under_full(
 
 @kernel
 def place_cut(
-    lengths: Integers, targets: Integers, j: int, power: Floats, arrive: Floats, place: Floats, bounds: Integers
+    lengths: Floats, targets: Integers, j: int, power: Floats, arrive: Floats, place: Floats, bounds: Integers
 ) -> None:
     """place[j, r]: the weight of all ways to put cuts 0 .. j with cut j at rank r, alone or sharing its run."""
     low, top = bounds[0, j], len(power)
     for i in range(bounds[1, j] - low + 1):
-        length = float(lengths[low + i])
+        length = lengths[low + i]
         total = 0.0
         if length > 0:
             total = length * arrive[j, i]
@@ -111,7 +126,7 @@ def place_cut(
 
 @kernel
 def sum_forward(
-    lengths: Integers,
+    lengths: Floats,
     size: int,
     targets: Integers,
     window: int,
@@ -148,7 +163,7 @@ def sum_forward(
 
 @kernel
 def sum_every_size(
-    lengths: Integers,
+    lengths: Floats,
     sizes: Integers,
     targets: Integers,
     window: int,
@@ -166,18 +181,25 @@ def sum_every_size(
 
 @kernel
 def smooth_lanes(place: Floats, ahead: Floats, padded: Floats, at: Integers, decay: float, width: int) -> None:
-    """One cut further in every lane: sums of decay^|E - E'| from both sides, times the cells of each rank."""
-    carry = np.zeros(LANES)
+    """One cut further in every lane: sums of decay^|E - E'| from both sides, times the cells of each rank.
+
+    The running sums of the lanes are eight names, not an array: so they stay in registers.
+    """
+    a = b = c = d = e = f = g = h = 0.0
     for i in range(width):  # over-full or exact: E' <= E
-        for lane in range(LANES):
-            carry[lane] = carry[lane] * decay + place[i, lane]
-            ahead[i, lane] = carry[lane]
-    carry[:] = 0.0
+        row, out = place[i], ahead[i]
+        a, b, c, d = a * decay + row[0], b * decay + row[1], c * decay + row[2], d * decay + row[3]
+        e, f, g, h = e * decay + row[4], f * decay + row[5], g * decay + row[6], h * decay + row[7]
+        out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f, g, h
+    a = b = c = d = e = f = g = h = 0.0
     for i in range(width - 1, -1, -1):  # under-full: E' > E
+        row, out = place[i], ahead[i]
+        out[0], out[1], out[2], out[3] = a + out[0], b + out[1], c + out[2], d + out[3]
+        out[4], out[5], out[6], out[7] = e + out[4], f + out[5], g + out[6], h + out[7]
+        a, b, c, d = (a + row[0]) * decay, (b + row[1]) * decay, (c + row[2]) * decay, (d + row[3]) * decay
+        e, f, g, h = (e + row[4]) * decay, (f + row[5]) * decay, (g + row[6]) * decay, (h + row[7]) * decay
         for lane in range(LANES):
-            arrived = carry[lane] + ahead[i, lane]
-            carry[lane] = (carry[lane] + place[i, lane]) * decay
-            place[i, lane] = arrived * padded[at[lane] + i]
+            row[lane] = out[lane] * padded[at[lane] + i]
 
 
 @kernel
@@ -207,13 +229,11 @@ def sum_apart(padded: Floats, pad: int, rows: int, sizes: Integers, targets: Int
 
 @kernel
 def sum_every_size_apart(
-    lengths: Integers, sizes: Integers, targets: Integers, window: int, power: Floats, out: Floats
+    padded: Floats, sizes: Integers, targets: Integers, window: int, power: Floats, out: Floats
 ) -> None:
     """The totals of all table sizes, LANES at a time; the last block repeats its last size."""
-    rows, pad = len(lengths) - 1, 2 * window + 4
-    padded = np.zeros(rows + 1 + 2 * pad)
-    for r in range(rows + 1):
-        padded[pad + r] = lengths[r]
+    pad = 2 * window + 4
+    rows = len(padded) - 2 * pad - 1
     some, aims = np.empty(LANES, np.int64), np.empty((LANES, targets.shape[1]), np.int64)
     for start in range(0, len(sizes), LANES):
         for lane in range(LANES):

@@ -10,6 +10,13 @@ VALUES = 1 << DIGIT
 
 
 @kernel
+def add_times(values: NDArray[np.int64], others: NDArray[np.int64], factor: int) -> None:
+    """Values += factor * others, without an array in between."""
+    for i in range(len(values)):
+        values[i] += factor * others[i]
+
+
+@kernel
 def sort_digits(values: NDArray[np.int64], spare: NDArray[np.int64], bits: int) -> bool:
     """Sorts numbers of 0 .. 2^bits - 1, least significant digit first; true where the result stands in `spare`."""
     passes = (bits + DIGIT - 1) // DIGIT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from math import frexp
 
 import numpy as np
@@ -37,8 +36,10 @@ class Dice:
         sums = np.cumsum(above)
         while True:
             index = int(np.searchsorted(sums, self.below(int(sums[-1])), side="right"))
-            kept = Fraction(float(weights[index])) * Fraction(2) ** shift / int(above[index])
-            if kept == 1 or self.below(kept.denominator) < kept.numerator:
+            top, bottom = float(weights[index]).as_integer_ratio()
+            top, bottom = (top << shift, bottom) if shift >= 0 else (top, bottom << -shift)
+            bottom *= int(above[index])
+            if top == bottom or self.below(bottom) < top:
                 return index
 
     def multiset(self, length: int, size: int) -> list[int]:

@@ -19,13 +19,15 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central._joint_kernels import sum_every_size, sum_every_size_apart, sum_forward
+from bruit.central._joint_kernels import count_cells, sum_every_size, sum_every_size_apart, sum_forward
 from bruit.central.dice import Dice
 from bruit.central.pruning import FLOOR, LARGEST_WINDOW, Pruning, pruning
 from bruit.central.records import Person
 
-LARGEST_GRID = 2**62
-"""Cells, sub-cells included, are counted in 64 bits."""
+LARGEST_GRID = 2**52
+"""Cells, sub-cells included, are counted exactly in doubles."""
+
+LARGEST_PRODUCT = 2**62
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,12 @@ def joint_plan(
 
 
 def target_ranks(sizes: Sequence[int] | NDArray[np.int64], probabilities: Sequence[Fraction]) -> NDArray[np.int64]:
-    """The rank of each cut in tables of these sizes: size * p, rounded half up, in Python's integers."""
+    """The rank of each cut in tables of these sizes: size * p, rounded half up; large ones in Python's integers."""
+    numerators = np.array([p.numerator for p in probabilities], np.int64)
+    denominators = np.array([p.denominator for p in probabilities], np.int64)
+    if 2 * int(max(sizes)) * int(denominators.max()) < LARGEST_PRODUCT:
+        doubled = 2 * np.multiply.outer(np.asarray(sizes, np.int64), numerators) + denominators
+        return np.asarray(doubled // (2 * denominators), np.int64)
     ranks = [[(2 * int(c) * p.numerator + p.denominator) // (2 * p.denominator) for p in probabilities] for c in sizes]
     return np.array(ranks, np.int64).reshape(len(sizes), len(probabilities))
 
@@ -77,14 +84,17 @@ class Sums:
 
     cells: NDArray[np.int64]
     plan: JointPlan
-    lengths: NDArray[np.int64] = field(init=False)
+    padded: NDArray[np.float64] = field(init=False)
+    lengths: NDArray[np.float64] = field(init=False)
     sizes: NDArray[np.int64] = field(init=False)
     targets: NDArray[np.int64] = field(init=False)
     power: NDArray[np.float64] = field(init=False)
     totals: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lengths = np.diff(self.cells, prepend=-1, append=self.plan.cells - 1)  # cells of rank 0, 1, ..., rows
+        pad = 2 * self.plan.pruned.window + 4
+        self.padded = count_cells(self.cells, self.plan.cells, pad)
+        self.lengths = self.padded[pad : pad + len(self.cells) + 1]
         self.sizes = self._candidates()
         self.targets = target_ranks(self.sizes, self.plan.probabilities)
         pruned, number = self.plan.pruned, len(self.plan.probabilities)
@@ -108,7 +118,7 @@ class Sums:
         window = self.plan.pruned.window
         gaps = np.diff(self.targets, axis=1)
         if len(self.sizes) > 1 and gaps.size and gaps.min() >= window + 2:
-            sum_every_size_apart(self.lengths, self.sizes, self.targets, window, self.power, self.totals)
+            sum_every_size_apart(self.padded, self.sizes, self.targets, window, self.power, self.totals)
             return
         scratch = (self._arrive, self._place, self._bounds, self._back)
         sum_every_size(self.lengths, self.sizes, self.targets, window, self.power, *scratch, self.totals)

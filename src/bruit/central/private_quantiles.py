@@ -137,7 +137,7 @@ class Question:
     def sub_cells(self) -> int:
         """A power of two near 2^24 epsilon, since ranks within 1 / epsilon of each other need not be told apart."""
         wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
-        return 1 << min(round(log2(wished)), 61 - self.size.bit_length())
+        return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
 
     def joint(self) -> Mechanism | None:
         """Cuts drawn together, with the size of the table where it is private."""

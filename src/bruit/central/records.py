@@ -8,7 +8,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from bruit.central._sorting_kernels import sort_digits
+from bruit.central._sorting_kernels import add_times, sort_digits
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.randomness import uniform_below
@@ -55,7 +55,8 @@ def person_of(column: Column, neighbours: Neighbours, *, public_size: bool = Fal
 def read_cells(column: Column, *, rng: np.random.Generator) -> NDArray[np.int64]:
     """The cell of every record, from zero at the low bound, in any order."""
     domain = column.numbers
-    return np.clip(_integers(column, rng) - domain.lowest, 0, domain.size - 1)
+    cells = _integers(column, rng) - domain.lowest
+    return np.clip(cells, 0, domain.size - 1, out=cells)
 
 
 def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -65,7 +66,9 @@ def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.rando
     """
     if sub_cells == 1:
         return in_order(cells.copy(), grid)
-    return in_order(cells * sub_cells + uniform_below(sub_cells, len(cells), rng=rng), grid * sub_cells)
+    fine = uniform_below(sub_cells, len(cells), rng=rng)
+    add_times(fine, cells, sub_cells)
+    return in_order(fine, grid * sub_cells)
 
 
 def in_order(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
