@@ -1,0 +1,148 @@
+"""Columns as small integers, so that rows can be compared by one number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from bruit.anonymity._kernels import tally
+from bruit.errors import InvalidArgument
+from bruit.privacy import EACH_ROW
+from bruit.tables import Table, read
+from bruit.tables.total import collected
+
+LARGEST_KEY = 2**62
+NARROW = 1 << 16
+"""Whole numbers that span at most so much are numbered from the smallest, without sorting."""
+
+NO_WEIGHTS = np.zeros(0, np.int64)
+NO_NUMBERS = np.zeros(0, np.int32)
+EVERY = 2**62
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column whose value in row i is labels[codes[i]]; a missing value has a label of its own, None."""
+
+    name: str
+    codes: NDArray[Any]
+    labels: polars.Series
+
+    @property
+    def size(self) -> int:
+        """How many labels there are."""
+        return len(self.labels)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """The labels as numbers, not-a-number for a missing one; None where a label is no number."""
+        if self.labels.dtype == polars.String:
+            parsed = self.labels.str.strip_chars().cast(polars.Float64, strict=False)
+        elif self.labels.dtype.is_numeric():
+            parsed = self.labels.cast(polars.Float64)
+        else:
+            return None
+        if parsed.null_count() > self.labels.null_count() or parsed.null_count() == len(parsed):
+            return None
+        return np.array(parsed.to_numpy(), np.float64)
+
+    def ordered(self) -> Coded:
+        """The same column with its labels in rising order: as numbers where all are, else as texts; missing last."""
+        keys = self.numbers if self.numbers is not None else self.labels.cast(polars.String).rank("ordinal").to_numpy()
+        order = np.argsort(keys, kind="stable")
+        place = np.empty(self.size, np.int64)
+        place[order] = np.arange(self.size)
+        return Coded(self.name, narrowed(place, self.size)[self.codes], self.labels[order])
+
+
+def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.DataFrame:
+    """The named columns of a table, or of anything that `tables.read` reads."""
+    read_table = table if isinstance(table, Table) else read(table, person=EACH_ROW)
+    names = list(read_table.columns) if columns is None else list(columns)
+    missing = [name for name in names if name not in read_table.columns]
+    if missing:
+        raise InvalidArgument(f"no column {', '.join(missing)}; the table has {', '.join(read_table.columns)}")
+    return collected(read_table.frame.select(*names)) if names else polars.DataFrame()
+
+
+def coded(series: polars.Series) -> Coded:
+    """A column as integers; the order of the labels means nothing."""
+    if series.dtype.is_integer() and series.null_count() == 0 and len(series):
+        low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
+        if high - low < NARROW:
+            return _narrow(series, low, high)
+    if series.dtype == polars.Boolean or series.dtype.is_temporal() or series.dtype.is_nested():
+        series = series.cast(polars.String, strict=False)
+    if series.dtype.is_numeric():
+        return _numeric(series)
+    return _text(series)
+
+
+def _narrow(series: polars.Series, low: int, high: int) -> Coded:
+    codes = narrowed((series - low).to_numpy(), high - low + 1)
+    present = np.flatnonzero(np.bincount(codes, minlength=high - low + 1))
+    if present.size < high - low + 1:
+        place = np.zeros(high - low + 1, np.int64)
+        place[present] = np.arange(present.size)
+        codes = narrowed(place, present.size)[codes]
+    return Coded(series.name, codes, polars.Series(present + low, dtype=polars.Int64))
+
+
+def _numeric(series: polars.Series) -> Coded:
+    series = series.fill_nan(None) if series.dtype.is_float() else series
+    values, places = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
+    labels = polars.Series(values)
+    codes = np.full(len(series), len(values))
+    codes[series.is_not_null().to_numpy()] = places
+    if series.null_count():
+        labels = labels.append(polars.Series([None], dtype=labels.dtype))
+    return Coded(series.name, narrowed(codes, len(labels)), labels)
+
+
+def _text(series: polars.Series) -> Coded:
+    private = series.cast(polars.String).cast(polars.Categorical(polars.Categories.random()))
+    places = private.to_physical()
+    present = private.unique().drop_nulls()
+    where = present.to_physical().to_numpy()
+    labels = present.cast(polars.String)[np.argsort(where)]
+    if series.null_count():
+        places = places.fill_null(len(labels))
+        labels = labels.append(polars.Series([None], dtype=polars.String))
+    return Coded(series.name, narrowed(places.to_numpy(), len(labels)), labels)
+
+
+def narrowed(codes: NDArray[Any], size: int) -> NDArray[Any]:
+    """Codes below `size` in the narrowest integers."""
+    return codes.astype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32, copy=False)
+
+
+def joined(columns: Sequence[Coded], rows: int, *, room: int = 1) -> NDArray[np.int64]:
+    """One number for each row, the same for two rows exactly where all columns agree, and below 2^62 / room."""
+    keys = np.zeros(rows, np.int64)
+    size = 1
+    for column in columns:
+        if size * column.size * room >= LARGEST_KEY:
+            keys, size = _renumbered(keys)
+        keys *= column.size
+        keys += column.codes
+        size *= column.size
+    return _renumbered(keys)[0] if size * room >= LARGEST_KEY else keys
+
+
+def _renumbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    numbers = np.empty(len(keys), np.int32)
+    values, _, _ = tally(keys, NO_WEIGHTS, numbers, EVERY)
+    return numbers.astype(np.int64), len(values)
+
+
+def counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys in rising order and how often each stands."""
+    values, counts, _ = tally(keys, NO_WEIGHTS, NO_NUMBERS, EVERY)
+    order = np.argsort(values)
+    return values[order], counts[order]
