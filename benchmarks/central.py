@@ -98,13 +98,12 @@ def joint_exp(cell: Cell) -> Answer:
             lengths = np.log(np.diff(edges))
         ranks = np.arange(rows + 1)
         width = 1 << (2 * rows + 1).bit_length()
-        steps = np.exp(-rate * np.abs(ranks - wanted[1]))
-        steps[0] = 0.0  # two cuts of one interval are counted apart
-        kernel = np.fft.rfft(steps, width)  # deciles: every slot has the same target
         parts = [[lengths - rate * np.abs(ranks - wanted[0])]]
         sums = [parts[0][0]]
         for j in range(1, number):
-            top = sums[-1].max()
+            steps = np.exp(-rate * np.abs(ranks - wanted[j]))
+            steps[0] = 0.0  # two cuts of one interval are counted apart
+            kernel, top = np.fft.rfft(steps, width), sums[-1].max()
             moved = np.fft.irfft(np.fft.rfft(np.exp(sums[-1] - top), width) * kernel, width)[: rows + 1]
             with np.errstate(divide="ignore"):
                 first = np.log(np.maximum(moved, 0)) + top + lengths

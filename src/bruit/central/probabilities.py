@@ -22,7 +22,7 @@ FINEST = 10**6
 def as_probabilities(asked: Probabilities) -> tuple[Fraction, ...]:
     """The fractions, checked: inside (0, 1) and increasing."""
     several = [asked] if isinstance(asked, int | float | str | Fraction) else list(asked)
-    exact = tuple(exactly(_plain(p), "probability").limit_denominator(FINEST) for p in several)
+    exact = tuple(map(_fraction, several))
     if not exact or not all(0 < p < 1 for p in exact):
         raise InvalidArgument(
             f"probabilities={_shown(several)}: give at least one, each above 0 and below 1, such as bruit.DECILES"
@@ -32,9 +32,12 @@ def as_probabilities(asked: Probabilities) -> tuple[Fraction, ...]:
     return exact
 
 
-def _plain(value: Exact) -> Exact:
-    """NumPy's floats are Python's floats; its integers become Python's."""
-    return value.item() if hasattr(value, "item") else value
+def _fraction(asked: Exact) -> Fraction:
+    """The nearest fraction that is not too fine; NumPy's numbers count as Python's."""
+    if isinstance(asked, Fraction) and asked.denominator <= FINEST:
+        return asked
+    plain = asked.item() if hasattr(asked, "item") else asked
+    return exactly(plain, "probability").limit_denominator(FINEST)
 
 
 def _shown(several: list[Exact]) -> str:
