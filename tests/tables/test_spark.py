@@ -1,0 +1,100 @@
+"""Every exact part on a real Spark cluster, beside polars on the same rows."""
+
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from spark import Cluster, cluster, spark  # noqa: F401  (fixtures)
+
+from bruit import tables
+from bruit.privacy import EACH_ROW
+
+pytestmark = [pytest.mark.service, pytest.mark.xdist_group("spark")]
+
+KEY = tables.Key(123_456_789, 987_654_321, 55_555)
+ROWS, FILES = 4000, 8
+PARTS = {
+    "count": lambda table: tables.count(table),
+    "count of a column": lambda table: tables.count(numbers(table)),
+    "total": lambda table: tables.total(numbers(table), around=3),
+    "total of squares": lambda table: tables.total(numbers(table), around=3, power=2),
+    "tally": lambda table: tables.tally(numbers(table), key=KEY),
+    "histogram": lambda table: tables.histogram([cities(table), numbers(table)], key=KEY),
+    "group totals": lambda table: tables.group_totals(cities(table), numbers(table), key=KEY),
+    "found groups": lambda table: tables.found_groups(table["city"], key=KEY),
+}
+
+
+def numbers(table: tables.Table) -> tables.Column:
+    return table["value"].within(0, 10, grid="0.5", missing=4)
+
+
+def cities(table: tables.Table) -> tables.Column:
+    return table["city"].among(["Paris", "Lyon"])
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files with nulls, NaN and infinities, people with many rows, and rows that name nobody."""
+    rng = np.random.default_rng(3)
+    value = pl.Series(rng.normal(5, 3, ROWS))
+    place = pl.int_range(ROWS, eager=True)
+    value = value.set(place % 7 == 0, np.nan).set(place % 97 == 1, np.inf).set(place % 89 == 1, -np.inf)
+    frame = pl.DataFrame(
+        {
+            "id": pl.Series(rng.integers(-200, 400, ROWS)).set(place % 50 == 3, None),
+            "value": value.set(place % 11 == 0, None),
+            "city": rng.choice(["Paris", "Lyon", "elsewhere", None], ROWS).tolist(),
+            "place": place,
+        }
+    ).with_columns(name=pl.format("person {}", "id"))
+    folder = tmp_path_factory.mktemp("people")
+    for part, rows in enumerate(frame.iter_slices(ROWS // FILES)):
+        rows.write_parquet(folder / f"{part}.parquet")
+    return folder
+
+
+def opened(source: Any, person: str) -> tables.Table:
+    table = tables.read(source, person=person)
+    return table if person == EACH_ROW else table.limit(rows=2, groups=2)
+
+
+def plain(answer: Any) -> Any:
+    return [plain(part) for part in answer] if isinstance(answer, tuple) else np.asarray(answer).tolist()
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("person", ["id", "name", EACH_ROW])
+def test_spark_gives_the_integers_that_polars_gives(spark: Any, people: Path, person: str, part: str) -> None:  # noqa: F811
+    ours = PARTS[part](opened(spark.read.parquet(str(people)), person))
+    assert plain(ours) == plain(PARTS[part](opened(people, person)))
+
+
+def test_a_worker_killed_in_the_middle_of_a_job_changes_nothing(
+    spark: Any,  # noqa: F811
+    cluster: Cluster,  # noqa: F811
+    people: Path,
+) -> None:
+    slow = "case when place % 125 = 0 then reflect('java.lang.Thread', 'sleep', cast(150 as bigint)) end"
+    frame = spark.read.parquet(str(people)).where(f"coalesce({slow}, 'awake') is not null").repartition(16, "place")
+    answers: list[Any] = []
+    job = Thread(target=lambda: answers.append(PARTS["histogram"](opened(frame, "id"))))
+    job.start()
+    tracker, until = spark.sparkContext.statusTracker(), monotonic() + 60
+    while not any(_is_half_done(tracker.getStageInfo(stage)) for stage in tracker.getActiveStageIds()):
+        assert job.is_alive(), "the job ended before a worker was killed"
+        assert monotonic() < until
+        sleep(0.02)
+    cluster.kill_worker()
+    assert job.is_alive()
+    job.join(120)
+    assert len(tracker._jtracker.getExecutorInfos()) == 2, "the driver and the one executor that is left"
+    assert plain(answers[0]) == plain(PARTS["histogram"](opened(people, "id")))
+
+
+def _is_half_done(stage: Any) -> bool:
+    return stage is not None and stage.numActiveTasks > 0 and stage.numCompletedTasks > 0
