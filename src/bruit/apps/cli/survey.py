@@ -230,7 +230,8 @@ def _put_out(
 
         polars.DataFrame(rows, schema=heads, orient="row").write_csv(csv)
     if figure is not None and rows:
-        names, bars = [str(row[0]) for row in rows], [[row[place] for row in rows] for place in (1, 2, 3)]
+        drawn = rows[:ROWS]
+        names, bars = [str(row[0]) for row in drawn], [[row[place] for row in drawn] for place in (1, 2, 3)]
         plots.bars(figure, names, [plots.Bars("share", *bars)], title=title, y="share of the respondents")
     if as_json:
         print_json({**json.loads(release.to_json()), "files": [str(path) for path in files]})

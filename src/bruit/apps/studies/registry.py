@@ -25,6 +25,10 @@ STUDIES = {
         "krr_marital",
         "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
     ),
+    "rappor": (
+        "rappor",
+        "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
+    ),
 }
 """The module of each study and what it shows, by name."""
 
