@@ -192,14 +192,22 @@ def smooth_lanes(place: Floats, ahead: Floats, padded: Floats, at: Integers, dec
         e, f, g, h = e * decay + row[4], f * decay + row[5], g * decay + row[6], h * decay + row[7]
         out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7] = a, b, c, d, e, f, g, h
     a = b = c = d = e = f = g = h = 0.0
+    first, second, third, fourth = at[0], at[1], at[2], at[3]
+    fifth, sixth, seventh, eighth = at[4], at[5], at[6], at[7]
     for i in range(width - 1, -1, -1):  # under-full: E' > E
         row, out = place[i], ahead[i]
-        out[0], out[1], out[2], out[3] = a + out[0], b + out[1], c + out[2], d + out[3]
-        out[4], out[5], out[6], out[7] = e + out[4], f + out[5], g + out[6], h + out[7]
-        a, b, c, d = (a + row[0]) * decay, (b + row[1]) * decay, (c + row[2]) * decay, (d + row[3]) * decay
-        e, f, g, h = (e + row[4]) * decay, (f + row[5]) * decay, (g + row[6]) * decay, (h + row[7]) * decay
-        for lane in range(LANES):
-            row[lane] = out[lane] * padded[at[lane] + i]
+        p, q, r, s = row[0], row[1], row[2], row[3]
+        t, u, v, w = row[4], row[5], row[6], row[7]
+        row[0] = (a + out[0]) * padded[first + i]
+        row[1] = (b + out[1]) * padded[second + i]
+        row[2] = (c + out[2]) * padded[third + i]
+        row[3] = (d + out[3]) * padded[fourth + i]
+        row[4] = (e + out[4]) * padded[fifth + i]
+        row[5] = (f + out[5]) * padded[sixth + i]
+        row[6] = (g + out[6]) * padded[seventh + i]
+        row[7] = (h + out[7]) * padded[eighth + i]
+        a, b, c, d = (a + p) * decay, (b + q) * decay, (c + r) * decay, (d + s) * decay
+        e, f, g, h = (e + t) * decay, (f + u) * decay, (g + v) * decay, (h + w) * decay
 
 
 @kernel
