@@ -9,6 +9,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from benchmarks.case import Case, Peer, Prepare, Work
+from benchmarks.local_decoding import CASES as DECODING_CASES
 
 PEOPLE = 200_000
 
@@ -146,38 +147,42 @@ def row(name: str, ours: Prepare, peers: tuple[Peer, ...], goal: float) -> Case:
     return Case(name, "people/s", "higher", ours, peers, returned=True, goal=goal)
 
 
-CASES = [
-    row(
-        f"KRR k={size}, perturb",
-        perturb("KRR", size, 1_000_000),
-        (Peer("multi-freq-ldpy", multi_freq_krr(size), times=50), Peer("pure-ldp", pure_ldp_krr(size), times=50)),
-        1.5e8,
-    )
-    for size in (7, 1000)
-] + [
-    row(
-        "OUE k=1000, perturb and count",
-        perturb_and_count("OUE", 1000),
-        (Peer("multi-freq-ldpy", multi_freq_oue, times=30), Peer("pure-ldp", pure_ldp_oue, times=30)),
-        1.5e6,
-    ),
-    row(
-        "OLH k=1000, perturb and count",
-        perturb_and_count("OLH", 1000),
-        (Peer("multi-freq-ldpy", multi_freq_olh, times=4000), Peer("pure-ldp", pure_ldp_olh, times=4000)),
-        1e7,
-    ),
-    row("Hadamard k=1000, perturb and count", perturb_and_count("HadamardResponse", 1000), (), 1e7),
-    row(
-        "RAPPOR 128 bits, both responses and count, dyadic",
-        rappor(0.5, 0.5, 0.75),
-        (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
-        1e7,
-    ),
-    row(
-        "RAPPOR 128 bits, both responses and count, any f, p, q",
-        rappor(0.3, 0.4, 0.7),
-        (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
-        3e6,
-    ),
-]
+CASES = (
+    [
+        row(
+            f"KRR k={size}, perturb",
+            perturb("KRR", size, 1_000_000),
+            (Peer("multi-freq-ldpy", multi_freq_krr(size), times=50), Peer("pure-ldp", pure_ldp_krr(size), times=50)),
+            1.5e8,
+        )
+        for size in (7, 1000)
+    ]
+    + [
+        row(
+            "OUE k=1000, perturb and count",
+            perturb_and_count("OUE", 1000),
+            (Peer("multi-freq-ldpy", multi_freq_oue, times=30), Peer("pure-ldp", pure_ldp_oue, times=30)),
+            1.5e6,
+        ),
+        row(
+            "OLH k=1000, perturb and count",
+            perturb_and_count("OLH", 1000),
+            (Peer("multi-freq-ldpy", multi_freq_olh, times=4000), Peer("pure-ldp", pure_ldp_olh, times=4000)),
+            1e7,
+        ),
+        row("Hadamard k=1000, perturb and count", perturb_and_count("HadamardResponse", 1000), (), 1e7),
+        row(
+            "RAPPOR 128 bits, both responses and count, dyadic",
+            rappor(0.5, 0.5, 0.75),
+            (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
+            1e7,
+        ),
+        row(
+            "RAPPOR 128 bits, both responses and count, any f, p, q",
+            rappor(0.3, 0.4, 0.7),
+            (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
+            3e6,
+        ),
+    ]
+    + DECODING_CASES
+)
