@@ -1,8 +1,13 @@
+import math
+from fractions import Fraction
+
 import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bruit import privacy
+from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
 from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
 
 
@@ -40,4 +45,35 @@ def test_known_values():
 def test_the_shift_of_a_pure_loss_meets_its_trade_off():
     for epsilon in (0.01, 1.0, 30.0):
         kink = 1 / (1 + mpmath.exp(epsilon))
-        assert float(mpmath.ncdf(-pure_shift(epsilon) / 2)) == pytest.approx(float(kink), rel=1e-9)
+        assert float(mpmath.ncdf(-float(pure_shift(Fraction(epsilon))) / 2)) == pytest.approx(float(kink), rel=1e-9)
+
+
+@pytest.mark.parametrize("tenths", range(-180, 18, 3))
+def test_the_shift_of_a_pure_loss_is_never_below_the_true_one(tenths):
+    epsilon = Fraction(f"{10 ** (tenths / 10):.12e}")
+    with mpmath.workdps(60):
+        tail = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator))
+        true = _shift_of(tail)
+        found = pure_shift(epsilon)
+        ratio = mpmath.mpf(found.numerator) / found.denominator / true
+        assert 1 <= ratio <= 1 + mpmath.mpf("1e-13")
+
+
+def _shift_of(tail):
+    """-2 Phi^-1(tail) by Newton's steps, without a series."""
+    x = mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * tail) if tail > 1e-12 else mpmath.sqrt(-2 * mpmath.log(tail))
+    for _ in range(60):
+        x += (mpmath.erfc(x / mpmath.sqrt(2)) / 2 - tail) / mpmath.npdf(x)
+    return 2 * x
+
+
+@pytest.mark.parametrize("power", [17, 9, 4, 160])
+def test_many_tiny_pure_losses_are_one_gaussian_of_their_slope(power):
+    loss = Pure(Fraction(1, 10**power), neighbours=ADD_OR_REMOVE_ONE) * 10 ** (2 * power)
+    limit = gaussian_epsilon(math.sqrt(math.pi / 2), 1e-6)
+    assert limit * (1 - 1e-8) <= privacy.epsilon(loss, delta=1e-6, by="gdp") <= limit * (1 + 1e-9)
+
+
+def test_delta_is_never_zero_for_gaussian_noise():
+    assert 0 < gaussian_delta(1.0, 100.0) < 1e-300
+    assert 0 < gaussian_delta(1e-150, 1e300) < 1e-300

@@ -1,9 +1,20 @@
 import json
+import math
 from fractions import Fraction
 
 import numpy as np
 
-from bruit.privacy import EACH_ROW, REPLACE_ONE, Assumption, Covers, Guarantee, Interval, Release, guarantee_from_json
+from bruit.privacy import (
+    EACH_ROW,
+    LOCAL,
+    REPLACE_ONE,
+    Assumption,
+    Covers,
+    Guarantee,
+    Interval,
+    Release,
+    guarantee_from_json,
+)
 
 PROMISE = Guarantee(Fraction(1, 3), Fraction(1, 10**6), REPLACE_ONE, EACH_ROW, "pld", (Assumption.SEEDED,))
 
@@ -14,6 +25,14 @@ def test_a_guarantee_survives_json_exactly():
 
 def test_a_guarantee_says_everything_in_a_line():
     assert str(PROMISE) == "ε = 0.3333, δ = 1e-06 for each row (replace one, by pld; assumes seeded)"
+
+
+def test_an_infinite_epsilon_is_said_and_survives_json():
+    nothing = Guarantee(math.inf, Fraction(0), LOCAL, "one respondent", "law")
+    assert str(nothing) == "ε = ∞ for one respondent (local, by law)"
+    assert json.loads(json.dumps(nothing.to_json(), allow_nan=False))["epsilon"] == "inf"
+    assert guarantee_from_json(nothing.to_json()) == nothing
+    assert Guarantee(0.1, Fraction(0), LOCAL, "one respondent", "law").epsilon == Fraction(0.1)
 
 
 def test_a_release_is_a_frame_and_a_json_text():

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,10 +11,12 @@ from bruit.privacy import (
     LOCAL,
     REPLACE_ONE,
     Approximate,
+    Composed,
     DiscreteGaussian,
     DiscreteLaplace,
     Gaussian,
     Laplace,
+    Parallel,
     Pure,
     Sampled,
     Scheme,
@@ -80,8 +83,59 @@ def test_rule_3_losses_of_other_neighbours_do_not_add():
         lambda: Pure(1, neighbours=AR) * 0,
         lambda: parallel(),
         lambda: loss_from_json({"kind": "Magic"}),
+        lambda: loss_from_json({"kind": "Pure", "neighbours": "nobody", "epsilon": "1"}),
+        lambda: loss_from_json({"kind": "Pure", "neighbours": "add or remove one"}),
+        lambda: loss_from_json({"kind": "Pure", "neighbours": "add or remove one", "epsilon": "-1"}),
+        lambda: Sampled("a loss", rate=0.1, scheme=Scheme.POISSON),
+        lambda: composed([("a loss", 1)]),
     ],
 )
 def test_what_describes_no_loss_is_refused(make):
     with pytest.raises(InvalidArgument):
         make()
+
+
+ONE = Pure(5, neighbours=AR)
+COUNTED = {"kind": "Composed", "neighbours": "add or remove one"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Composed(AR, ((ONE, -1),)),
+        lambda: Composed(AR, ((ONE, 0),)),
+        lambda: Composed(AR, ((ONE, True),)),
+        lambda: Composed(AR, ((ONE, 1.0),)),
+        lambda: Composed(AR, ()),
+        lambda: Composed(AR, ((Composed(AR, ((ONE, 1),)), 0),)),
+        lambda: Parallel(AR, (ONE,), 0),
+        lambda: Parallel(AR, (ONE,), -1),
+        lambda: Parallel(AR, (), 1),
+        lambda: Parallel(AR, (Parallel(AR, (ONE,), 0),), 1),
+        lambda: loss_from_json({**COUNTED, "counted": [[ONE.to_json(), -3]]}),
+        lambda: loss_from_json({**COUNTED, "counted": []}),
+        lambda: loss_from_json({**COUNTED, "kind": "Parallel", "losses": [ONE.to_json()], "cells": 0}),
+    ],
+)
+def test_rule_no_loss_is_counted_less_than_once(make):
+    with pytest.raises(InvalidArgument):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Composed(REPLACE_ONE, ((ONE, 1),)),
+        lambda: Parallel(REPLACE_ONE, (ONE,), 1),
+        lambda: loss_from_json({**COUNTED, "neighbours": "replace one", "counted": [[ONE.to_json(), 1]]}),
+    ],
+)
+def test_rule_3_a_composition_is_stated_for_the_neighbours_of_its_losses(make):
+    with pytest.raises(NeighboursDiffer):
+        make()
+
+
+def test_numbers_of_numpy_are_read_as_python_s():
+    loss = Pure(np.float64(0.1), neighbours=AR) * np.int64(3)
+    assert loss == Pure("0.1", neighbours=AR) * 3
+    assert loss_from_json(json.loads(json.dumps(loss.to_json()))) == loss

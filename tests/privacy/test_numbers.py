@@ -1,12 +1,13 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.numbers import exactly, positive, probability, rounded_up
+from bruit.privacy.numbers import exactly, positive, probability, root, rounded_up
 
 
 def test_a_float_means_its_shortest_decimal():
@@ -20,7 +21,43 @@ def test_every_float_reads_back(value):
     assert float(exactly(value, "x")) == value
 
 
-@pytest.mark.parametrize("value", [True, None, "one", "1/0", math.nan, math.inf])
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (np.float64(0.1), Fraction(1, 10)),
+        (np.float32(0.1), Fraction(1, 10)),
+        (np.float16(0.1), Fraction(1, 10)),
+        (np.float64(1e-17), Fraction(1, 10**17)),
+        (np.int64(7), 7),
+        (np.uint64(2**64 - 1), 2**64 - 1),
+        ("1e-400", Fraction(1, 10**400)),
+        ("1e400", 10**400),
+        (10**400, 10**400),
+        (5e-324, Fraction(5, 10**324)),
+        (1.7976931348623157e308, 17976931348623157 * 10**292),
+    ],
+)
+def test_numbers_of_every_kind_and_size_mean_their_decimal(value, meant):
+    assert exactly(value, "x") == meant
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999999999", "1e-999999999", "1e99999999999999", 10**5000, Fraction(1, 10**5000)], ids=range(5)
+)
+def test_a_number_that_no_book_could_hold_is_refused_at_once(value):
+    with pytest.raises(InvalidArgument, match="x"):
+        exactly(value, "x")
+
+
+@given(st.fractions(min_value=0), st.integers(-500, 500))
+def test_a_root_is_never_below_the_true_one(value, power):
+    number = value * Fraction(10) ** power
+    assert number <= root(number) ** 2 <= number * (1 + Fraction(1, 2**58))
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.True_, None, "one", "1/0", math.nan, math.inf, np.float64("nan"), np.float32("inf"), 1j]
+)
 def test_what_is_no_number_is_refused(value):
     with pytest.raises(InvalidArgument, match="x="):
         exactly(value, "x")

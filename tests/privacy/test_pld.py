@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from privacy.inversion import SampledGaussianOracle, single_delta
-from scipy import integrate, optimize, stats
+from scipy import integrate, optimize, special, stats
 
 from bruit.errors import NotPrivate
 from bruit.privacy import (
@@ -21,6 +21,7 @@ from bruit.privacy import (
     Sampled,
     Scheme,
     ZeroConcentrated,
+    convolution,
     delta,
     epsilon,
     parallel,
@@ -306,3 +307,22 @@ def test_dp_accounting_agrees():
     loss = sampled(0.02, 0.9) * 300 + Laplace(4, sensitivity=1, neighbours=AR) * 5
     found = pld_epsilon(loss, 1e-6)
     assert found == pytest.approx(theirs.get_epsilon(1e-6), abs=2e-3)
+
+
+@pytest.mark.parametrize(("noise", "rate", "times"), [(1, 0.01, 1), (0.5, 0.3, 1), (1, 0.01, 10)])
+def test_rule_the_grid_is_bounded_and_still_an_upper_bound(noise, rate, times, monkeypatch):
+    points = []
+    transform = convolution._tilted_sum
+    monkeypatch.setattr(
+        convolution, "_tilted_sum", lambda parts, tilt, count: points.append(count) or transform(parts, tilt, count)
+    )
+    loss = Sampled(Gaussian(noise, neighbours=AR), rate=rate, scheme=Scheme.POISSON) * times
+    found = float(delta(loss, epsilon=0, by="pld"))
+    one = rate * (2 * special.ndtr(0.5 / noise) - 1)  # the total variation of one step, and of many at most as often
+    assert max(points) <= 4 * 2**20
+    assert one <= found <= times * one * 1.0001
+
+
+def test_repeats_that_no_grid_holds_are_refused_in_a_sentence():
+    with pytest.raises(NotPrivate, match="ask by='rdp'"):
+        epsilon(Pure("1e-9", neighbours=AR) * 10**18, delta=1e-6, by="pld")

@@ -20,11 +20,15 @@ from bruit.privacy import composition, concentrated, renyi
 from bruit.privacy.composition import approximation, basic, left_of, total
 from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
 from bruit.privacy.losses import Gaussian, Loss, Sampled, ZeroConcentrated
-from bruit.privacy.numbers import Exact, exactly, probability, rounded_up
+from bruit.privacy.numbers import Exact, exactly, probability, root, rounded_up
 from bruit.privacy.pld import pld_delta, pld_epsilon
 
 Orders = Sequence[float] | NDArray[np.float64] | Literal["fine"] | None
 """Rényi orders: own ones, "fine" for a search on a wide grid, or None for the document's."""
+
+
+LEAST_DELTA = Fraction(1, 10**280)
+"""The least delta that accountants in floating point take."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,12 @@ def delta(loss: Loss, *, epsilon: Exact, by: str, orders: Orders = None) -> Frac
     asked = exactly(epsilon, "epsilon")
     if asked < 0:
         raise InvalidArgument(f"epsilon={epsilon} must not be negative")
-    return min(_named(by, _DELTAS)(loss, asked, orders).amount, Fraction(1))
+    return min(_computed(_named(by, _DELTAS), loss, asked, orders).amount, Fraction(1))
 
 
 def epsilon_price(loss: Loss, *, delta: Exact, by: str, orders: Orders = None) -> Price:
     """The epsilon of a loss with the order that gave it."""
-    return _named(by, _EPSILONS)(loss, probability(delta, "delta"), orders)
+    return _computed(_named(by, _EPSILONS), loss, probability(delta, "delta"), orders)
 
 
 Accountant = Callable[[Loss, Fraction, Orders], Price]
@@ -60,6 +64,13 @@ def _named(by: str, table: dict[str, Accountant]) -> Accountant:
     if by not in table:
         raise InvalidArgument(f"by={by!r} is no accountant; choose one of {', '.join(ACCOUNTANTS)}")
     return table[by]
+
+
+def _computed(accountant: Accountant, loss: Loss, given: Fraction, orders: Orders) -> Price:
+    try:
+        return accountant(loss, given, orders)
+    except OverflowError as error:
+        raise NotPrivate("the loss is too large to be computed with; ask by='basic', which is exact") from error
 
 
 def _basic_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
@@ -107,6 +118,8 @@ def _advanced_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
     low, high = -700.0, -1e-9
     if composition.advanced(loss, failed) <= epsilon:
         return Price(failed)
+    if composition.advanced(loss, failed + Fraction(math.exp(high))) > epsilon:
+        return Price(Fraction(1))
     for _step in range(60):
         middle = (low + high) / 2
         enough = composition.advanced(loss, failed + Fraction(math.exp(middle))) <= epsilon
@@ -117,24 +130,24 @@ def _advanced_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
 def _zcdp_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
     rho = concentrated.zcdp(loss)
     left = _room(loss, delta, "zcdp")
-    return Price(rounded_up(concentrated.concentrated_epsilon(float(rho), left)))
+    return Price(rounded_up(concentrated.concentrated_epsilon(_not_zero(rho), left)))
 
 
 def _zcdp_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
-    rest = concentrated.concentrated_delta(float(concentrated.zcdp(loss)), float(epsilon))
+    rest = concentrated.concentrated_delta(_not_zero(concentrated.zcdp(loss)), float(epsilon))
     return Price(total(loss, approximation) + rounded_up(rest))
 
 
 def _gdp_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
     left = _room(loss, delta, "gdp")
     squares = total(loss, _squared_shift)
-    return Price(rounded_up(gaussian_epsilon(math.sqrt(squares), left)) if squares else Fraction(0))
+    return Price(rounded_up(gaussian_epsilon(_not_zero(root(squares)), left)) if squares else Fraction(0))
 
 
 def _gdp_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
     squares = total(loss, _squared_shift)
-    rest = gaussian_delta(math.sqrt(squares), float(epsilon)) if squares else 0.0
-    return Price(total(loss, approximation) + rounded_up(max(rest, 0.0)))
+    rest = gaussian_delta(_not_zero(root(squares)), float(epsilon)) if squares else 0.0
+    return Price(total(loss, approximation) + rounded_up(rest))
 
 
 def _squared_shift(loss: Loss) -> Fraction:
@@ -144,7 +157,7 @@ def _squared_shift(loss: Loss) -> Fraction:
     if isinstance(loss, Sampled):
         composition.require_amplification(loss)
     try:
-        return rounded_up(pure_shift(float(basic(loss)[0]))) ** 2
+        return pure_shift(basic(loss)[0]) ** 2
     except NotPrivate as error:
         raise NotPrivate(
             f"{type(loss).__name__} has no Gaussian trade-off that is proved (the central limit is no bound); "
@@ -191,12 +204,15 @@ def _least(loss: Loss, given: float, orders: Orders, convert: renyi.Conversion) 
 
 
 def _pld_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
-    if delta == 0:
+    if delta == 0 or (delta < LEAST_DELTA and _has_own_price(loss)):
+        left_of(delta, total(loss, approximation), "pld")
         return Price(basic(loss)[0])  # the largest loss there is
-    return Price(rounded_up(pld_epsilon(loss, float(delta) * (1 - 2.0**-50))))
+    return Price(rounded_up(pld_epsilon(loss, _rounded_down(delta, "pld"))))
 
 
 def _pld_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
+    if _has_own_price(loss) and basic(loss)[0] <= epsilon:
+        return Price(total(loss, approximation))  # no finite loss is above it
     return Price(rounded_up(pld_delta(loss, float(epsilon) * (1 - 2.0**-50))))
 
 
@@ -205,7 +221,21 @@ def _room(loss: Loss, delta: Fraction, by: str) -> float:
     left = left_of(delta, total(loss, approximation), by)
     if left == 0:
         raise NotPrivate(f"delta={float(delta):.3g} leaves nothing for {by}; give a larger one, or ask by='basic'")
-    return float(left) * (1 - 2.0**-50)
+    return _rounded_down(left, by)
+
+
+def _rounded_down(delta: Fraction, by: str) -> float:
+    if delta < LEAST_DELTA:
+        raise NotPrivate(
+            f"{by} computes with a delta of at least {float(LEAST_DELTA)}; give a larger one, or ask by='basic' or "
+            "by='advanced', which are exact for pure losses"
+        )
+    return float(delta) * (1 - 2.0**-50)
+
+
+def _not_zero(value: Fraction) -> float:
+    """A float that is zero only where the number is: even 1e-400 counts when it comes often."""
+    return max(float(value), 1e-150) if value else 0.0
 
 
 _EPSILONS: dict[str, Accountant] = {

@@ -21,9 +21,10 @@ from bruit.privacy.losses import (
     Scheme,
 )
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from bruit.privacy.numbers import rounded_up
+from bruit.privacy.numbers import SMALLEST, root, rounded_up
 
 ZERO = Fraction(0)
+LARGEST_EXPONENT = 700
 
 
 def basic(loss: Loss) -> tuple[Fraction, Fraction]:
@@ -57,10 +58,15 @@ def advanced(loss: Loss, delta: Fraction) -> Fraction:
     left = left_of(delta, failed, "advanced")
     if left == 0:
         return plain
-    drift = total(loss, lambda part: rounded_up(float(_epsilon(part)) * math.expm1(min(float(_epsilon(part)), 700))))
+    drift = total(loss, lambda part: _epsilon(part) * _grown(_epsilon(part)))
     squares = total(loss, lambda part: _epsilon(part) ** 2)
-    spread = rounded_up(math.sqrt(2 * math.log(1 / left) * float(squares)))
-    return min(plain, drift + spread)
+    log_inverse = math.log(left.denominator) - math.log(left.numerator)  # also where left is below every float
+    return min(plain, drift + rounded_up(math.sqrt(2 * log_inverse)) * root(squares))
+
+
+def _grown(epsilon: Fraction) -> Fraction:
+    """e^epsilon - 1, rounded up; beyond the largest exponent any huge number leaves the basic sum the smaller."""
+    return rounded_up(max(math.expm1(float(min(epsilon, Fraction(LARGEST_EXPONENT)))), SMALLEST)) if epsilon else ZERO
 
 
 def total(loss: Loss, price: Callable[[Loss], Fraction]) -> Fraction:
@@ -103,7 +109,7 @@ def amplified(loss: Sampled, epsilon: Fraction) -> Fraction:
     require_amplification(loss)
     if loss.scheme is Scheme.SHUFFLED or loss.rate == 1:
         return epsilon
-    rate, size = float(loss.rate), float(epsilon)
+    rate, size = max(float(loss.rate), SMALLEST), max(float(epsilon), SMALLEST)
     smaller = math.log1p(rate * math.expm1(size)) if size < 30 else size + math.log(rate + (1 - rate) * math.exp(-size))
     return min(epsilon, rounded_up(smaller))
 
@@ -133,7 +139,9 @@ def replacement(guarantee: Guarantee) -> Guarantee:
         raise NeighboursDiffer(
             f"a guarantee for {guarantee.neighbours} cannot be converted; only one for {ADD_OR_REMOVE_ONE} can"
         )
-    grown = guarantee.delta + guarantee.delta * rounded_up(math.exp(guarantee.epsilon)) if guarantee.delta else ZERO
+    grown = Fraction(1) if guarantee.delta else ZERO
+    if guarantee.delta and guarantee.epsilon < LARGEST_EXPONENT:
+        grown = guarantee.delta * (1 + rounded_up(math.exp(guarantee.epsilon)))
     by = f"{guarantee.by}, converted from {ADD_OR_REMOVE_ONE}"
     return replace(
         guarantee, epsilon=2 * guarantee.epsilon, delta=min(grown, Fraction(1)), neighbours=REPLACE_ONE, by=by

@@ -8,6 +8,7 @@ from scipy import optimize
 
 from bruit.errors import NotPrivate
 from bruit.privacy.composition import amplified, basic, require_amplification, total
+from bruit.privacy.gaussian import UNIT_ROUNDOFF
 from bruit.privacy.losses import (
     Approximate,
     DiscreteGaussian,
@@ -20,7 +21,7 @@ from bruit.privacy.losses import (
     Scheme,
     ZeroConcentrated,
 )
-from bruit.privacy.numbers import rounded_up
+from bruit.privacy.numbers import SMALLEST, rounded_up
 
 
 def zcdp(loss: Loss) -> Fraction:
@@ -51,7 +52,7 @@ def concentrated_epsilon(rho: float, delta: float) -> float:
 
 
 def concentrated_delta(rho: float, epsilon: float) -> float:
-    """The delta of a rho at an epsilon, at the best order.
+    """The delta of a rho at an epsilon, at the best order, rounded up; zero only where rho is.
 
     min over a of exp((a-1)(rho a - epsilon)) (1 - 1/a)^a / (a - 1)  [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
@@ -60,9 +61,10 @@ def concentrated_delta(rho: float, epsilon: float) -> float:
 
     def bound(log_rest: float) -> float:
         rest = math.exp(log_rest)
-        return rest * (rho * (1 + rest) - epsilon) - (1 + rest) * math.log1p(1 / rest) - log_rest
+        rounding = 8 * UNIT_ROUNDOFF * (rest * (rho * (1 + rest) + epsilon) + 1)
+        return rest * (rho * (1 + rest) - epsilon) - (1 + rest) * math.log1p(1 / rest) - log_rest + rounding
 
-    return math.exp(min(0.0, _least(bound, math.log(max(epsilon / (2 * rho), 1e-3)))))
+    return max(math.exp(min(0.0, _least(bound, math.log(max(epsilon / (2 * rho), 1e-3))))), SMALLEST)
 
 
 def _least(bound: Callable[[float], float], centre: float) -> float:

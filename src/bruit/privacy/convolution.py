@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft, signal
 
+from bruit.errors import NotPrivate
 from bruit.privacy.gaussian import UNIT_ROUNDOFF
 from bruit.privacy.loss_grid import LossGrid
 
@@ -22,6 +23,9 @@ SLACK = 1e-6
 
 OUTSIDE = math.log(1e-9)
 """The tilted mass that may wrap round at each end."""
+
+MOST_POINTS = 2**24
+"""The longest transform: a little over a gigabyte."""
 
 NEGLIGIBLE = -80.0
 """Frequencies below e^NEGLIGIBLE are left out; they are part of the stated error."""
@@ -93,6 +97,11 @@ def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, mo
     least = sum(times * grid.first for grid, times in parts)
     last = math.ceil(min(high / step, most))
     points = fft.next_fast_len(max(min(math.ceil(last - chosen.low / step) + 1, most - least + 1), 64), real=True)
+    if points > MOST_POINTS:
+        raise NotPrivate(
+            f"so many repeats of so small a loss need {points} points, the most is {MOST_POINTS}; "
+            "ask by='rdp', by='zcdp' or by='gdp'"
+        )
     if points >= most - least + 1:  # everything fits: nothing wraps round
         last = most
     above = SLACK * delta if last < most else 0.0
@@ -103,6 +112,13 @@ def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, mo
     window = np.arange(last - points + 1, last + 1)
     tilted = np.roll(tilted, -int((window[0] - least) % points))
     return _untilted(window, tilted, error, chosen, step, lost)
+
+
+def window(tilts: Floats, moments: Floats, delta: float) -> float:
+    """About how wide the window is that a sum of such moments needs, before a step is chosen."""
+    chosen = _narrowest_tilt(tilts, moments, delta, 0.0)
+    high = min(chosen.high, 1e300) if math.isfinite(chosen.low) else -chosen.low
+    return max(float(np.min((moments - math.log(SLACK * delta)) / tilts)), high) - chosen.low
 
 
 def best_chernoff(tilts: Floats, moments: Floats, delta: float) -> tuple[int, float]:
@@ -165,7 +181,8 @@ def _tilted_sum(parts: list[tuple[LossGrid, int]], tilt: float, points: int) -> 
     spectrum = np.zeros(points // 2 + 1, complex)
     spectrum[live] = np.exp(log_power)
     missed = (points + 2) * math.exp(NEGLIGIBLE)
-    error = (2 * float(np.sum(np.exp(log_size) * np.minimum(relative, 2.0))) + missed) / points
+    with np.errstate(over="ignore"):  # an error without bound leaves the largest loss as the answer
+        error = (2 * float(np.sum(np.exp(log_size) * np.minimum(relative, 2.0))) + missed) / points
     return fft.irfft(spectrum, points), error
 
 

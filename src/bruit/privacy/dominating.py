@@ -26,8 +26,9 @@ from bruit.privacy.losses import (
     Scheme,
 )
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
+from bruit.privacy.numbers import SMALLEST
 from bruit.privacy.pairs import AtomPair, Direction, GaussianPair, LaplacePair, Pair, SampledPair
-from bruit.privacy.renyi import discrete_laplace_atoms, gaussian_noise
+from bruit.privacy.renyi import LEAST_RATE, discrete_laplace_atoms, gaussian_noise
 
 MOST_CASES = 512
 MOST_ATOMS = 4_000_000
@@ -163,11 +164,12 @@ def _discrete_gaussian(loss: DiscreteGaussian) -> AtomPair:
     k = np.arange(reach, -reach - 1, -1)
     weights = np.exp(-(k.astype(float) ** 2) / (2 * variance))
     losses = np.asarray(shift * (shift - 2.0 * k) / (2 * variance), np.float64)
-    return AtomPair(losses, weights / weights.sum(), 0.0, Fraction(shift) / (2 * loss.variance))
+    # What lies beyond counts as infinite: there is no largest loss.
+    return AtomPair(losses, weights / weights.sum(), SMALLEST, Fraction(shift) / (2 * loss.variance))
 
 
 def _sampled(loss: Sampled, direction: Direction) -> Pair:
-    rate, noise = float(loss.rate), gaussian_noise(loss.loss)
+    rate, noise = max(float(loss.rate), LEAST_RATE), gaussian_noise(loss.loss)
     inside, outside = loss.loss.neighbours, loss.neighbours
     if loss.scheme is Scheme.POISSON and noise is not None and inside is ADD_OR_REMOVE_ONE:
         if outside is REPLACE_ONE:

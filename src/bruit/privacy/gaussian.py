@@ -1,27 +1,44 @@
 """The exact trade-off of Gaussian noise: which delta belongs to an epsilon, and back."""
 
 import math
+from fractions import Fraction
 
 from scipy import optimize, special
 
+from bruit.privacy.numbers import SMALLEST, rounded_up
+
 UNIT_ROUNDOFF = 2.0**-53
+
+DEEPEST = -38.0
+"""Below it the normal law has less mass than the smallest float."""
+
+PURE_SLOPE = Fraction(1_253_314_137_315_500_252, 10**18)
+"""Just above sqrt(pi / 2), the shift of a pure epsilon over epsilon as that goes to zero; elsewhere it is less."""
+
+TINY = Fraction(1, 10**8)
+"""Below it the shift and its tangent differ by less than 2^-60, relatively."""
 
 
 def gaussian_delta(shift: float, epsilon: float) -> float:
-    """The exact delta of telling N(shift, 1) from N(0, 1), with its rounding error added.
+    """The exact delta of telling N(shift, 1) from N(0, 1), with its rounding error added; never zero.
 
     Phi(s/2 - e/s) - exp(e) Phi(-s/2 - e/s)                              [Balle & Wang 2018, Theorem 8]
 
     Both terms carry the density at a = s/2 - e/s, so that in the tail they are subtracted as Mills ratios.
     """
     near, far = shift / 2 - epsilon / shift, -shift / 2 - epsilon / shift
+    if near < DEEPEST:
+        return SMALLEST
     if near > 5:
         return min(
             1.0, float(special.ndtr(near)) - math.exp(epsilon + float(special.log_ndtr(far))) + 8 * UNIT_ROUNDOFF
         )
     density = math.exp(-near * near / 2) / math.sqrt(2 * math.pi)
     larger, smaller = _mills(near), _mills(far)
-    return density * (larger - smaller + 8 * UNIT_ROUNDOFF * larger) * (1 + near * near * 4 * UNIT_ROUNDOFF)
+    # The floats behind the argument err by a few units of epsilon / shift, which near^2 carries into the density.
+    return max(
+        density * (larger - smaller + 8 * UNIT_ROUNDOFF * larger) * (1 + near * near * 8 * UNIT_ROUNDOFF), SMALLEST
+    )
 
 
 def gaussian_epsilon(shift: float, delta: float) -> float:
@@ -41,12 +58,18 @@ def gaussian_epsilon(shift: float, delta: float) -> float:
     return epsilon
 
 
-def pure_shift(epsilon: float) -> float:
-    """The Gaussian shift that is at least as easy to tell as any pure epsilon.
+def pure_shift(epsilon: Fraction) -> Fraction:
+    """The Gaussian shift that is at least as easy to tell as any pure epsilon, rounded up.
 
-    -2 Phi^-1(1 / (1 + e^epsilon)): the trade-off of the two-point law is two chords of this convex curve.
+    -2 Phi^-1(1 / (1 + e^epsilon)) = sqrt(8) erf^-1(tanh(epsilon / 2)): the trade-off of the two-point law is two
+    chords of this convex curve. For a tiny epsilon the tangent at zero is nearer than a float.
     """
-    return -2 * float(special.ndtri_exp(-max(epsilon, 0.0) - math.log1p(math.exp(-abs(epsilon)))))
+    if epsilon < TINY:
+        return PURE_SLOPE * epsilon
+    size = float(epsilon)
+    if size < 1:
+        return rounded_up(math.sqrt(8) * float(special.erfinv(math.tanh(size / 2))))
+    return rounded_up(-2 * float(special.ndtri_exp(-size - math.log1p(math.exp(-size)))))
 
 
 def _mills(x: float) -> float:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from math import inf, isinf
 from typing import Any
 
 from bruit.privacy.neighbours import Neighbours
@@ -21,23 +22,30 @@ class Assumption(StrEnum):
 class Guarantee:
     """What a loss amounts to, for whom, by which accountant and under which assumptions.
 
+    `epsilon` is a rational, or `math.inf` where the law promises nothing: an answer that is forced, for instance.
+
     Pr[M(x) in S] <= e^epsilon Pr[M(x') in S] + delta for neighbours x, x'        [Dwork & Roth 2014, Def. 2.4]
     """
 
-    epsilon: Fraction
+    epsilon: Fraction | float
     delta: Fraction
     neighbours: Neighbours
     unit: str
     by: str
     assumes: tuple[Assumption, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.epsilon, float) and not isinf(self.epsilon):
+            object.__setattr__(self, "epsilon", Fraction(self.epsilon))
+
     def __str__(self) -> str:
-        amount = f"ε = {float(self.epsilon):.4g}" + (f", δ = {float(self.delta):.3g}" if self.delta else "")
+        size = "∞" if isinf(self.epsilon) else f"{float(self.epsilon):.4g}"
+        amount = f"ε = {size}" + (f", δ = {float(self.delta):.3g}" if self.delta else "")
         assumed = f"; assumes {', '.join(self.assumes)}" if self.assumes else ""
         return f"{amount} for {self.unit} ({self.neighbours}, by {self.by}{assumed})"
 
     def to_json(self) -> dict[str, Any]:
-        """A complete description in JSON types; epsilon and delta exactly, as texts."""
+        """A complete description in JSON types; epsilon and delta exactly, as texts; an infinite epsilon is "inf"."""
         return {
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
@@ -51,7 +59,7 @@ class Guarantee:
 def guarantee_from_json(description: dict[str, Any]) -> Guarantee:
     """The guarantee that `to_json` described."""
     return Guarantee(
-        epsilon=Fraction(description["epsilon"]),
+        epsilon=inf if description["epsilon"] == "inf" else Fraction(description["epsilon"]),
         delta=Fraction(description["delta"]),
         neighbours=Neighbours(description["neighbours"]),
         unit=description["unit"],

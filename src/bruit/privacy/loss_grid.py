@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bruit.privacy.gaussian import UNIT_ROUNDOFF
 
 Floats = NDArray[np.float64]
+MANY = 20_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ def dots_of_cells(first: int, step: float, p_mass: Floats, excess: Floats, below
 def log_moments(losses: Floats, masses: Floats, tilts: Floats) -> Floats:
     """The ln of sum(masses * exp(tilt * losses)) for each tilt."""
     keep = masses > 0
-    exponents = tilts[:, None] * losses[keep] + np.log(masses[keep])
+    losses, log_masses = losses[keep], np.log(masses[keep])
+    if len(losses) > MANY:  # a row of the table at a time
+        return np.array([float(special.logsumexp(tilt * losses + log_masses)) for tilt in tilts])
+    exponents = tilts[:, None] * losses + log_masses
     top = exponents.max(axis=1)
     return np.asarray(top + np.log(np.exp(exponents - top[:, None]).sum(axis=1)))

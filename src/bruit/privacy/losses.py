@@ -12,6 +12,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from bruit.errors import InvalidArgument, NeighboursDiffer
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.privacy.numbers import Exact, exactly, positive, probability
@@ -166,7 +168,7 @@ class Sampled(Loss):
     scheme: Scheme
 
     def __init__(self, loss: Loss, *, rate: Exact, scheme: Scheme, neighbours: Neighbours | None = None) -> None:
-        chosen = exactly(rate, "rate")
+        chosen, loss = exactly(rate, "rate"), _loss(loss)
         if not 0 < chosen <= 1:
             raise InvalidArgument(f"rate={rate} must be above 0 and at most 1: the share of the records in one step")
         if not isinstance(scheme, Scheme):
@@ -186,6 +188,10 @@ class Composed(Loss):
 
     counted: tuple[tuple[Loss, int], ...]
 
+    def __post_init__(self) -> None:
+        counted = tuple((_loss(loss), _count(times, "times")) for loss, times in self.counted)
+        self._fix(neighbours=_one_relation((loss for loss, _ in counted), self.neighbours), counted=counted)
+
     def parts(self) -> Iterator[tuple[Loss, int]]:
         yield from self.counted
 
@@ -202,27 +208,42 @@ class Parallel(Loss):
     losses: tuple[Loss, ...]
     cells: int
 
+    def __post_init__(self) -> None:
+        losses = tuple(map(_loss, self.losses))
+        relation = _one_relation(losses, self.neighbours)
+        self._fix(neighbours=relation, losses=losses, cells=_count(self.cells, "cells"))
+
 
 def composed(counted: Iterable[tuple[Loss, int]]) -> Composed:
     """All the losses together; equal ones are counted once with their number."""
     merged: dict[Loss, int] = {}
     for loss, times in counted:
-        for part, inner in loss.parts():
-            merged[part] = merged.get(part, 0) + inner * _count(times, "times")
+        number = _count(times, "times")
+        for part, inner in _loss(loss).parts():
+            merged[part] = merged.get(part, 0) + inner * number
     return Composed(_one_relation(merged), tuple(merged.items()))
 
 
 def parallel(*losses: Loss, cells: int = 1) -> Parallel:
     """One loss on each part of the data; a person is in at most `cells` of the parts."""
-    return Parallel(_one_relation(losses), losses, _count(cells, "cells"))
+    return Parallel(_one_relation(map(_loss, losses)), losses, cells)
 
 
 def loss_from_json(description: dict[str, Any]) -> Loss:
-    """The loss that `to_json` described."""
-    values = dict(description)
-    kind = Loss.kinds.get(values.pop("kind", ""))
+    """The loss that `to_json` described, checked like one that is made by hand."""
+    try:
+        return _described(dict(description))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        raise InvalidArgument(f"{description!r} does not describe a loss: {error}") from error
+
+
+def _described(values: dict[str, Any]) -> Loss:
+    name = values.pop("kind", "")
+    kind = Loss.kinds.get(name)
     if kind is None:
-        raise InvalidArgument(f"{description.get('kind')!r} is not a loss that this version of bruit knows")
+        raise InvalidArgument(f"{name!r} is not a loss that this version of bruit knows")
     relation = Neighbours(values.pop("neighbours"))
     if kind is Composed:
         return Composed(relation, tuple((loss_from_json(loss), times) for loss, times in values["counted"]))
@@ -253,15 +274,24 @@ def _not_negative(value: Exact, name: str) -> Fraction:
 
 
 def _count(value: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise InvalidArgument(f"{name}={value!r} must be a whole number, at least 1")
+    return int(value)
+
+
+def _loss(value: Loss) -> Loss:
+    if not isinstance(value, Loss):
+        raise InvalidArgument(f"{value!r} is not a loss; give bruit.privacy.Pure, Gaussian or another")
     return value
 
 
-def _one_relation(losses: Iterable[Loss]) -> Neighbours:
+def _one_relation(losses: Iterable[Loss], stated: Neighbours | None = None) -> Neighbours:
+    """The neighbours that all the losses share, and that were stated for the whole where they were."""
     relations = {loss.neighbours for loss in losses}
     if not relations:
         raise InvalidArgument("a composition needs at least one loss")
+    if stated is not None:
+        relations.add(stated)
     if len(relations) > 1:
         raise NeighboursDiffer(
             f"losses stated for {' and '.join(sorted(relations))} cannot be added: "

@@ -1,24 +1,51 @@
 """Numbers that are stored and added exactly."""
 
+import re
+import sys
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, isqrt
+from typing import Any
+
+import numpy as np
 
 from bruit.errors import InvalidArgument, NotPrivate
 
 Exact = int | float | str | Fraction
-"""What a caller may write for an exact number."""
+"""What a caller may write for an exact number; NumPy's numbers are read as Python's."""
+
+MOST_DIGITS = 4000
+"""Digits of a numerator or denominator that is kept: Python writes integers of up to 4300 as text."""
+
+_EXPONENT = re.compile(r"[eE]([-+]?[0-9_]+)\s*$")
 
 
 def exactly(value: Exact, name: str) -> Fraction:
     """The rational a caller meant: a float is read as the shortest decimal that denotes it, so 0.1 is 1/10."""
+    if isinstance(value, np.integer | np.floating):
+        value = int(value) if isinstance(value, np.integer) else _shortest(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         raise InvalidArgument(f"{name}={value!r} is not a number; give an int, a float, a Fraction or a decimal text")
     if isinstance(value, float) and not isfinite(value):
         raise InvalidArgument(f"{name}={value}: give a finite number")
+    exponent = _EXPONENT.search(value) if isinstance(value, str) else None
+    if exponent and len(exponent[1].lstrip("+-0")) > len(str(MOST_DIGITS)):
+        raise InvalidArgument(_too_long(name))
     try:
-        return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+        number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
     except (ValueError, ZeroDivisionError) as error:
-        raise InvalidArgument(f"{name}={value!r} is not a number; write it like '0.5' or '1/2'") from error
+        raise InvalidArgument(f"{name}={value!r:.60} is not a number; write it like '0.5' or '1/2'") from error
+    if max(abs(number.numerator), number.denominator) > 10**MOST_DIGITS:
+        raise InvalidArgument(_too_long(name))
+    return number
+
+
+def _shortest(value: np.floating[Any]) -> float | str:
+    """The shortest decimal that denotes a NumPy float of its own width: np.float32(0.1) means 1/10 too."""
+    return str(value) if np.isfinite(value) else float(value)
+
+
+def _too_long(name: str) -> str:
+    return f"{name} has more than {MOST_DIGITS} digits; give a number that is nearer to one"
 
 
 def positive(value: Exact, name: str) -> Fraction:
@@ -37,6 +64,9 @@ def probability(value: Exact, name: str) -> Fraction:
     return number
 
 
+SMALLEST = sys.float_info.min
+"""The smallest positive float of full precision: what is above zero is never computed as less."""
+
 ROUNDING = 2.0**-46
 """What a short floating-point formula may lose, relatively: 128 units in the last place."""
 
@@ -46,3 +76,9 @@ def rounded_up(value: float) -> Fraction:
     if not isfinite(value):
         raise NotPrivate("no finite price: the noise is too small, or δ is, for the accountant that was asked")
     return Fraction(value + abs(value) * ROUNDING)
+
+
+def root(value: Fraction) -> Fraction:
+    """A rational at or above a square root, within 2^-60 of it relatively, whatever the size."""
+    shift = max(0, 128 - value.numerator.bit_length() + value.denominator.bit_length()) // 2 * 2
+    return Fraction(isqrt((value.numerator << shift) // value.denominator) + 1, 1 << shift // 2) if value else value

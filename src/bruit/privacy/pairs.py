@@ -33,6 +33,10 @@ class Pair(Protocol):
         """No loss is above it; infinite when there is no such bound."""
         ...
 
+    def span(self, tail: float) -> float:
+        """How far apart the lowest and the highest loss on the grid are, about."""
+        ...
+
     def grid(self, step: float, tail: float) -> LossGrid:
         """The dominating grid; losses of P-mass at most `tail` become infinite."""
         ...
@@ -55,6 +59,11 @@ class AtomPair:
     def top(self) -> float:
         """The highest atom, unless some mass is infinite."""
         return math.inf if self.infinite > 0 else float(self.losses[-1])
+
+    def span(self, tail: float) -> float:
+        """From the lowest kept atom to the highest."""
+        losses = self._trimmed(tail)[0]
+        return float(losses[-1] - losses[0])
 
     def grid(self, step: float, tail: float) -> LossGrid:
         """The atoms sent to the grid, exactly where they lie on it."""
@@ -90,6 +99,11 @@ class LaplacePair:
     def top(self) -> float:
         """The loss of every x below both centres."""
         return self.shift
+
+    def span(self, tail: float) -> float:
+        """From one atom to the other."""
+        del tail
+        return 2 * self.shift
 
     def grid(self, step: float, tail: float) -> LossGrid:
         """P-mass and Q-mass of each cell in closed form."""
@@ -150,13 +164,19 @@ class GaussianPair:
         root = half + np.hypot(half, np.exp(log_k - size / 2))
         return np.asarray(np.sign(loss) * variance * (np.log(root) + size - log_k))
 
-    def grid(self, step: float, tail: float) -> LossGrid:
-        """P-mass and excess of each cell, from normal masses that keep their digits in both tails."""
+    def span(self, tail: float) -> float:
+        """Between the losses beyond which the tails lie."""
+        return float(np.diff(self._ends(tail))[0])
+
+    def _ends(self, tail: float) -> Floats:
         upper = self.noise * -special.ndtri(tail / 2)
         if self.p_rate:
             upper = max(upper, 1 - self.noise * special.ndtri(min(0.5, tail / 2 / self.p_rate)))
-        lower = self.noise * special.ndtri(tail)
-        lowest, highest = self.loss(np.array([lower, upper])) / step
+        return self.loss(np.array([self.noise * special.ndtri(tail), upper]))
+
+    def grid(self, step: float, tail: float) -> LossGrid:
+        """P-mass and excess of each cell, from normal masses that keep their digits in both tails."""
+        lowest, highest = self._ends(tail) / step
         first, last = math.floor(lowest), max(math.ceil(highest), math.floor(lowest) + 1)
         losses = np.arange(first, last + 1) * step
         edges = self.position(losses)
@@ -208,14 +228,17 @@ class SampledPair:
             return math.inf
         return float(log_mixture(self.rate, np.array([self.base.top]))[0])
 
+    def span(self, tail: float) -> float:
+        """That of the base, which is on the grid first; mixing brings losses nearer."""
+        return self.base.span(tail)
+
     def grid(self, step: float, tail: float) -> LossGrid:
         """The losses of the base on a grid, mixed, and sent to the grid again."""
         return connect_dots(*self._atoms(step, tail), step)
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
         """The log-moments of a coarse grid."""
-        reach = self.base.grid(0.05, tail)
-        losses, masses, _ = self._atoms(max(reach.losses[-1] - reach.losses[0], 1e-6) / 2000, tail)
+        losses, masses, _ = self._atoms(max(self.span(tail), 1e-6) / 2000, tail)
         return log_moments(losses, masses, tilts)
 
     def _atoms(self, step: float, tail: float) -> tuple[Floats, Floats, float]:

@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.privacy.convolution import SLACK, TradeOff, best_chernoff, trade_off
+from bruit.privacy.convolution import SLACK, TradeOff, best_chernoff, trade_off, window
 from bruit.privacy.dominating import Counted, cases
 from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon
 from bruit.privacy.loss_grid import LossGrid, log_moments
 from bruit.privacy.losses import Loss
+from bruit.privacy.numbers import SMALLEST
 from bruit.privacy.pairs import GaussianPair
 
 Floats = NDArray[np.float64]
@@ -22,6 +23,11 @@ TOLERANCE = 1e-4
 """How far above the truth epsilon may lie because of the grid."""
 
 MOST_REFINEMENTS = 4
+MOST_CELLS = 2**20
+"""Cells of the grid of one loss, and of the window of the sum, about: memory stays under a few hundred megabytes.
+
+Where the tolerance would need more, the grid is coarser and the answer lies further above the truth, never below."""
+
 HUGE = 100.0
 
 
@@ -46,7 +52,10 @@ def pld_curve(loss: Loss, repeats: Sequence[int], delta: float, *, tolerance: fl
 
 
 def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> float:
-    """The delta of a loss at an epsilon: the worst of its cases, each on a grid that is sharp there."""
+    """The delta of a loss at an epsilon: the worst of its cases, each on a grid that is sharp there.
+
+    Zero only where no loss is above epsilon: a law without a largest loss has some delta at every epsilon.
+    """
     worst = 0.0
     for counted in cases(loss):
         smooth = _only_gaussian(counted)
@@ -57,7 +66,7 @@ def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> fl
         else:
             guess = _chernoff_delta(counted, epsilon)
             found = _trade_offs(counted, [1], guess, tolerance)[0].delta(epsilon) if guess > 0 else 0.0
-        worst = max(worst, found)
+        worst = max(worst, found, SMALLEST)
     return worst
 
 
@@ -69,6 +78,8 @@ def _trade_offs(counted: Counted, repeats: Sequence[int], delta: float, toleranc
     guides = [best_chernoff(TILTS, n * cumulants, delta) for n in repeats]
     tilts = _tilts_around(min(guides)[0], max(guides)[0])
     step = min(_step(TILTS[i], epsilon, n * total, tolerance) for (i, epsilon), n in zip(guides, repeats, strict=True))
+    least = _least_step(counted, cumulants, repeats, delta, tail)
+    step = max(step, least)
     exact = _common_lattice(counted, step)
     for _ in range(MOST_REFINEMENTS):
         grids = [(pair.grid(exact or step, tail), times) for pair, times in counted]
@@ -77,9 +88,9 @@ def _trade_offs(counted: Counted, repeats: Sequence[int], delta: float, toleranc
             break
         ends = {int(np.argmin(repeats)), int(np.argmax(repeats))}
         excess = max(_excess(found[i], repeats[i] * total, delta, tolerance) for i in ends)
-        if excess <= 2:
+        if excess <= 2 or step <= least:
             break
-        step /= math.sqrt(1.2 * excess)
+        step = max(step / math.sqrt(1.2 * excess), least)
     return found
 
 
@@ -91,6 +102,14 @@ def _composed(grids: list[tuple[LossGrid, int]], repeats: Sequence[int], delta: 
 def _step(tilt: float, epsilon: float, times: int, tolerance: float) -> float:
     """Connecting dots adds about times * (tilt + 1) * step^2 / 12 to epsilon; keep it under the tolerance."""
     return min(math.sqrt(12 * _allowed(epsilon, tolerance) / (times * (tilt + 1))), max(epsilon, 1e-6) / 300)
+
+
+def _least_step(counted: Counted, cumulants: Floats, repeats: Sequence[int], delta: float, tail: float) -> float:
+    """The step at which neither one loss nor the window of the sum takes more than the most cells."""
+    spans = np.array([pair.span(tail) for pair, _ in counted])
+    whole = float(np.dot(spans, [float(times) for _, times in counted]))
+    widths = [min(window(TILTS, n * cumulants, delta), n * whole) for n in repeats]
+    return max(float(spans.max()), *widths) / MOST_CELLS
 
 
 def _excess(curve: TradeOff, times: int, delta: float, tolerance: float) -> float:

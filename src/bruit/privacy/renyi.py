@@ -26,7 +26,7 @@ from bruit.privacy.losses import (
     ZeroConcentrated,
 )
 from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from bruit.privacy.numbers import Exact, positive, rounded_up
+from bruit.privacy.numbers import SMALLEST, Exact, positive, rounded_up
 from bruit.privacy.sampled_gaussian import replaced_gaussian_rdp, sampled_gaussian_rdp
 
 Floats = NDArray[np.float64]
@@ -39,6 +39,9 @@ ORDERS: Floats = np.unique(
     np.concatenate([1 + np.geomspace(0.01, 10, 60), np.arange(11.0, 65.0), np.round(np.geomspace(66, 4096, 48))])
 )
 """A wider grid: small orders for much noise on few data, large ones for little noise."""
+
+LEAST_RATE = 1e-300
+"""A smaller rate of sampling is computed as this one."""
 
 
 def rdp(loss: Loss, order: Exact) -> Fraction:
@@ -59,7 +62,8 @@ def renyi(loss: Loss, orders: Floats) -> Floats:
     if isinstance(loss, Parallel):
         parts = np.sort([renyi(part, orders) for part in loss.losses], axis=0)
         return np.asarray(parts[-parts_touched(loss) :].sum(axis=0))
-    return _divergence(loss, orders)
+    nothing = getattr(loss, "epsilon", None) == 0 or getattr(loss, "rho", None) == 0
+    return _divergence(loss, orders) if nothing else np.maximum(_divergence(loss, orders), SMALLEST)
 
 
 def chosen_orders(orders: Sequence[float] | Floats) -> Floats:
@@ -86,13 +90,19 @@ def improved_epsilon(divergences: Floats, orders: Floats, delta: float) -> Float
 
 def simple_delta(divergences: Floats, orders: Floats, epsilon: float) -> Floats:
     """The delta of the document's conversion at each order."""
-    return np.exp(np.minimum((orders - 1) * (divergences - epsilon), 0))
+    return _delta((orders - 1) * (divergences - epsilon), divergences, orders, epsilon)
 
 
 def improved_delta(divergences: Floats, orders: Floats, epsilon: float) -> Floats:
     """The delta of the tighter conversion at each order: exp((a-1)(D_a - epsilon)) (1 - 1/a)^(a-1) / a."""
     exponent = (orders - 1) * (divergences - epsilon + np.log1p(-1 / orders)) - np.log(orders)
-    return np.exp(np.minimum(exponent, 0))
+    return _delta(exponent, divergences, orders, epsilon)
+
+
+def _delta(exponent: Floats, divergences: Floats, orders: Floats, epsilon: float) -> Floats:
+    """The delta of an exponent, with what its sum may have lost; never zero, which would read as pure."""
+    rounding = 8 * UNIT_ROUNDOFF * ((orders - 1) * (divergences + epsilon + 1) + 1)
+    return np.maximum(np.exp(np.minimum(exponent + rounding, 0)), SMALLEST)
 
 
 def gaussian_noise(loss: Loss) -> float | None:
@@ -123,7 +133,7 @@ def _divergence(loss: Loss, orders: Floats) -> Floats:
 
 
 def _sampled(loss: Sampled, orders: Floats) -> Floats:
-    noise, rate = gaussian_noise(loss.loss), float(loss.rate)
+    noise, rate = gaussian_noise(loss.loss), max(float(loss.rate), LEAST_RATE)
     if noise is not None and loss.scheme is Scheme.POISSON and loss.loss.neighbours is ADD_OR_REMOVE_ONE:
         if loss.neighbours is REPLACE_ONE:
             return replaced_gaussian_rdp(rate, noise, orders)

@@ -39,6 +39,8 @@ def log_mixture(rate: float, exponent: Floats) -> Floats:
     """Computes ln(1 - rate + rate e^exponent), accurate near zero and without overflow."""
     if rate == 0:
         return np.zeros_like(exponent)
+    if rate == 1:
+        return np.asarray(exponent)
     near = np.log1p(rate * np.expm1(np.minimum(exponent, 30)))
     far = exponent + np.log(rate + (1 - rate) * np.exp(-np.maximum(exponent, 30)))
     return np.where(exponent < 30, near, far)
