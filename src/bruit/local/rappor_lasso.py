@@ -41,7 +41,7 @@ class Fit:
         """The debiased share of each candidate over its deviation: standard normal for one that nobody has.
 
         u = b + X'W r / (norm (1 - df / n)), deviation spread / sqrt(norm), where norm = x'W x of the column without its
-        mean, and spread^2 = r'W r / (n (1 - df / n)^2)                 [Javanmard & Montanari 2014, section 3]
+        mean, and spread^2 = r'W r / (n (1 - df / n)^2)                 [Javanmard & Montanari 2014]
         """
         norms = self.norms * (1 - self.norms / weights.sum())
         pull = design.sums(weights * self.residual) / (1 - self.freedom)
@@ -67,7 +67,8 @@ def _path(
 ) -> Fit:
     """The fit with the least spread among falling penalties.
 
-    The spread is the generalised cross-validation error, so the least is the best prediction.  [Golub et al. 1979]
+    The spread is the generalised cross-validation error, so the least is the best prediction.
+    [Golub, Heath & Wahba 1979]
     """
     norms = design.sums(weights)
     shares = np.zeros(len(design)) if start is None else start.shares.copy()
