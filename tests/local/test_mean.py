@@ -2,8 +2,13 @@
 
 import json
 import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +17,25 @@ from scipy import stats
 
 from bruit.channels import ONE, log_above
 from bruit.errors import BadFile, InvalidArgument, OutOfDomain
-from bruit.local import MeanTally, OneBitMean, mean_from_json
+from bruit.local import MeanTally, OneBitMean, PiecewiseMean, mean_from_json, mean_tally_from_json
+
+
+MEANS = [
+    OneBitMean(0, 100, grid=1, epsilon=1),
+    PiecewiseMean(0, 100, grid=1, epsilon=1),
+    PiecewiseMean(0, 100, grid=1, epsilon=1, mixed=True),
+]
+
+
+class Loud:
+    """An answer that raises when it is read, and would tell what it is."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("secret-42")
+
+
+AWKWARD = ["1", "secret-42", None, math.nan, math.inf, -math.inf, 10**400, -(10**400), [], {}, b"x", 3j, "\ud800"]
+AWKWARD += [Loud(), pandas.NA, pandas.NaT, Fraction(1, 3), True, np.float32(2), "1" * 5000, "nan"]
 
 
 @given(st.floats(0.01, 12), st.integers(1, 1000))
@@ -53,19 +76,72 @@ def test_the_interval_covers_a_mixed_crowd_exactly() -> None:
     assert mean == pytest.approx(1.5)
 
 
-def test_planning_agrees_with_itself() -> None:
-    protocol = OneBitMean(0, 100, grid=1, epsilon=1)
-    people = protocol.answers_for(error=1)
-    assert protocol.expected_error(people) <= 1 < protocol.expected_error(people - 1)
+@pytest.mark.parametrize("protocol", MEANS, ids=str)
+def test_planning_agrees_with_itself_and_with_the_interval(protocol: OneBitMean | PiecewiseMean) -> None:
+    people = protocol.answers_for(error=2)
+    assert protocol.expected_error(people) <= 2 < protocol.expected_error(people - 1)
+    assert protocol.epsilon_for(error=2, answers=people) == pytest.approx(1, abs=2e-4)
+    even = 2 * (people // 2)
+    counts = [even // 2, even // 2] + [0] * (len(protocol.tally([]).to_json()["counts"]) - 2)
+    details = protocol.estimate(protocol.tally_of(counts, seeded=False)).details  # type: ignore[arg-type]
+    assert (details["raw_high"] - details["raw_low"]) / 2 == pytest.approx(protocol.expected_error(even))
+    for nonsense in (0, -1, float("nan")):
+        with pytest.raises(InvalidArgument, match="error"):
+            protocol.answers_for(error=nonsense)
+
+
+@pytest.mark.parametrize("protocol", MEANS, ids=str)
+@pytest.mark.parametrize("read", [list, tuple, iter, lambda x: np.array(x, dtype=object), pandas.Series])
+def test_rule_2_every_answer_yields_a_report(
+    protocol: OneBitMean | PiecewiseMean, read: Callable[[list[object]], Any]
+) -> None:
+    reports = protocol.randomise(read(AWKWARD))
+    assert len(reports) == len(AWKWARD)
+    assert protocol.tally(reports).answers == len(AWKWARD)
+
+
+@pytest.mark.parametrize(
+    ("answer", "step"),
+    [
+        *[("1", 1), (b"7", 7), (True, 1), (Fraction(5, 2), 2), (math.inf, 10)],
+        *[(10**400, 10), (-(10**400), 0), (Fraction(10**400), 10)],
+        *[("secret-42", 4), (None, 4), (math.nan, 4), ([3], 4), (3j, 4), ("\ud800", 4), (Loud(), 4)],
+    ],
+)
+def test_rule_2_what_is_no_number_is_the_stated_missing_one(answer: object, step: int) -> None:
+    protocol = OneBitMean(0, 10, grid=1, epsilon=1, missing=4)
+    assert protocol._steps([answer]).tolist() == [step]
+
+
+def test_columns_of_every_kind_are_read() -> None:
+    protocol = OneBitMean(0, 10, grid=1, epsilon=1, missing=4)
+    assert protocol._steps(polars.Series([1, None, 30])).tolist() == [1, 4, 10]
+    assert protocol._steps(polars.Series(["1", None, "x"])).tolist() == [1, 4, 4]
+    assert protocol._steps(np.ma.array([1, 9], mask=[False, True])).tolist() == [1, 4]
+    assert protocol._steps(np.array(["2020-01-01"], "datetime64[D]")).tolist() == [4]
+    assert protocol._steps(7).tolist() == [7]
+    assert protocol._steps([]).tolist() == []
+    assert OneBitMean(0, 11, grid=1, epsilon=1).missing == 5
+    with pytest.raises(OutOfDomain, match="missing"):
+        OneBitMean(0, 10, grid=1, epsilon=1, missing=11)
 
 
 def test_tallies_merge_and_survive_json() -> None:
     protocol = OneBitMean(-1, 1, grid="0.01", epsilon=0.5)
     one, two = protocol.tally([1, 0, 1]), protocol.tally(protocol.randomise([0.5, -0.5]))
     assert (one + two).answers == 5
-    assert mean_from_json(json.loads(json.dumps(protocol.to_json()))) == protocol
-    with pytest.raises(BadFile):
-        mean_from_json({**protocol.to_json(), "law": {}})
+    for kept in (protocol, PiecewiseMean(-1, 1, grid="0.01", epsilon=0.5, missing=0, mixed=True)):
+        assert mean_from_json(json.dumps(kept.to_json())) == kept
+        tally = kept.tally(kept.randomise([0.5, -0.5, None], np.random.default_rng(1)))
+        block = json.loads(json.dumps(tally.to_json()))
+        assert mean_tally_from_json(block) == tally
+        assert tally.seeded
+        for change in ({"counts": [1]}, {"counts": [-1, *block["counts"][1:]]}, {"seeded": 1}, {"protocol": {}}):
+            with pytest.raises(BadFile):
+                mean_tally_from_json({**block, **change})
+        for harm in ({"law": {}}, {"settings": {**kept.settings(), "epsilon": "9"}}, {"protocol": "KRR"}):
+            with pytest.raises(BadFile):
+                mean_from_json({**kept.to_json(), **harm})
     with pytest.raises(BadFile):
         mean_from_json({})
 
@@ -80,8 +156,6 @@ def test_bounds_that_are_no_range_are_refused(low: float, high: float, grid: flo
 
 def test_bad_input_is_refused() -> None:
     protocol = OneBitMean(0, 1, grid=1, epsilon=1)
-    with pytest.raises(InvalidArgument, match="missing"):
-        protocol.randomise([float("nan")])
     with pytest.raises(InvalidArgument, match="empty"):
         protocol.estimate(protocol.tally([]))
     with pytest.raises(InvalidArgument, match="report"):

@@ -11,9 +11,11 @@ from bruit.local.hadamard import HadamardResponse
 from bruit.local.hashing import BLH, OLH
 from bruit.local.krr import KRR
 from bruit.local.longitudinal import Longitudinal, LongitudinalKRR, LongitudinalOUE
-from bruit.local.mean import MeanReports, MeanTally, OneBitMean, mean_from_json
+from bruit.local.mean import MeanTally, OneBitMean
+from bruit.local.mean_files import mean_from_json, mean_tally_from_json, tally_mean_files
+from bruit.local.mean_protocol import MeanProtocol, MeanReports
 from bruit.local.protocol import FrequencyProtocol, protocol_from_json
-from bruit.local.rappor import Rappor, RapporReports, RapporTally, rappor_from_json
+from bruit.local.rappor import Rappor, RapporReports, RapporTally, rappor_from_json, rappor_tally_from_json
 from bruit.local.rappor_client import RapporClient, load_client
 from bruit.local.rappor_decoding import Decoder, decode, detection_limit
 from bruit.local.rappor_design import read_candidates
@@ -54,6 +56,7 @@ __all__ = [
     "Longitudinal",
     "LongitudinalKRR",
     "LongitudinalOUE",
+    "MeanProtocol",
     "MeanReports",
     "MeanTally",
     "OneBitMean",
@@ -76,8 +79,10 @@ __all__ = [
     "drawn_tally",
     "load_client",
     "mean_from_json",
+    "mean_tally_from_json",
     "protocol_from_json",
     "rappor_from_json",
+    "rappor_tally_from_json",
     "read_candidates",
     "read_protocol",
     "read_rappor_protocol",
@@ -87,6 +92,7 @@ __all__ = [
     "tally_files",
     "tally_files_on_spark",
     "tally_from_json",
+    "tally_mean_files",
     "tally_rappor_files",
     "two_coins",
     "write_rappor_reports",

@@ -87,7 +87,7 @@ class Answers:
 def _find(place: dict[Hashable, int], value: Any) -> int:
     try:
         return place.get(value, -1)
-    except TypeError:  # an answer that cannot be looked up, such as a list, is in no list either
+    except Exception:  # an answer that cannot be looked up, such as a list, is in no list either
         return -1
 
 

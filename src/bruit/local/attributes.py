@@ -16,6 +16,7 @@ from bruit.errors import InvalidArgument
 from bruit.local.answers import Categories
 from bruit.local.estimate import estimate
 from bruit.local.krr import KRR
+from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.local.tally import Reports, Tally
@@ -88,7 +89,7 @@ class Attributes:
         made = tuple((name, _protocol(listed, share, how, len(questions), other)) for name, listed in questions.items())
         for name, value in {"epsilon": total, "how": how, "protocols": made}.items():
             object.__setattr__(self, name, value)
-        assert self.loss <= self.epsilon
+        prove(self.loss, self.epsilon, gap=1)
 
     @property
     def loss(self) -> Fraction:
@@ -100,7 +101,8 @@ class Attributes:
             return max(losses)
         kept, moved = 0, 0
         for _, protocol in self.protocols:
-            assert isinstance(protocol, KRR)
+            if not isinstance(protocol, KRR):
+                raise InvalidArgument("made-up answers need k-ary randomised response")
             kept += len(protocol.answers) * protocol.channel.keep
             moved += len(protocol.answers) * protocol.channel.other
         return log_above(kept, moved)
@@ -148,7 +150,7 @@ class Attributes:
                 tallies[name],
                 confidence,
                 covers=Covers.POPULATION,
-                method="wilson",
+                method="exact",
                 joint=False,
                 adjust="none",
             )

@@ -14,11 +14,28 @@ from bruit.local.bits import words_for
 
 def digests(texts: Iterable[Any]) -> NDArray[np.uint32]:
     """Two 32-bit words for each text, from its UTF-8 bytes."""
-    encoded = [str(text).encode() for text in texts]
+    encoded = [utf8(text) for text in texts]
     ends = np.cumsum([len(text) for text in encoded], dtype=np.int64) if encoded else np.zeros(0, np.int64)
     found = np.empty((len(encoded), 2), np.uint32)
     _bloom_kernels.digest_texts(np.frombuffer(b"".join(encoded), np.uint8), ends, found)
     return found
+
+
+def text_of(value: Any) -> str:
+    """The text that an answer is, empty where it has none: no answer raises an error."""
+    try:
+        return str(value)
+    except Exception:  # whatever an answer does when it is read, nobody may see it
+        return ""
+
+
+def utf8(value: Any) -> bytes:
+    """The UTF-8 bytes of an answer; half a surrogate pair becomes U+FFFD, as a browser's encoder makes it."""
+    text = text_of(value)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def places(digested: NDArray[np.uint32], cohorts: NDArray[np.int32], *, hashes: int, bits: int) -> NDArray[np.int32]:

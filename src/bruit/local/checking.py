@@ -34,3 +34,10 @@ def checked_bits(values: NDArray[Any], bits: int) -> NDArray[np.uint64]:
     if bits % 64 and (values[:, -1] >> np.uint64(bits % 64)).any():
         raise InvalidArgument(f"a report of this protocol has {bits} bits; these have more")
     return np.ascontiguousarray(values)
+
+
+def checked_flag(value: Any) -> bool:
+    """True or false as a file says it, and nothing that merely looks like it."""
+    if not isinstance(value, bool):
+        raise InvalidArgument("whether noise was seeded is true or false")
+    return value

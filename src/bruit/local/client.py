@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
+from bruit.local.checking import checked_flag
 from bruit.local.evolving import LOLOHA
 from bruit.local.longitudinal import Longitudinal
 from bruit.local.protocol import protocol_from_json
@@ -22,7 +23,8 @@ class Client:
     """One respondent's device. Its memory is as private as the answers and never leaves it.
 
     `distinct` counts the different states memoised so far (answers, or buckets of LOLOHA); together they have cost up
-    to `spent`, and can never cost more than `protocol.states` times `protocol.forever`.
+    to `spent`, and can never cost more than `protocol.states` times `protocol.forever`. `seeded` tells that the hash or
+    a memoised response can be drawn again, which marks every later report.
     """
 
     def __init__(self, protocol: Longitudinal, *, rng: np.random.Generator | None = None) -> None:
@@ -30,6 +32,7 @@ class Client:
             raise InvalidArgument("a client remembers the responses of a longitudinal protocol; others need no memory")
         self.protocol = protocol
         self._seed = words(generator(rng), 1) if isinstance(protocol, LOLOHA) else np.zeros(1, np.uint64)
+        self.seeded = isinstance(protocol, LOLOHA) and not is_strong(rng)
         self._memory: dict[int, list[int]] = {}
 
     @property
@@ -48,8 +51,9 @@ class Client:
         state = int(self._state(place))
         if state not in self._memory:
             self._memory[state] = self._memoised(place, source)
-        kept = self._shaped(self._memory[state])
-        return Reports(self.protocol, self.protocol.respond(kept, source), seeded=not is_strong(rng))
+            self.seeded |= not is_strong(rng)
+        kept, seeded = self._shaped(self._memory[state]), self.seeded or not is_strong(rng)
+        return Reports(self.protocol, self.protocol.respond(kept, source), seeded)
 
     def _state(self, place: Any) -> int:
         if isinstance(self.protocol, LOLOHA):
@@ -71,7 +75,8 @@ class Client:
 
     def save(self, path: Path | str) -> None:
         """Writes the state to a file on the respondent's device."""
-        state = {"protocol": self.protocol.to_json(), "seed": int(self._seed[0]), "memory": list(self._memory.items())}
+        state = {"protocol": self.protocol.to_json(), "seed": int(self._seed[0]), "seeded": self.seeded}
+        state["memory"] = list(self._memory.items())
         Path(path).write_text(json.dumps(state), encoding="utf-8")
 
     @classmethod
@@ -81,6 +86,7 @@ class Client:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
             client = cls(protocol_from_json(state["protocol"]))  # type: ignore[arg-type]
             client._seed = np.array([state["seed"]], np.uint64)
+            client.seeded = checked_flag(state["seeded"])
             client._memory = {int(key): [int(part) for part in kept] for key, kept in state["memory"]}
             for kept in client._memory.values():
                 client.protocol.tally(client._shaped(kept))

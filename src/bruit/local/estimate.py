@@ -52,6 +52,7 @@ def estimate(
         "raw_high": high,
         "standard_error": np.sqrt(support.variance(np.clip(raw, 0, 1), n)),
         "intervals": method,
+        "approximate": method != "exact",
         "adjust": adjust,
     }
     return Release(

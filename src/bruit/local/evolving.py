@@ -16,6 +16,7 @@ from bruit.local import _hash_kernels
 from bruit.local.answers import Categories, answers
 from bruit.local.hashing import TOP, bucket_count, checked_hashed, collision
 from bruit.local.longitudinal import Longitudinal, second_stage, series, series_loss
+from bruit.local.proof import prove
 from bruit.local.support import Support
 from bruit.privacy import Exact
 from bruit.randomness import words
@@ -39,7 +40,7 @@ class LOLOHA(Longitudinal):
             raise InvalidArgument(f"epsilon={epsilon} of one report must be below forever={forever} of all reports")
         chosen = bucket_count(buckets, always, len(allowed))
         self._fix(answers=allowed, epsilon=once, forever=always, buckets=chosen)
-        assert self.loss <= self.epsilon
+        prove(self.loss, self.epsilon, gap=self._gap)
 
     @property
     def states(self) -> int:
@@ -60,6 +61,10 @@ class LOLOHA(Longitudinal):
     def loss(self) -> Fraction:
         """The loss of one report through both stages, from their integers and rounded up."""
         return series_loss(self.permanent, self.instantaneous)
+
+    @property
+    def _gap(self) -> int:
+        return self.instantaneous.keep - self.instantaneous.other
 
     @cached_property
     def support(self) -> Support:

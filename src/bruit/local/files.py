@@ -13,6 +13,7 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
+from bruit.local.mean_protocol import MeanReports
 from bruit.local.protocol import FrequencyProtocol, protocol_from_json
 from bruit.local.tally import Reports, Tally, tally_from_json
 
@@ -21,7 +22,7 @@ _SEEDED: Final = "bruit.seeded"
 _ROWS: Final = 1 << 16  # rows of a group, so that a folder larger than memory is read piece by piece
 
 
-def write_reports(reports: Reports, path: Path | str) -> None:
+def write_reports(reports: Reports | MeanReports, path: Path | str) -> None:
     """Writes reports to a Parquet file that carries the JSON of their protocol."""
     values = reports.values if reports.values.ndim == 2 else reports.values[:, None]
     frame = polars.DataFrame({f"report_{place}": column for place, column in enumerate(values.T)})
@@ -84,7 +85,7 @@ def _described(block: str, path: str) -> str:
     return json.dumps(tally_files(path, protocol_from_json(block)).to_json())
 
 
-def _checked(protocol: FrequencyProtocol, values: NDArray[Any], file: Path) -> Tally:
+def _checked(protocol: Any, values: NDArray[Any], file: Path) -> Any:
     try:
         return protocol.tally(values)
     except BruitError as error:
@@ -103,7 +104,7 @@ def _metadata(file: Path) -> dict[str, str]:
     return metadata
 
 
-def _pieces(file: Path, protocol: FrequencyProtocol) -> Iterator[NDArray[Any]]:
+def _pieces(file: Path, protocol: Any) -> Iterator[NDArray[Any]]:
     """The rows of a file, some at a time, in the shape and type of the protocol's reports."""
     sample = protocol.randomise([]).values
     width = sample.shape[1] if sample.ndim == 2 else 1

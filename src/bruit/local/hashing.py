@@ -14,6 +14,7 @@ from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.errors import InvalidArgument
 from bruit.local import _hash_kernels
 from bruit.local.answers import Answers, Categories, answers
+from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -46,7 +47,7 @@ class OLH(FrequencyProtocol):
     ) -> None:
         allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
         self._fix(answers=allowed, epsilon=amount, buckets=bucket_count(buckets, amount, len(allowed)))
-        assert self.channel.epsilon <= self.epsilon
+        prove(self.loss, self.epsilon, gap=self.channel.keep - self.channel.other)
 
     @cached_property
     def channel(self) -> SymmetricChannel:

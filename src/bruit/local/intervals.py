@@ -11,15 +11,14 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from bruit.errors import InvalidArgument
+from bruit.local.binomial import Bounds, clopper_pearson, mid_p
 from bruit.local.planning import two_sided
 from bruit.local.support import Support
 from bruit.privacy import Covers
 
 Method = Literal["exact", "wilson", "mid-p"]
-Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def share_interval(
@@ -35,43 +34,6 @@ def share_interval(
     if method not in makers:
         raise InvalidArgument(f"method={method!r}: give 'exact', 'wilson' or 'mid-p'")
     return _ordered(*map(support.unmix, makers[method](counts, answers, alpha)))
-
-
-def clopper_pearson(counts: NDArray[np.int64], answers: int, alpha: float) -> Bounds:
-    """The exact interval of a binomial chance: each tail holds at most alpha / 2.     [Clopper & Pearson 1934]
-
-    It also covers the mean chance of reports whose chances differ, as those of one table do: their number is less
-    spread than the binomial one of the same mean, on both sides of the mean.           [Hoeffding 1956, Theorem 5]
-    """
-    c = np.asarray(counts, float)
-    low = np.where(c > 0, special.betaincinv(np.maximum(c, 1), answers - c + 1, alpha / 2), 0.0)
-    high = np.where(c < answers, special.betaincinv(c + 1, np.maximum(answers - c, 1), 1 - alpha / 2), 1.0)
-    return low, high
-
-
-def mid_p(counts: NDArray[np.int64], answers: int, alpha: float) -> Bounds:
-    """The interval whose tails count half of the observed count: P(C > c) + P(C = c) / 2 = alpha / 2 at its low end."""
-    c = np.asarray(counts, float)
-
-    def above(chance: NDArray[np.float64]) -> NDArray[np.float64]:
-        at_least = np.where(c > 0, special.betainc(np.maximum(c, 1), answers - c + 1, chance), 1.0)
-        more = np.where(c < answers, special.betainc(c + 1, np.maximum(answers - c, 1), chance), 0.0)
-        return (at_least + more) / 2
-
-    low = np.where(c > 0, _root(above, alpha / 2, c.shape), 0.0)
-    high = np.where(c < answers, _root(above, 1 - alpha / 2, c.shape), 1.0)
-    return low, high
-
-
-def _root(
-    rising: Callable[[NDArray[np.float64]], NDArray[np.float64]], level: float, shape: tuple[int, ...]
-) -> NDArray[np.float64]:
-    low, high = np.zeros(shape), np.ones(shape)
-    for _ in range(60):
-        middle = (low + high) / 2
-        below = rising(middle) < level
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2
 
 
 def _score(seen: NDArray[np.float64], answers: int, support: Support, z: float, covers: Covers) -> Bounds:

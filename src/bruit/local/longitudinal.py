@@ -21,6 +21,7 @@ from bruit.errors import InvalidArgument
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits, checked_places
+from bruit.local.proof import either_way, prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -39,7 +40,12 @@ class Longitudinal(FrequencyProtocol):
         if once >= always:
             raise InvalidArgument(f"epsilon={epsilon} of one report must be below forever={forever} of all reports")
         self._fix(answers=allowed, epsilon=once, forever=always)
-        assert self.loss <= self.epsilon
+        prove(self.loss, self.epsilon, gap=self._gap)
+
+    @property
+    @abstractmethod
+    def _gap(self) -> int:
+        """By how much a report favours the true answer, in weight, after both stages."""
 
     @property
     def states(self) -> int:
@@ -84,6 +90,10 @@ class LongitudinalKRR(Longitudinal):
     def loss(self) -> Fraction:
         """The loss of one report through both stages, from their integers and rounded up."""
         return series_loss(self.permanent, self.instantaneous)
+
+    @property
+    def _gap(self) -> int:
+        return self.instantaneous.keep - self.instantaneous.other
 
     @cached_property
     def support(self) -> Support:
@@ -137,7 +147,12 @@ class LongitudinalOUE(Longitudinal):
 
     def _loss(self, error: int) -> Fraction:
         true, false = self._ones(error)
-        return log_above(true * (ONE**2 - false), false * (ONE**2 - true))
+        return either_way(true * (ONE**2 - false), false * (ONE**2 - true))
+
+    @property
+    def _gap(self) -> int:
+        true, false = self._ones(int(self.instantaneous.weights[0, 1]))
+        return true - false
 
     @cached_property
     def loss(self) -> Fraction:
@@ -179,7 +194,7 @@ def series(first: SymmetricChannel, second: SymmetricChannel) -> tuple[int, int]
 def series_loss(first: SymmetricChannel, second: SymmetricChannel) -> Fraction:
     """The loss of two symmetric channels in series, rounded up."""
     keep, other = series(first, second)
-    return log_above(keep, other)
+    return either_way(keep, other)
 
 
 def second_stage(first: SymmetricChannel, epsilon: Fraction) -> SymmetricChannel:
@@ -192,6 +207,6 @@ def second_stage(first: SymmetricChannel, epsilon: Fraction) -> SymmetricChannel
     other = ceil((1 - gap) * ONE / size)
     while True:
         second = SymmetricChannel(size, ONE - (size - 1) * other, other)
-        if series_loss(first, second) <= epsilon:
+        if second.keep <= second.other or series_loss(first, second) <= epsilon:
             return second
         other += 1

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 from scipy.special import ndtri
 
 from bruit.errors import InvalidArgument
+from bruit.local.binomial import clopper_pearson
 from bruit.local.support import Support
+
+_MOST_ANSWERS: Final = 1 << 40
 
 
 def two_sided(confidence: float) -> float:
@@ -20,21 +23,47 @@ def two_sided(confidence: float) -> float:
 
 
 def expected_error(support: Support, answers: int, *, share: float | None, confidence: float) -> float:
-    """The half-width of the interval of one share of a population: z sqrt(s (1 - s) / n) / (p - q)."""
-    if isinstance(answers, bool) or answers < 1:
-        raise InvalidArgument(f"answers={answers!r}: at least one person must answer")
-    return two_sided(confidence) * math.sqrt(_variance(support, share) / answers)
+    """The half-width, before clipping, of the exact interval when as many reports support a share as are expected.
+
+    About z sqrt(s (1 - s) / n) / (p - q); by default at the share with the widest interval.
+    """
+    two_sided(confidence)
+    people = checked_answers(answers)
+    if share is not None and not 0 <= share <= 1:
+        raise InvalidArgument(f"share={share} must lie from 0 to 1")
+    seen = support.mix(support.worst_share() if share is None else share)
+    low, high = clopper_pearson(seen * people, people, 1 - confidence)
+    return float(np.max((high - low) / np.abs(support.gap))) / 2
 
 
 def answers_for(support: Support, error: float, *, share: float | None, confidence: float) -> int:
     """The least number of answers whose expected error is at most `error`."""
-    return max(1, math.ceil(_variance(support, share) * (two_sided(confidence) / _checked(error)) ** 2))
+    if not 0 < error <= 1:
+        raise InvalidArgument(f"error={error} must be above 0 and at most 1: the half-width of a share")
+    return least_answers(lambda n: expected_error(support, n, share=share, confidence=confidence), error)
+
+
+def least_answers(error_at: Callable[[int], float], error: float) -> int:
+    """The least number of answers at which a falling error is at most `error`."""
+    if not error > 0:
+        raise InvalidArgument(f"error={error} must be above 0: the half-width of an interval")
+    low, high = 0, 1
+    while error_at(high) > error:
+        low, high = high, 2 * high
+        if high > _MOST_ANSWERS:
+            raise InvalidArgument(f"error={error} is out of reach of 2^40 people: allow a larger error or epsilon")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if error_at(middle) <= error else (middle, high)
+    return high
 
 
 def epsilon_for(error_at: Callable[[float], float], error: float) -> float:
     """The least epsilon, rounded up to four decimals, at which the error is at most `error`."""
+    if not error > 0:
+        raise InvalidArgument(f"error={error} must be above 0: the half-width of an interval")
     low, high = 1, 200_000  # ten-thousandths
-    if error_at(high / 10_000) > _checked(error):
+    if error_at(high / 10_000) > error:
         raise InvalidArgument(f"error={error} is out of reach at any epsilon up to {high // 10_000}: ask more people")
     while high - low > 1:
         middle = (low + high) // 2
@@ -42,13 +71,8 @@ def epsilon_for(error_at: Callable[[float], float], error: float) -> float:
     return high / 10_000
 
 
-def _variance(support: Support, share: float | None) -> float:
-    if share is not None and not 0 <= share <= 1:
-        raise InvalidArgument(f"share={share} must lie from 0 to 1")
-    return float(np.max(support.variance(support.worst_share() if share is None else share, 1)))
-
-
-def _checked(error: float) -> float:
-    if not 0 < error <= 1:
-        raise InvalidArgument(f"error={error} must be above 0 and at most 1: the half-width of a share")
-    return error
+def checked_answers(answers: int) -> int:
+    """A number of people who will answer."""
+    if isinstance(answers, bool) or not isinstance(answers, int | np.integer) or answers < 1:
+        raise InvalidArgument(f"answers={answers!r}: at least one person must answer")
+    return int(answers)

@@ -98,7 +98,7 @@ class FrequencyProtocol(ABC):
         confidence: float = 0.95,
         *,
         covers: Covers = Covers.POPULATION,
-        method: Method = "wilson",
+        method: Method = "exact",
         joint: bool = False,
         adjust: Adjustment = "none",
     ) -> Release[NDArray[np.float64]]:
@@ -137,7 +137,7 @@ class FrequencyProtocol(ABC):
     def guarantee(self, *, seeded: bool = False) -> Guarantee:
         """What one respondent is promised, whatever the collector does."""
         assumed = (Assumption.SEEDED,) if seeded else ()
-        return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)  # type: ignore[arg-type]
+        return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)
 
     # ------------------------------------------------------------ files
     def to_json(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isinf
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from bruit.errors import BadFile, BruitError, InvalidArgument, NotPrivate
 from bruit.local import bits as packed
 from bruit.local import bloom
-from bruit.local.checking import checked_bits
+from bruit.local.checking import checked_bits, checked_flag
 from bruit.local.rappor_law import RapporLaw
 from bruit.privacy import LOCAL, Exact, Pure
 from bruit.randomness import generator, is_strong, uniform_below
@@ -60,6 +60,11 @@ class RapporTally:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def to_json(self) -> dict[str, Any]:
+        """The tally in JSON types, with its protocol."""
+        numbers = {"answers": self.answers.tolist(), "counts": self.counts.tolist()}
+        return {"protocol": self.protocol.to_json(), **numbers, "seeded": self.seeded}
 
 
 @dataclass(frozen=True, init=False)
@@ -173,6 +178,20 @@ def rappor_from_json(description: dict[str, Any]) -> Rappor:
     if protocol.to_json() != description:
         raise BadFile("this protocol does not come out as the block says: a parameter was changed after it was written")
     return protocol
+
+
+def rappor_tally_from_json(description: Mapping[str, Any]) -> RapporTally:
+    """The tally that `to_json` described."""
+    protocol = rappor_from_json(description.get("protocol", {}))
+    try:
+        answers, counts = (np.array(description[name], dtype=np.int64) for name in ("answers", "counts"))
+        tally = RapporTally(protocol, answers, counts, checked_flag(description["seeded"]))
+    except (BruitError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BadFile("this block describes no tally: it was cut, changed, or written by something else") from error
+    fits = answers.shape == (protocol.cohorts,) and counts.shape == (protocol.cohorts, protocol.bits)
+    if not fits or (counts < 0).any() or (counts > answers[:, None]).any():
+        raise BadFile("this tally does not fit its own protocol: it was changed after it was written")
+    return tally
 
 
 def _finite(law: RapporLaw) -> Any:

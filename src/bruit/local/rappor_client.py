@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
+from bruit.local.bloom import text_of
+from bruit.local.checking import checked_flag
 from bruit.local.rappor import Rappor, RapporReports, rappor_from_json
 from bruit.randomness import generator, is_strong, uniform_below
 
@@ -18,7 +20,8 @@ class RapporClient:
     """One respondent's device: its cohort and, for each value it ever reported, the memoised bits.
 
     The state is as private as the values themselves and never leaves the device. `distinct` counts the different
-    values protected so far; together they have cost up to `spent`.
+    values protected so far; together they have cost up to `spent`. `seeded` tells that the cohort or a memoised
+    response can be drawn again, which marks every later report.
     """
 
     def __init__(self, protocol: Rappor, *, cohort: int | None = None, rng: np.random.Generator | None = None) -> None:
@@ -26,6 +29,7 @@ class RapporClient:
         if isinstance(drawn, bool) or not isinstance(drawn, int) or not 0 <= drawn < protocol.cohorts:
             raise InvalidArgument(f"cohort={cohort!r} must be a whole number from 0 to {protocol.cohorts - 1}")
         self.protocol, self.cohort = protocol, drawn
+        self.seeded = cohort is None and not is_strong(rng)
         self._memory: dict[str, list[int]] = {}
 
     @property
@@ -40,16 +44,18 @@ class RapporClient:
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:
         """One report of the value: the memoised bits, drawn now if the value is new, through fresh noise."""
-        source, group = generator(rng), np.array([self.cohort], np.int32)
-        if value not in self._memory:
-            memoised = self.protocol.memoise(self.protocol.filters([value], group), source)
-            self._memory[value] = [int(word) for word in memoised[0]]
-        kept = np.array([self._memory[value]], np.uint64)
-        return RapporReports(self.protocol, group, self.protocol.respond(kept, source), seeded=not is_strong(rng))
+        source, group, text = generator(rng), np.array([self.cohort], np.int32), text_of(value)
+        if text not in self._memory:
+            memoised = self.protocol.memoise(self.protocol.filters([text], group), source)
+            self._memory[text] = [int(word) for word in memoised[0]]
+            self.seeded |= not is_strong(rng)
+        kept, seeded = np.array([self._memory[text]], np.uint64), self.seeded or not is_strong(rng)
+        return RapporReports(self.protocol, group, self.protocol.respond(kept, source), seeded)
 
     def save(self, path: Path | str) -> None:
         """Writes the state to a file on the respondent's device."""
-        state = {"protocol": self.protocol.to_json(), "cohort": self.cohort, "memory": self._memory}
+        state = {"protocol": self.protocol.to_json(), "cohort": self.cohort, "seeded": self.seeded}
+        state["memory"] = self._memory
         Path(path).write_text(json.dumps(state), encoding="utf-8")
 
 
@@ -58,6 +64,7 @@ def load_client(path: Path | str) -> RapporClient:
     try:
         state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         client = RapporClient(rappor_from_json(state["protocol"]), cohort=state["cohort"])
+        client.seeded = checked_flag(state["seeded"])
         memory = {str(value): [int(word) for word in words] for value, words in state["memory"].items()}
     except (BruitError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFile(

@@ -17,6 +17,7 @@ from bruit.local import bits, bloom
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
 from bruit.local.hadamard import transformed
+from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.local.unary import symmetric_weights
@@ -54,7 +55,7 @@ class Sketch(FrequencyProtocol):
                 raise InvalidArgument(f"{name}={value!r} must be a whole number from 2 to {most}")
         allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
         self._fix(answers=allowed, epsilon=amount, hashes=hashes, width=width, family=family)
-        assert self.loss <= self.epsilon
+        prove(self.loss, self.epsilon, gap=self._gap)
 
     @cached_property
     def places(self) -> NDArray[np.int32]:
@@ -66,6 +67,11 @@ class Sketch(FrequencyProtocol):
     @abstractmethod
     def _chances(self) -> tuple[float, float]:
         """How often a report supports a place that is the answer's, and one that is not."""
+
+    @property
+    @abstractmethod
+    def _gap(self) -> int:
+        """By how much the weight of a report that supports the answer's place exceeds that of another."""
 
     @cached_property
     def support(self) -> Support:
@@ -104,6 +110,10 @@ class CountMeanSketch(Sketch):
     @property
     def _chances(self) -> tuple[float, float]:
         return self.weights[0] / ONE, self.weights[1] / ONE
+
+    @property
+    def _gap(self) -> int:
+        return self.weights[0] - self.weights[1]
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
         drawn = uniform_below(self.hashes, len(places), rng=rng).astype(np.int64)
@@ -163,6 +173,10 @@ class HadamardSketch(Sketch):
     @property
     def _chances(self) -> tuple[float, float]:
         return self.coin.keep / ONE, 0.5
+
+    @property
+    def _gap(self) -> int:
+        return self.coin.keep - self.coin.other
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
         drawn = uniform_below(self.hashes, len(places), rng=rng).astype(np.int64)

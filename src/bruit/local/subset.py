@@ -15,6 +15,7 @@ from bruit.errors import InvalidArgument
 from bruit.local import _bit_kernels, _subset_kernels, bits
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
+from bruit.local.proof import either_way, prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -45,7 +46,7 @@ class SubsetSelection(FrequencyProtocol):
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size < len(allowed):
             raise InvalidArgument(f"chosen={chosen!r} must be a whole number from 1 to {len(allowed) - 1}")
         self._fix(answers=allowed, epsilon=amount, chosen=size)
-        assert self.loss <= self.epsilon
+        prove(self.loss, self.epsilon, gap=self.weight * len(allowed) - ONE * size)
 
     @cached_property
     def weight(self) -> int:
@@ -61,9 +62,9 @@ class SubsetSelection(FrequencyProtocol):
 
     @cached_property
     def loss(self) -> Fraction:
-        """ln(p (k - w) / ((1 - p) w)), rounded up."""
+        """|ln(p (k - w) / ((1 - p) w))|, rounded up."""
         k, w = len(self.answers), self.chosen
-        return log_above(self.weight * (k - w), (ONE - self.weight) * w)
+        return either_way(self.weight * (k - w), (ONE - self.weight) * w)
 
     @cached_property
     def support(self) -> Support:

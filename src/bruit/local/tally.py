@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import BadFile, InvalidArgument
+from bruit.local.checking import checked_flag
 
 if TYPE_CHECKING:
     from bruit.local.protocol import FrequencyProtocol
@@ -76,9 +77,9 @@ def tally_from_json(description: dict[str, Any]) -> Tally:
     protocol = protocol_from_json(description.get("protocol", {}))
     try:
         counts = np.array(description["counts"], dtype=np.int64)
-        tally = Tally(protocol, int(description["answers"]), counts, bool(description["seeded"]))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        tally = Tally(protocol, int(description["answers"]), counts, checked_flag(description["seeded"]))
+    except (InvalidArgument, KeyError, TypeError, ValueError, OverflowError) as error:
         raise BadFile("this block describes no tally: it was cut, changed, or written by something else") from error
-    if counts.shape != protocol.empty().counts.shape or tally.answers < 0 or (counts < 0).any():
+    if counts.shape != protocol.empty().counts.shape or (counts < 0).any() or (counts > tally.answers).any():
         raise BadFile("this tally does not fit its own protocol: it was changed after it was written")
     return tally

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,8 +27,12 @@ class _Places(Answers):
     """The answers no and yes, which may also be given as False and True."""
 
     def _places(self, values: Any) -> NDArray[np.int32]:
-        array = np.asarray(values)
-        return array.astype(np.int32) if array.dtype == np.bool_ and array.ndim == 1 else super()._places(values)
+        bits = isinstance(values, np.ndarray) and values.dtype == np.bool_ and values.ndim == 1
+        return values.astype(np.int32) if bits else super()._places(values)
+
+    @cached_property
+    def _place(self) -> dict[Hashable, int]:
+        return {NO_OR_YES[0]: 0, NO_OR_YES[1]: 1, False: 0, True: 1}
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -92,8 +97,7 @@ class Warner(YesOrNo):
                 answers=_Places(NO_OR_YES), epsilon=exactly(epsilon, "epsilon"), chance=Fraction(channel.keep, ONE)
             )
             return
-        assert chance is not None
-        share = exactly(chance, "chance")
+        share = exactly(chance if chance is not None else 0, "chance")
         if not 0 < share < 1 or share == Fraction(1, 2):
             raise InvalidArgument(f"chance={chance} must lie between 0 and 1 and not be 1/2, which would say nothing")
         self._fix(answers=_Places(NO_OR_YES), chance=share)

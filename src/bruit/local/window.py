@@ -6,17 +6,20 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bruit.channels import ONE, checked_epsilon, log_above
+from bruit.channels import ONE
 from bruit.errors import InvalidArgument
 from bruit.local.checking import checked_places
 from bruit.local.mean import OneBitMean
-from bruit.local.planning import two_sided
-from bruit.privacy import LOCAL, Assumption, Covers, Exact, Guarantee, Interval, Pure, Release
-from bruit.randomness import bernoulli, generator, words
+from bruit.local.mean_protocol import MeanProtocol, MeanReports
+from bruit.local.planning import checked_answers, two_sided
+from bruit.local.proof import either_way, prove
+from bruit.privacy import Exact, Release
+from bruit.randomness import bernoulli, generator, is_strong, words
 
 
 @dataclass(frozen=True)
@@ -40,66 +43,77 @@ class WindowTally:
         counts = tuple(one + two for one, two in zip(self.counts, other.counts, strict=True))
         return WindowTally(self.protocol, counts, self.seeded or other.seeded)
 
+    def to_json(self) -> dict[str, Any]:
+        """The tally in JSON types, with its protocol."""
+        return {"protocol": self.protocol.to_json(), "counts": list(self.counts), "seeded": self.seeded}
+
 
 @dataclass(frozen=True, init=False)
-class PiecewiseMean:
+class PiecewiseMean(MeanProtocol):
     """A number in s steps from low to high is sent as one of s + w places, those of its window more often.
 
-    Value j owns the window j … j + w - 1. A place inside has weight `high`, one outside weight `low`, and
-    w high + s low = 2^52, high / low <= e^epsilon: the loss is ln(high / low). The mean place is a straight line in j,
-    so reading back is unbiased. w = s e^(-epsilon/2) makes it the piecewise mechanism.   [Wang et al. 2019, Sec. III]
+    Value j owns the window j … j + w - 1. A place inside has weight `inside`, one outside weight `outside`, and
+    w inside + s outside = 2^52, inside / outside <= e^epsilon: the loss is ln(inside / outside). The mean place is a
+    straight line in j, so reading back is unbiased. w = s e^(-epsilon/2) makes it the piecewise mechanism.
+    [Wang et al. 2019, Sec. III]
     With `mixed`, a share 1 - e^(-epsilon/2) of the respondents does this and the others send one bit, each at epsilon:
     the hybrid mechanism.
     """
 
-    ends: OneBitMean
     mixed: bool
 
-    def __init__(self, low: Exact, high: Exact, *, grid: Exact, epsilon: Exact, mixed: bool = False) -> None:
-        object.__setattr__(self, "ends", OneBitMean(low, high, grid=grid, epsilon=checked_epsilon(epsilon)))
+    def __init__(
+        self,
+        low: Exact,
+        high: Exact,
+        *,
+        grid: Exact,
+        epsilon: Exact,
+        missing: Exact | None = None,
+        mixed: bool = False,
+    ) -> None:
+        super().__init__(low, high, grid=grid, epsilon=epsilon, missing=missing)
         object.__setattr__(self, "mixed", mixed)
-        assert self.loss <= self.epsilon
+        prove(self.loss, self.epsilon, gap=self.weights[0] - self.weights[1])
 
-    @property
-    def epsilon(self) -> Fraction:
-        """The epsilon asked for."""
-        return self.ends.epsilon
+    @cached_property
+    def ends(self) -> OneBitMean:
+        """The one bit that those send who do not use the window."""
+        return OneBitMean(self.low, self.high, grid=self.grid, epsilon=self.epsilon, missing=self.missing)
 
     @cached_property
     def window(self) -> int:
         """How many places a value's window has."""
-        return max(1, round(self.ends.steps * math.exp(-float(self.epsilon) / 2)))
+        return max(1, round(self.steps * math.exp(-float(self.epsilon) / 2)))
 
     @property
     def places(self) -> int:
         """How many different reports the window mechanism has."""
-        return self.ends.steps + self.window
+        return self.steps + self.window
 
     @cached_property
     def weights(self) -> tuple[int, int]:
         """The weights of a place inside and outside the window; the window takes what rounding leaves."""
-        outside_places = self.places - self.window
         ratio = Fraction(math.exp(float(self.epsilon)))
-        low = math.ceil(ONE / (self.window * ratio + outside_places))
+        outside = math.ceil(ONE / (self.window * ratio + self.steps))
         while True:
-            high = (ONE - outside_places * low) // self.window
-            low_rest = ONE - high * self.window - low * outside_places
-            if log_above(high + (1 if low_rest else 0), low) <= self.epsilon:
-                return high, low
-            low += 1
+            inside, rest = divmod(ONE - self.steps * outside, self.window)
+            if inside <= outside or either_way(inside + bool(rest), outside) <= self.epsilon:
+                return inside, outside
+            outside += 1
 
     @cached_property
     def loss(self) -> Fraction:
-        """ln(high / low), or that of the bit where it is larger; rounded up."""
-        high, low = self.weights
-        own = log_above(high + (1 if self._rest else 0), low)
+        """ln(inside / outside), or that of the bit where it is larger; rounded up."""
+        inside, outside = self.weights
+        own = max(either_way(inside + bool(self._rest), outside), either_way(inside, outside))
         return max(own, Fraction(self.ends.loss)) if self.mixed else own
 
     @property
     def _rest(self) -> int:
         """Units of weight left by rounding: the first places of every window have one more."""
-        high, low = self.weights
-        return ONE - high * self.window - low * (self.places - self.window)
+        inside, outside = self.weights
+        return ONE - inside * self.window - outside * self.steps
 
     @cached_property
     def share(self) -> int:
@@ -108,25 +122,28 @@ class PiecewiseMean:
 
     def law(self, step: int) -> NDArray[np.float64]:
         """The chance of every place for a value given in steps of the grid."""
-        high, low = self.weights
-        weights = np.full(self.places, low, np.int64)
-        weights[step : step + self.window] = high
+        inside, outside = self.weights
+        weights = np.full(self.places, outside, np.int64)
+        weights[step : step + self.window] = inside
         weights[step : step + self._rest] += 1
         return weights / ONE
 
-    def randomise(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """One report a number: a place of the window mechanism, or beyond those the bit of the other one."""
-        numbers = np.asarray(values, dtype=np.float64).reshape(-1)
-        if np.isnan(numbers).any():
-            raise InvalidArgument("a missing number has no mean; ask again, or leave the respondent out")
-        source = generator(rng)
-        low, high = float(self.ends.low), float(self.ends.high)
-        steps = np.rint((np.clip(numbers, low, high) - low) / float(self.ends.grid)).astype(np.int64)
-        reports = self._window_reports(np.clip(steps, 0, self.ends.steps), source)
+    def whole_law(self, step: int) -> NDArray[np.float64]:
+        """The chance of every report, the two bits of the mixture among them."""
         if not self.mixed:
-            return reports
-        bits = self.places + self.ends.randomise(numbers, source).values.astype(np.int64)
-        return np.where(bernoulli(self.share, len(numbers), rng=source), reports, bits)
+            return self.law(step)
+        one, share = float(self.ends.weights(np.array([step]))[0]) / ONE, self.share / ONE
+        return np.concatenate([self.law(step) * share, np.array([1 - one, one]) * (1 - share)])
+
+    def randomise(self, values: ArrayLike, rng: np.random.Generator | None = None) -> MeanReports:
+        """One report an answer: a place of the window mechanism, or beyond those the bit of the other one."""
+        steps, source = self._steps(values), generator(rng)
+        reports = self._window_reports(steps, source)
+        if self.mixed:
+            drawn = (words(source, len(steps)) >> np.uint64(12)).astype(np.int64)
+            bits = self.places + (drawn < self.ends.weights(steps))
+            reports = np.where(bernoulli(self.share, len(steps), rng=source), reports, bits)
+        return MeanReports(self, reports, seeded=not is_strong(rng))
 
     def _window_reports(self, steps: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Weights laid end to end: the longer places of the window, the rest of it, then the places outside."""
@@ -138,55 +155,73 @@ class PiecewiseMean:
         outside = np.where(outside >= steps, outside + self.window, outside)
         return np.where(inside < self.window, steps + inside, outside)
 
-    def tally(self, reports: ArrayLike, *, seeded: bool = False) -> WindowTally:
+    def tally(self, reports: MeanReports | ArrayLike) -> WindowTally:
         """How often each report came."""
-        size = self.places + (2 if self.mixed else 0)
-        values = checked_places(np.asarray(reports), size)
-        return WindowTally(self, tuple(np.bincount(values, minlength=size).tolist()), seeded)
+        received, seeded = self._received(reports)
+        size = self.places + 2 * self.mixed
+        return WindowTally(self, tuple(np.bincount(checked_places(received, size), minlength=size).tolist()), seeded)
 
-    def estimate(self, tally: WindowTally, confidence: float = 0.95) -> Release[float]:
-        """The mean, unbiased, with a normal interval from the spread of the unbiased values themselves."""
-        if tally.protocol != self:
-            raise InvalidArgument("this tally is of another protocol; estimate it with the protocol it carries")
-        if tally.answers < 2:
-            raise InvalidArgument("an empty survey or a single answer has no interval: tally at least two reports")
-        z, counts = two_sided(confidence), np.array(tally.counts, float)
-        value = float(counts @ self.values / tally.answers)
-        spread = float(counts @ (self.values - value) ** 2 / (tally.answers - 1))
-        half = z * math.sqrt(spread / tally.answers)
-        ends = (float(self.ends.low), float(self.ends.high))
-        assumed = (Assumption.SEEDED,) if tally.seeded else ()
-        return Release(
-            value=value,
-            guarantee=Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed),
-            method="local.PiecewiseMean",
-            interval=Interval(
-                np.clip(value - half, *ends), np.clip(value + half, *ends), confidence, Covers.POPULATION
-            ),
-            noise=z * math.sqrt(self.variance() / tally.answers),
-            details={"answers": tally.answers, "raw": value, "raw_low": value - half, "raw_high": value + half},
-        )
+    def tally_of(self, counts: list[int], *, seeded: bool) -> WindowTally:
+        """The tally of so many reports of each kind."""
+        if len(counts) != self.places + 2 * self.mixed:
+            raise InvalidArgument(f"{len(counts)} counts: this protocol has {self.places + 2 * self.mixed} reports")
+        return WindowTally(self, tuple(counts), seeded)
+
+    def estimate(
+        self, tally: WindowTally, confidence: float = 0.95, *, method: Literal["exact", "normal"] = "exact"
+    ) -> Release[float]:
+        """The mean, unbiased, with an interval that never covers less than it says, or a normal one.
+
+        `exact` holds for any number of people and whatever they answered [Hoeffding 1963; Bernstein 1924]. `normal`
+        takes the spread of the reports themselves: shorter, right for many people, and marked approximate.
+        """
+        if method not in ("exact", "normal"):
+            raise InvalidArgument(f"method={method!r}: this mean has 'exact' or 'normal' intervals")
+        self._check(tally, least=2 if method == "normal" else 1)
+        z, counts, n = two_sided(confidence), np.array(tally.counts, float), tally.answers
+        value = float(counts @ self.values / n)
+        if method == "exact":
+            half = self.expected_error(n, confidence=confidence)
+        else:
+            half = z * math.sqrt(float(counts @ (self.values - value) ** 2) / (n - 1) / n)
+        noise = z * math.sqrt(self.variance() / n)
+        raw = (value, value - half, value + half)
+        return self._released(raw, tally=tally, confidence=confidence, method=method, noise=noise)
+
+    def expected_error(self, answers: int, *, confidence: float = 0.95) -> float:
+        """The half-width of the exact interval, before clipping: the shorter of two bounds.
+
+        With L = ln(2 / alpha), R the distance of the least and the largest value of a report, and V their variance at
+        its largest: R sqrt(L / 2n)  [Hoeffding 1963, Theorem 2];  sqrt(2 V L / n) + R L / 3n  [Bernstein 1924].
+        """
+        two_sided(confidence)
+        people, likely = checked_answers(answers), math.log(2 / (1 - confidence))
+        reach, spread = float(np.ptp(self.values)), self.variance() + float(self.high - self.low) ** 2 / 4
+        hoeffding = reach * math.sqrt(likely / (2 * people))
+        return min(hoeffding, math.sqrt(2 * spread * likely / people) + reach * likely / (3 * people))
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """What each report counts for: unbiased for the number sent."""
-        steps, places = self.ends.steps, np.arange(self.places)
-        at_low, at_high = (float(self.law(step) @ places) for step in (0, steps))
-        low, width = float(self.ends.low), float(self.ends.high - self.ends.low)
+        places = np.arange(self.places)
+        at_low, at_high = (float(self.law(step) @ places) for step in (0, self.steps))
+        low, width = float(self.low), float(self.high - self.low)
         own = np.asarray(low + width * (places - at_low) / (at_high - at_low), np.float64)
         return np.concatenate([own, self.ends.unmixed(np.arange(2.0))]) if self.mixed else own
 
     def variance(self, step: int | None = None) -> float:
         """The variance of one report of a value given in steps; by default the largest over all values."""
         if step is None:
-            return max(self.variance(each) for each in {0, self.ends.steps // 2, self.ends.steps})
-        law = self.law(step)
-        if self.mixed:
-            one = float(self.ends.weights(np.array([step]))[0]) / ONE
-            law = np.concatenate([law * (self.share / ONE), np.array([1 - one, one]) * (1 - self.share / ONE)])
+            return max(self.variance(each) for each in {0, self.steps // 2, self.steps})
+        law = self.whole_law(step)
         mean = float(law @ self.values)
         return float(law @ (self.values - mean) ** 2)
 
-    def privacy(self) -> Pure:
-        """The loss of one report, to be added to others."""
-        return Pure(self.epsilon, neighbours=LOCAL)
+    def settings(self) -> dict[str, Any]:
+        """The range, the grid, the epsilon asked for, what a missing answer counts as, and whether it is mixed."""
+        return {**self.ends.settings(), "mixed": self.mixed}
+
+    def law_json(self) -> dict[str, Any]:
+        """The weights of the window mechanism, and the channel of the bit."""
+        window = {"out_of": ONE, "window": self.window, "inside": self.weights[0], "outside": self.weights[1]}
+        return {**window, "share": self.share, "bit": self.ends.law_json()}

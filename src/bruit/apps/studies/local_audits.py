@@ -59,7 +59,7 @@ def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray,
 def window_case(protocol: local.PiecewiseMean) -> Case:
     """Reports on the two ends of the range."""
     ends = (float(protocol.ends.low), float(protocol.ends.high))
-    return Case("local.PiecewiseMean", LOCAL, ends, lambda end, n, rng: protocol.randomise(np.full(n, end), rng))
+    return Case("local.PiecewiseMean", LOCAL, ends, lambda end, n, rng: protocol.randomise(np.full(n, end), rng).values)
 
 
 def attributes_case(protocol: local.Attributes) -> Case:

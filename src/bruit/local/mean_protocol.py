@@ -1,0 +1,140 @@
+"""What every protocol for a mean shares: a range, and the questions before anyone is asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import checked_epsilon
+from bruit.errors import InvalidArgument
+from bruit.local import planning
+from bruit.local.numbers import checked_range, grid_steps
+from bruit.privacy import LOCAL, Assumption, Covers, Exact, Guarantee, Interval, Pure, Release
+
+VERSION = 2
+
+
+@dataclass(frozen=True)
+class MeanReports:
+    """One report a respondent, a whole number; `seeded` when their noise can be drawn again."""
+
+    protocol: MeanProtocol
+    values: NDArray[np.int64]
+    seeded: bool = False
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+@dataclass(frozen=True, init=False)
+class MeanProtocol(ABC):
+    """Numbers from low to high in steps of `grid`; an answer outside is clamped, one that is no number is `missing`.
+
+    So every answer yields a report, and nobody learns from an error what an answer was. `missing` is the middle of
+    the range unless it is stated.
+    """
+
+    low: Fraction
+    high: Fraction
+    grid: Fraction
+    epsilon: Fraction
+    missing: Fraction
+
+    def __init__(self, low: Exact, high: Exact, *, grid: Exact, epsilon: Exact, missing: Exact | None = None) -> None:
+        for name, value in {**checked_range(low, high, grid, missing), "epsilon": checked_epsilon(epsilon)}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the grid lie between low and high."""
+        return int((self.high - self.low) / self.grid)
+
+    @property
+    @abstractmethod
+    def loss(self) -> Fraction | float:
+        """The largest log-likelihood ratio of a report, from the integers of the law and rounded up; <= epsilon."""
+
+    @abstractmethod
+    def expected_error(self, answers: int, *, confidence: float = 0.95) -> float:
+        """The half-width, at its widest and before clipping, of the interval of the mean after so many answers."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The arguments that make this protocol again, in JSON types."""
+
+    @abstractmethod
+    def law_json(self) -> dict[str, Any]:
+        """The integers of the law, in JSON types."""
+
+    def answers_for(self, *, error: float, confidence: float = 0.95) -> int:
+        """How many people must answer for a half-width of at most `error`."""
+        return planning.least_answers(lambda n: self.expected_error(n, confidence=confidence), error)
+
+    def epsilon_for(self, *, error: float, answers: int, confidence: float = 0.95) -> float:
+        """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
+        return planning.epsilon_for(lambda e: self.at(e).expected_error(answers, confidence=confidence), error)
+
+    def at(self, epsilon: float) -> Self:
+        """The same protocol at another epsilon."""
+        return type(self)(**{**self.settings(), "epsilon": epsilon})
+
+    def privacy(self) -> Pure:
+        """The loss of one report, to be added to others."""
+        return Pure(self.epsilon, neighbours=LOCAL)
+
+    def guarantee(self, *, seeded: bool = False) -> Guarantee:
+        """What one respondent is promised, whatever the collector does."""
+        assumed = (Assumption.SEEDED,) if seeded else ()
+        return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that makes this protocol again, with its law, in JSON types."""
+        name = type(self).__name__
+        return {"protocol": name, "version": VERSION, "settings": self.settings(), "law": self.law_json()}
+
+    def _steps(self, values: Any) -> NDArray[np.int64]:
+        return grid_steps(values, low=self.low, high=self.high, grid=self.grid, missing=self.missing)
+
+    def _received(self, reports: Any) -> tuple[NDArray[Any], bool]:
+        """The values of reports of this protocol, and whether their noise was seeded."""
+        if not isinstance(reports, MeanReports):
+            return np.asarray(reports), False
+        if reports.protocol != self:
+            raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")
+        return reports.values, reports.seeded
+
+    def _released(
+        self, raw: tuple[float, float, float], *, tally: Any, confidence: float, method: str, noise: float
+    ) -> Release[float]:
+        """A mean with its interval, given as value, low end and high end before clipping."""
+        value, low, high = map(float, raw)
+        ends = (float(self.low), float(self.high))
+        return Release(
+            value=value,
+            guarantee=self.guarantee(seeded=tally.seeded),
+            method=f"local.{type(self).__name__}",
+            interval=Interval(np.clip(low, *ends), np.clip(high, *ends), confidence, Covers.POPULATION),
+            noise=noise,
+            details={
+                "answers": tally.answers,
+                "raw": value,
+                "raw_low": low,
+                "raw_high": high,
+                "intervals": method,
+                "approximate": method != "exact",
+            },
+        )
+
+    def _check(self, tally: Any, least: int = 1) -> None:
+        if tally.protocol != self:
+            raise InvalidArgument("this tally is of another protocol; estimate it with the protocol it carries")
+        if tally.answers < least:
+            raise InvalidArgument(f"an empty survey has no mean: tally at least {least} report{'s' * (least > 1)}")
