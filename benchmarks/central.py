@@ -159,7 +159,9 @@ def opendp_deciles(cell: Cell) -> Answer:
 
 def figures(cell: Cell, side: Side) -> dict[str, float]:
     """The errors of a side in a cell, worked out once in a run of the benchmarks."""
-    folder = Path(tempfile.gettempdir()) / f"bruit-benchmark-{os.getppid()}"
+    run = Path("/proc") / str(os.getppid())  # the run that started this process; its age tells it from an earlier one
+    age = run.stat().st_ctime_ns if run.exists() else 0
+    folder = Path(tempfile.gettempdir()) / f"bruit-benchmark-{run.name}-{age}"
     folder.mkdir(exist_ok=True)
     file = folder / f"{side.__name__}-{cell.name.replace(' ', '-')}.json"
     if not file.exists():
