@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.paying import pay, require_price, share
+from bruit.central.paying import equal_part, pay, require_price
 from bruit.central.records import Person, person_of
 from bruit.central.selection import by_rejection
 from bruit.errors import InvalidArgument
@@ -50,7 +50,7 @@ def inverse_sensitivity(
     price = require_price(budget, column.table, "central.inverse_sensitivity")
     person = _person(column, price, public_size=public_size)
     _check(outcomes, reach, column.domain.size, person)
-    epsilon = share(price, 1, "central.inverse_sensitivity")
+    epsilon = equal_part(price, 1, "central.inverse_sensitivity")
     assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
     loss = Pure(epsilon, neighbours=price.neighbours)
     charge, source = pay(price, loss, what="central.inverse_sensitivity", rng=rng, assumes=assumes)

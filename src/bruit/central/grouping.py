@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from bruit.central.histograms import histogram, histogram_sensitivity, labels_of
 from bruit.central.moments import sum_sensitivity
-from bruit.central.noise import bought_noise, draw, half_width, laplace_noise, require_confidence
-from bruit.central.paying import pay, require_price, share
+from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, laplace_noise, require_confidence
+from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
-from bruit.privacy import ADD_OR_REMOVE_ONE, Approximate, Covers, Interval, Release
-from bruit.tables import Column, UndeclaredColumn, draw_key, found_groups, group_totals, require_one_table
+from bruit.privacy import ADD_OR_REMOVE_ONE, Approximate, Covers, DiscreteLaplace, Interval, Neighbours, Release
+from bruit.tables import Column, Table, UndeclaredColumn, draw_key, found_groups, group_totals, require_one_table
 
 
 def group_by(
@@ -53,6 +53,23 @@ def threshold_for(*, epsilon: Fraction, delta: Fraction, groups: int, rows: int,
     return rows + max(1, ceil(above + 1e-9))
 
 
+def sums_noise(by: Column, values: Column, price: Budget) -> IntegerNoise:
+    """The noise of a sum by group: one person moves `groups` sums, or twice as many when exchanged for another."""
+    people = 1 if price.neighbours is ADD_OR_REMOVE_ONE else 2
+    entries = people * by.table.bounds[0]
+    return bought_noise(price, sensitivity=entries * sum_sensitivity(values, ADD_OR_REMOVE_ONE), entries=entries)
+
+
+def found_noise(
+    table: Table, epsilon: Fraction, delta: Fraction, neighbours: Neighbours
+) -> tuple[DiscreteLaplace, int]:
+    """The noise of the count of a found group, and the count it needs to be shown."""
+    groups, rows = table.bounds
+    sensitivity, _ = histogram_sensitivity(groups, rows, neighbours)
+    least = threshold_for(epsilon=epsilon, delta=delta, groups=groups, rows=rows, sensitivity=sensitivity)
+    return laplace_noise(epsilon, sensitivity, neighbours), least
+
+
 def _sums(
     by: Column, values: Column, budget: Budget | None, confidence: float, rng: np.random.Generator | None
 ) -> Release[NDArray[np.float64]]:
@@ -60,10 +77,7 @@ def _sums(
     price = require_price(budget, by.table, what)
     require_one_table([by, values])
     labels, grid = labels_of((by,)), float(values.numbers.grid)
-    added = sum_sensitivity(values, ADD_OR_REMOVE_ONE)
-    people = 1 if price.neighbours == ADD_OR_REMOVE_ONE else 2
-    groups, _ = by.table.bounds
-    loss = bought_noise(price, sensitivity=people * groups * added, entries=people * groups)
+    loss = sums_noise(by, values, price)
     width = half_width(loss, confidence)
     charge, source = pay(price, loss, what=what, rng=rng)
     exact = group_totals(by, values, key=draw_key(source))
@@ -85,13 +99,10 @@ def _found(
     what = "central.group_by"
     require_confidence(confidence)
     price = require_price(budget, column.table, what)
-    epsilon = share(price, 1, what)
+    epsilon = equal_part(price, 1, what)
     if price.delta == 0:
         raise NotPrivate("groups that nobody declared need a delta: give budget=ledger.budget(epsilon=..., delta=...)")
-    groups, rows = column.table.bounds
-    sensitivity, _ = histogram_sensitivity(groups, rows, price.neighbours)
-    noise = laplace_noise(epsilon, sensitivity, price.neighbours)
-    least = threshold_for(epsilon=epsilon, delta=price.delta, groups=groups, rows=rows, sensitivity=sensitivity)
+    noise, least = found_noise(column.table, epsilon, price.delta, price.neighbours)
     loss = Approximate(epsilon, price.delta, neighbours=price.neighbours)
     charge, source = pay(price, loss, what=what, rng=rng)
     names, exact = found_groups(column, key=draw_key(source))

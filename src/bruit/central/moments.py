@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, laplace_noise, require_confidence
-from bruit.central.paying import pay, require_price, share
+from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, OutOfDomain
 from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Covers, Interval, Loss, Neighbours, Release, composed
@@ -111,7 +111,7 @@ class _Moments:
     def losses(self) -> list[IntegerNoise]:
         """One loss for each power, and one for the count where the size is paid for."""
         parts = len(self.powers) + (self.size is None)
-        epsilon, neighbours = share(self.price, parts, self.what), self.price.neighbours
+        epsilon, neighbours = equal_part(self.price, parts, self.what), self.price.neighbours
         sensitivities = [sum_sensitivity(self.column, neighbours, around=self.middle, power=p) for p in self.powers]
         if self.size is None:
             sensitivities.append(self.column.table.bounds[1])

@@ -45,7 +45,7 @@ def pay(
     return budget.charge(loss, what=what, assumes=(*assumes, *seeded)), source
 
 
-def share(budget: Budget, parts: int, what: str) -> Fraction:
+def equal_part(budget: Budget, parts: int, what: str) -> Fraction:
     """An equal share of the budget's epsilon for a statistic that is made of several noisy numbers."""
     if not isinstance(budget.loss, Pure | Approximate):
         raise NotPrivate(

@@ -15,7 +15,7 @@ from bruit.central.dice import Dice
 from bruit.central.joint import draw_cuts as draw_jointly
 from bruit.central.joint import joint_plan
 from bruit.central.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
-from bruit.central.paying import pay, require_price, share
+from bruit.central.paying import equal_part, pay, require_price
 from bruit.central.probabilities import Probabilities, as_probabilities
 from bruit.central.pruning import LARGEST_EPSILON
 from bruit.central.rank_errors import rank_error
@@ -77,7 +77,7 @@ def quantiles(
     """
     wanted = as_probabilities(probabilities)
     price = require_price(budget, column.table, "central.quantiles")
-    epsilon = min(share(price, 1, "central.quantiles"), LARGEST_EPSILON)
+    epsilon = min(equal_part(price, 1, "central.quantiles"), LARGEST_EPSILON)
     person = person_of(column, price.neighbours, public_size=public_size)
     question = Question(wanted, column.numbers, epsilon, person, steps, smoothing, spacing)
     mechanism = question.mechanism(method)

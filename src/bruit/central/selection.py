@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bruit.central.paying import pay, require_price, share
+from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure, Release
@@ -103,7 +103,7 @@ class _Choice:
             raise InvalidArgument(f"{what} needs at least one candidate, declared before seeing the data")
         self.candidates, self.what = candidates, what
         self.price = require_price(budget, table, what)
-        self.epsilon = share(self.price, 1, what)
+        self.epsilon = equal_part(self.price, 1, what)
         self.exponent = self.epsilon / (sensitivity * (1 if monotone else 2))
 
     def release(

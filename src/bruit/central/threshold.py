@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from bruit.central.paying import pay, require_price, share
+from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.ledger import Budget
 from bruit.privacy import Guarantee, Pure
@@ -43,7 +43,7 @@ class AboveThreshold:
             if not whole or (least is not None and value < least):
                 raise InvalidArgument(f"{name}={value!r} must be a whole number" + (", at least 1" if least else ""))
         price = require_price(budget, table, "central.AboveThreshold")
-        epsilon = share(price, 1, "central.AboveThreshold")
+        epsilon = equal_part(price, 1, "central.AboveThreshold")
         charge, self._rng = pay(
             price, Pure(epsilon, neighbours=price.neighbours), what="central.AboveThreshold", rng=rng
         )
@@ -56,9 +56,7 @@ class AboveThreshold:
         """Whether the answer is above the threshold; after the first yes nothing more is answered."""
         with self._asking:
             if os.getpid() != self._process:
-                raise PrivacyError(
-                    "AboveThreshold cannot be copied into another process: two would share its noise"
-                )
+                raise PrivacyError("AboveThreshold cannot be copied into another process: two would share its noise")
             if self._finished:
                 raise PrivacyError("AboveThreshold has found its answer above: pay for another one to ask on")
             self._finished = int(question(self._table)) + self._noise(4) >= self._threshold

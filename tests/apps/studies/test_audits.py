@@ -57,7 +57,11 @@ def is_error(thing: Any) -> bool:
 
 
 def test_every_mechanism_has_an_audit_and_every_audit_a_mechanism() -> None:
-    assert mechanisms() - NEVER_PRIVATE == {case.name for case in CASES}
+    audited = {case.name for case in CASES}
+    missing = sorted(mechanisms() - NEVER_PRIVATE - audited)
+    assert missing == [], f"add a case for {', '.join(missing)} to central_audits.py or local_audits.py"
+    gone = sorted(audited - mechanisms())
+    assert gone == [], f"{', '.join(gone)} is no public mechanism any more: remove its case"
 
 
 def test_what_has_no_audit_says_that_it_is_not_private() -> None:
@@ -72,7 +76,7 @@ def test_every_central_mechanism_is_audited_under_both_neighbours() -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case.once], ids=lambda case: f"{case.name}-{case.neighbours}"
+    "case", [case for case in CASES if case.once], ids=lambda case: f"{case.label}-{case.neighbours}"
 )
 def test_what_is_audited_is_what_the_public_callable_answers(case: Case) -> None:
     assert case.once is not None
@@ -82,14 +86,20 @@ def test_what_is_audited_is_what_the_public_callable_answers(case: Case) -> None
             np.testing.assert_array_equal(many[0], case.once(data, np.random.default_rng(seed)))
 
 
+ENUMERATED = {"central.quantiles[joint]", "central.quantiles[recursive]"}
+"""Their law on four rows is nearly flat, so a pair shows little; tests/central sums their whole law instead."""
+
+
 def test_every_mechanism_keeps_its_word() -> None:
     rows = audits.run(CASES, size="small", rng=np.random.default_rng(21))
-    assert [row.case.name for row in rows if not row.verdict.passes] == []
-    shown: dict[tuple[str, str], float] = {}
-    for row in rows:
-        key = (row.case.name, row.case.neighbours)
-        shown[key] = max(shown.get(key, 0.0), row.verdict.lower_bound)
-    assert min(shown.values()) > 0.25, "a pair that shows nothing is no audit"
+    refuted = {(row.case.label, row.case.neighbours): row.verdict.lower_bound for row in rows if not row.verdict.passes}
+    assert refuted == {}
+    weak = {
+        (row.case.label, row.case.neighbours): row.verdict.lower_bound
+        for row in rows
+        if row.verdict.lower_bound < 0.05 * row.case.claimed and row.case.label not in ENUMERATED
+    }
+    assert weak == {}, "a pair that shows nothing is no audit"
     assert all(row.verdict.alarm == audits.ALARM / len(CASES) for row in rows)
 
 

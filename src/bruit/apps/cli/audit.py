@@ -53,6 +53,6 @@ def audit_table(rows: Sequence[Row]) -> Table:
         found = row.verdict
         claim = f"ε {found.claimed:.4g}" + (f", δ {found.delta:g}" if found.delta else "")
         verdict = "[green]passes[/green]" if found.passes else "[bold red]fails[/bold red]"
-        cells.append((row.case.name, str(row.case.neighbours), claim, found.lower_bound, verdict))
+        cells.append((row.case.label, str(row.case.neighbours), claim, found.lower_bound, verdict))
     title = "What every mechanism can at best be, measured from outside"
     return table(title, ["name", "neighbours", "claimed", "lower_bound", "verdict"], cells)

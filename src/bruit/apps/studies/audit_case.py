@@ -36,6 +36,16 @@ class Case:
     delta: float = 0.0
     small: int = 20_000
     full: int = 1_000_000
+    variant: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name, and the variant where a mechanism has several."""
+        return f"{self.name}[{self.variant}]" if self.variant else self.name
+
+    def stream(self, seed: int) -> np.random.Generator:
+        """A stream of this case's own, so that a new case moves no other's draws."""
+        return np.random.default_rng([seed, *f"{self.label} {self.neighbours}".encode()])
 
 
 def looped(once: Once) -> Many:

@@ -36,7 +36,7 @@ class Row:
         """The row in JSON types: name, neighbours, claimed, lower_bound, verdict, and how it was found."""
         found = self.verdict.to_json()
         passes = found.pop("passes")
-        first = {"name": self.case.name, "neighbours": self.case.neighbours.value}
+        first = {"name": self.case.name, "variant": self.case.variant, "neighbours": self.case.neighbours.value}
         return {**first, **found, "verdict": "passes" if passes else "fails"}
 
 
@@ -51,6 +51,7 @@ def run(
     """Audits the cases, all of them unless some are chosen; the alarm is shared over the rows."""
     todo = list(cases()) if chosen is None else list(chosen)
     rows = []
+    seed = None if rng is None else int(rng.integers(2**63))
     for case in todo:
         samples = case.small if size == "small" else case.full
         verdict = audit(
@@ -60,7 +61,7 @@ def run(
             samples=samples,
             alarm=alarm / len(todo),
             delta=case.delta,
-            rng=rng,
+            rng=None if seed is None else case.stream(seed),
         )
         rows.append(Row(case, verdict))
         if on_progress is not None:

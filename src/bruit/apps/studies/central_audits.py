@@ -14,6 +14,7 @@ from bruit import central, tables
 from bruit.apps.studies.audit_case import EPSILON, SHARP, Case, Many, Once, looped
 from bruit.central import (
     finite_functions,
+    grouping,
     histograms,
     moments,
     noise,
@@ -60,24 +61,22 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         smoothing = 5 if method == "smooth" else None
         once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, method=method, smoothing=smoothing)
         many = _medians(neighbours, method=method, smoothing=smoothing)
-        yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, small=1_000, full=50_000)
+        sizes = {"small": 1_000, "full": 50_000}
+        yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, variant=method, **sizes)
     words = _pair(neighbours, ["yes", "no", "no"], instead="yes", declare=_yes_or_no)
     name, once = "central.inverse_sensitivity", _mode_once(neighbours)
     yield Case(name, neighbours, words, _modes(neighbours), once, claimed=CHOICE, small=4_000, full=50_000)
 
 
 def groups(neighbours: Neighbours) -> Iterator[Case]:
-    """Sums by declared group, and a group that only one person has, found by its count."""
+    """Sums by declared group, and a found group that one person more or less has."""
     first, second = _pair(neighbours, ["yes", "yes", "no"], instead="yes", declare=_yes_or_no)
-    pair = tuple((column, _ten_each(column)) for column in (first, second))
-    sums = _group_sums(neighbours)
-    name = "central.group_by"
-    yield Case(name, neighbours, (pair[0], pair[1]), looped(sums), sums, claimed=CHOICE, small=400, full=20_000)
-    found = _found_group(neighbours)
-    texts = _pair(neighbours, ["a", "a", "b"], instead="a", declare=lambda column: column)
-    yield Case(
-        name, neighbours, texts, looped(found), found, claimed=EPSILON, delta=FOUND_DELTA, small=400, full=20_000
-    )
+    pair = (first, _ten_each(first)), (second, _ten_each(second))
+    many, once = _group_sums(neighbours), _group_sums_once(neighbours)
+    yield Case("central.group_by", neighbours, pair, many, once, variant="declared")
+    texts = _pair(neighbours, ["b", "b", "b", "b"], instead="a", declare=lambda column: column)
+    found, one = _found_groups(neighbours), _found_once(neighbours)
+    yield Case("central.group_by", neighbours, texts, found, one, delta=FOUND_DELTA, small=100_000, variant="found")
 
 
 def _ten_each(column: tables.Column) -> tables.Column:
@@ -85,15 +84,26 @@ def _ten_each(column: tables.Column) -> tables.Column:
     return column.table["ten"].within(0, 10, grid=5)
 
 
-def _group_sums(neighbours: Neighbours) -> Once:
+def _group_sums_once(neighbours: Neighbours) -> Once:
     def once(data: tuple[tables.Column, tables.Column], rng: np.random.Generator) -> NDArray[np.float64]:
         by, values = data
-        return np.asarray(central.group_by(by, values=values, budget=_budget(neighbours, CHOICE), rng=rng).value)
+        return np.asarray(central.group_by(by, values=values, budget=_budget(neighbours), rng=rng).value)
 
     return once
 
 
-def _found_group(neighbours: Neighbours) -> Once:
+def _group_sums(neighbours: Neighbours) -> Many:
+    def many(data: tuple[tables.Column, tables.Column], samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        by, values = data
+        loss = grouping.sums_noise(by, values, _budget(neighbours))
+        exact = tables.group_totals(by, values, key=tables.draw_key(rng))
+        noisy = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
+        return values.numbers.decode(noisy)
+
+    return many
+
+
+def _found_once(neighbours: Neighbours) -> Once:
     """The noisy count of the group `b`, or -1 where it is not shown."""
 
     def once(column: tables.UndeclaredColumn, rng: np.random.Generator) -> int:
@@ -102,6 +112,18 @@ def _found_group(neighbours: Neighbours) -> Once:
         return int(release.value[release.labels.index("b")]) if "b" in release.labels else -1
 
     return once
+
+
+def _found_groups(neighbours: Neighbours) -> Many:
+    def many(column: tables.UndeclaredColumn, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        epsilon, delta = exactly(EPSILON, "epsilon"), exactly(FOUND_DELTA, "delta")
+        loss, least = grouping.found_noise(column.table, epsilon, delta, neighbours)
+        names, exact = tables.found_groups(column, key=tables.draw_key(rng))
+        noisy = exact + noise.draw(loss, samples * len(names), rng=rng).reshape(samples, -1)
+        of_b = noisy[:, names.index("b")]
+        return np.where(of_b >= least, of_b, -1)
+
+    return many
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
