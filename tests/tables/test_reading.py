@@ -37,6 +37,61 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path):
     assert tables.count(tables.read(tmp_path, person=EACH_ROW)) == 6
 
 
+def test_a_folder_of_csv_files_is_one_table(tmp_path):
+    for part in range(3):
+        (tmp_path / f"{part}.csv").write_text(f"x,y\n{part},a\n{part + 10},b\n")
+    table = tables.read(tmp_path, person=EACH_ROW)
+    assert tables.total(table["x"].within(0, 100, grid=1)) == 2 * (0 + 1 + 2) + 30
+
+
+def cut_csv(folder):
+    (folder / "a.csv").write_text("x,y\n1,2\n")
+    (folder / "b.csv").write_text("x,y\n1,2\n3")
+
+
+def cut_parquet(folder):
+    frame = pl.DataFrame({"x": range(100)})
+    frame.write_parquet(folder / "a.parquet")
+    (folder / "b.parquet").write_bytes((folder / "a.parquet").read_bytes()[:-40])
+
+
+def other_columns(folder):
+    (folder / "a.csv").write_text("x,y\n1,2\n")
+    (folder / "b.csv").write_text("y,x\n1,2\n")
+
+
+def other_types(folder):
+    pl.DataFrame({"x": [1]}).write_parquet(folder / "a.parquet")
+    pl.DataFrame({"x": ["1"]}).write_parquet(folder / "b.parquet")
+
+
+def two_kinds(folder):
+    pl.DataFrame({"x": [1]}).write_parquet(folder / "a.parquet")
+    (folder / "b.csv").write_text("x\n1\n")
+
+
+def empty_file(folder):
+    (folder / "a.csv").write_text("")
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (cut_csv, BadFile, "cut half-way"),
+        (cut_parquet, BadFile, "not a whole Parquet file"),
+        (other_columns, BadFile, "same columns"),
+        (other_types, BadFile, "same columns"),
+        (two_kinds, InvalidArgument, "several kinds"),
+        (empty_file, BadFile, "columns"),
+        (lambda folder: None, MissingData, "no CSV or Parquet"),
+    ],
+)
+def test_files_that_are_cut_or_differ_are_refused_when_they_are_opened(make, error, words, tmp_path):
+    make(tmp_path)
+    with pytest.raises(error, match=words):
+        tables.read(tmp_path, person=EACH_ROW)
+
+
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [

@@ -3,6 +3,7 @@
 from bruit.tables.bounding import Key, draw_key
 from bruit.tables.domain import OTHER, Among, Domain, Within, among, domain_from_json, within
 from bruit.tables.exact import cells, count, found_groups, group_totals, histogram, reach, tally, total
+from bruit.tables.magnitudes import magnitudes, reach_of
 from bruit.tables.reading import read
 from bruit.tables.table import Column, Table, UndeclaredColumn, require_one_table
 
@@ -23,7 +24,9 @@ __all__ = [
     "found_groups",
     "group_totals",
     "histogram",
+    "magnitudes",
     "reach",
+    "reach_of",
     "read",
     "require_one_table",
     "tally",

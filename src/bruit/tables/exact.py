@@ -78,13 +78,15 @@ def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
     for i, column in enumerate(columns):
         cell = cell * column.domain.size + (nw.col(f"integer {i}") - column.domain.lowest)
     frame = frame.with_columns(cell.cast(nw.Int64).alias("integer"))
-    table = columns[0].table
+    return counted_cells(frame, columns[0].table, prod(shape), key=key).reshape(shape)
+
+
+def counted_cells(frame: nw.LazyFrame[Any], table: Table, size: int, *, key: Key) -> NDArray[np.int64]:
+    """How many rows have each `integer` from 0 to size - 1, people bounded per integer."""
     if table.person == EACH_ROW:
-        counted = _counted(frame)
-    else:
-        groups, rows = table.bounds
-        counted = bounded_groups(frame, groups=groups, rows=rows, key=key)
-    return _dense(counted, 0, prod(shape)).reshape(shape)
+        return _dense(_counted(frame), 0, size)
+    groups, rows = table.bounds
+    return _dense(bounded_groups(frame, groups=groups, rows=rows, key=key), 0, size)
 
 
 def group_totals(by: Column, values: Column, *, key: Key) -> NDArray[np.int64]:

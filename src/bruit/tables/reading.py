@@ -8,21 +8,27 @@ from typing import Any
 import narwhals as nw
 import polars
 
-from bruit.errors import InvalidArgument, MissingData
+from bruit.errors import BadFile, InvalidArgument, MissingData
 from bruit.privacy import EACH_ROW
-from bruit.tables.table import Table, require_column
+from bruit.tables.querying import from_query
+from bruit.tables.table import Table, require_column, require_columns
 from bruit.tables.total import from_pandas, require_whole
 
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+KINDS = {*SEPARATORS, ".parquet"}
 
-def read(source: object, *, person: str) -> Table:
+
+def read(source: object, *, person: str, connection: object = None) -> Table:
     """A table from a CSV or Parquet path or folder, or from a frame of polars, pandas, pyarrow, DuckDB or Spark.
 
+    With `connection`, a SQLAlchemy engine, the source is a query of its database.
     `person` is the column that says whose row it is, or EACH_ROW where every row is another person.
     Columns of a CSV file are texts until a domain says otherwise: guessing types would read the data.
     """
     if not isinstance(person, str):
         raise InvalidArgument(f"person={person!r}: name the column that says whose row it is, or give bruit.EACH_ROW")
-    table = Table(_frame(source), person)
+    table = Table(_frame(source) if connection is None else nw.from_native(from_query(source, connection)), person)
+    require_columns(table)
     if person != EACH_ROW:
         kind = table.columns[require_column(table, person)]
         if not (kind.is_integer() or kind in (nw.String, nw.Categorical, nw.Enum)):
@@ -48,10 +54,26 @@ def _frame(source: object) -> nw.LazyFrame[Any]:
 def _scan(path: Path) -> polars.LazyFrame:
     if not path.exists():
         raise MissingData(f"{path}: no such file or folder")
-    if path.suffix.lower() in {".csv", ".tsv"}:
-        separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        require_whole(path, separator)
-        return polars.scan_csv(
-            path, infer_schema=False, separator=separator, truncate_ragged_lines=True, encoding="utf8-lossy"
-        )
-    return polars.scan_parquet(path if path.is_file() else path / "**" / "*.parquet")
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.suffix.lower() in KINDS)
+    kinds = {file.suffix.lower() for file in files}
+    if not files:
+        raise MissingData(f"{path}: no CSV or Parquet file in this folder")
+    if len(kinds) > 1:
+        raise InvalidArgument(f"{path} holds files of several kinds, {', '.join(sorted(kinds))}: keep them apart")
+    separator = SEPARATORS.get(kinds.pop())
+    columns = [_columns(file) if separator is None else require_whole(file, separator) for file in files]
+    if any(each != columns[0] for each in columns):
+        raise BadFile(f"{path}: the files do not have the same columns in the same order")
+    if separator is None:
+        return polars.scan_parquet(files)
+    return polars.scan_csv(
+        files, infer_schema=False, separator=separator, truncate_ragged_lines=True, encoding="utf8-lossy"
+    )
+
+
+def _columns(file: Path) -> dict[str, Any]:
+    """The columns of a Parquet file, from its footer: one that was cut has none."""
+    try:
+        return dict(polars.read_parquet_schema(file))
+    except Exception:
+        raise BadFile(f"{file}: not a whole Parquet file; it was cut, or is of another kind") from None

@@ -11,7 +11,7 @@ import narwhals as nw
 import polars
 from narwhals.dtypes import DType
 
-from bruit.errors import InvalidArgument
+from bruit.errors import BadFile, InvalidArgument
 from bruit.privacy import EACH_ROW, Exact
 from bruit.tables.domain import Among, Domain, Within, among, within
 
@@ -140,6 +140,16 @@ def require_column(table: Table, name: str) -> str:
     if name not in table.columns:
         raise InvalidArgument(f"no column {name!r}; the table has {', '.join(table.columns)}")
     return name
+
+
+def require_columns(table: Table) -> None:
+    """Refuses a source whose columns cannot be told, before anything is charged for it."""
+    try:
+        names = table.columns
+    except Exception:
+        raise BadFile("the columns of the table cannot be read: the file was cut, or is of another kind") from None
+    if not names:
+        raise BadFile("the table has no columns")
 
 
 def require_one_table(columns: Sequence[Column]) -> None:

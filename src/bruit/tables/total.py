@@ -25,8 +25,9 @@ def from_pandas(frame: Any) -> polars.DataFrame:
 
 def collected(frame: nw.LazyFrame[Any]) -> polars.DataFrame:
     """The rows of a lazy frame; where the engine fails, its message is withheld because it may show a record."""
+    streaming = {"engine": "streaming"} if isinstance(frame.to_native(), polars.LazyFrame) else {}
     try:
-        return frame.collect("polars").to_polars()
+        return frame.collect("polars", **streaming).to_polars()
     except Exception:
         raise StorageError(
             "the engine failed while it read the table; its own message may show records and is withheld. "
@@ -34,8 +35,8 @@ def collected(frame: nw.LazyFrame[Any]) -> polars.DataFrame:
         ) from None
 
 
-def require_whole(path: Path, separator: str) -> None:
-    """Refuses a CSV file that was cut: quotes that do not pair up, or a last line with fewer fields than the first."""
+def require_whole(path: Path, separator: str) -> bytes:
+    """The first line of a CSV file, refused if cut: quotes that do not pair up, a last line with fewer fields."""
     quotes = 0
     with path.open("rb") as file:
         first = file.readline()
@@ -49,6 +50,7 @@ def require_whole(path: Path, separator: str) -> None:
     wanted, last = first.count(separator.encode()), lines[-1] if lines else first
     if b'"' not in first + last and last.count(separator.encode()) < wanted:
         raise BadFile(f"{path}: the last line has fewer fields than the first; the file was cut half-way")
+    return first.rstrip(b"\r\n")
 
 
 def _column(series: Any) -> polars.Series:
