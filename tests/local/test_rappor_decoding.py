@@ -179,6 +179,19 @@ def test_standard_errors_are_the_dispersion_of_the_shares(noise: dict[str, float
     assert (away < stats.norm.isf(1e-9 / 6)).all()
 
 
+@pytest.mark.parametrize(("p", "q"), [(0.2, 0.8), (0.8, 0.2)])
+def test_intervals_cover_what_they_say(p: float, q: float) -> None:
+    protocol, shares, draws = Rappor(bits=64, hashes=2, cohorts=4, f=0.25, p=p, q=q), np.array([0.5, 0.3, 0.2]), 400
+    rng, inside = np.random.default_rng(15), np.zeros(3, int)
+    for _ in range(draws):
+        release = decode(drawn_tally(protocol, TEXTS[:3], shares, 10_000, rng), TEXTS[:8])
+        assert release.interval is not None
+        places = [release.labels.index(text) for text in TEXTS[:3]]
+        inside += (release.interval.low[places] <= shares) & (shares <= release.interval.high[places])
+    for count in inside:
+        assert_law([count, draws - count], [0.95, 0.05])
+
+
 def test_a_text_that_nobody_has_gets_a_uniform_p_value() -> None:
     rng, below = np.random.default_rng(7), np.zeros(3, int)
     for draw in range(400):
@@ -230,6 +243,20 @@ def test_s2_20_the_exponential_case_with_1000_candidates() -> None:
     assert false_share <= 0.05
     assert above_one >= 30.5
     assert above_one_and_a_half == 24
+
+
+def test_frequent_texts_that_are_no_candidates_do_not_make_others_look_true() -> None:
+    """Three texts hold half of the mass and are not asked about; who shares a bit or two with them is not found."""
+    shares = np.arange(1, 101) ** -1.2 / (np.arange(1, 101) ** -1.2).sum()
+    decoys = [f"other {i}" for i in range(900)]
+    false = found = 0
+    for seed in range(8):
+        labels = decode(
+            drawn_tally(USUAL, TEXTS, shares, 1_000_000, np.random.default_rng(seed)), [*TEXTS[3:], *decoys]
+        ).labels
+        false, found = false + len(set(labels) & set(decoys)), found + len(set(labels) & set(TEXTS))
+    assert found >= 20
+    assert false <= 0.05 * found
 
 
 # ------------------------------------------------------------ releases
@@ -318,6 +345,8 @@ def test_an_empty_survey_and_an_empty_list_are_refused() -> None:
     tally = USUAL.tally(USUAL.randomise(["a"]))
     with pytest.raises(InvalidArgument, match="no candidates"):
         decode(tally, [])
+    with pytest.raises(InvalidArgument, match="one text"):
+        decode(tally, "page")
     assert decode(tally, TEXTS).details["detection_limit"] == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +45,7 @@ def decode(
     errors, the losses of one and of any number of reports, and the detection limit: a text with a smaller share may be
     there and cannot be expected to be found, nor can a text that is not a candidate.
     """
-    checked_selection(select, level)
-    reach = two_sided(confidence)
-    if method not in ("debiased", "least-squares"):
-        raise InvalidArgument(f"method={method!r}: give 'debiased' or 'least-squares'")
+    _check(level, confidence, method, select)
     bits, columns = bits_of(tally), design(tally.protocol, candidates)
     fit = fitted(columns, bits.shares, bits.weights, level)
     p_values = _p_values(columns, bits, fit, method)
@@ -67,7 +64,14 @@ def decode(
         "select": select,
         "level": level,
     }
-    return _release(tally, [columns.labels[place] for place in chosen[order]], found, order, confidence, reach, details)
+    return _release(tally, [columns.labels[place] for place in chosen[order]], found, order, confidence, details)
+
+
+def _check(level: float, confidence: float, method: str, select: str) -> None:
+    checked_selection(select, level)
+    two_sided(confidence)
+    if method not in get_args(Decoder):
+        raise InvalidArgument(f"method={method!r}: give one of {', '.join(get_args(Decoder))}")
 
 
 def _release(
@@ -76,9 +80,9 @@ def _release(
     found: Shares,
     order: NDArray[np.int64],
     confidence: float,
-    reach: float,
     details: dict[str, Any],
 ) -> Release[NDArray[np.float64]]:
+    reach = two_sided(confidence)
     values, errors = found.values[order], found.errors[order]
     low, high = (np.clip(values + side * reach * errors, 0, 1) for side in (-1, 1))
     return Release(

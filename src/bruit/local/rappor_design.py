@@ -50,6 +50,8 @@ class Design:
 
 def design(protocol: Rappor, candidates: Iterable[str]) -> Design:
     """The design of the candidates, each named once."""
+    if isinstance(candidates, str):
+        raise InvalidArgument("candidates is one text: give a list of texts, or read_candidates(file)")
     texts = tuple(dict.fromkeys(map(str, candidates)))
     if not texts:
         raise InvalidArgument("no candidates: RAPPOR finds only texts that it is asked about; give at least one")

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from bruit.local._decoding_kernels import descend
 from bruit.local.rappor_design import Design
@@ -19,6 +19,10 @@ _TOLERANCE: Final = 1e-3  # of a standard deviation
 _PASSES: Final = 500
 _PATIENCE: Final = 1.01
 """How far above the best the spread may rise before weaker penalties are given up."""
+
+
+_EVEN: Final = 0.05
+"""How often residuals are taken for uneven when they are not; less often, and false texts slip in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,20 @@ class Fit:
         norms = self.norms * (1 - self.norms / weights.sum())
         pull = design.sums(weights * self.residual) / (1 - self.freedom)
         moved = np.divide(pull, norms, out=np.zeros_like(pull), where=norms > 0)
-        return np.asarray((self.shares + moved) * np.sqrt(norms) / self.spread)
+        return np.asarray((self.shares + moved) * np.sqrt(norms) / (self.spread * self._unevenness(design, weights)))
+
+    def _unevenness(self, design: Design, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The deviation of a column's own residuals over that of all, where it is beyond chance; else one.
+
+        A text that somebody has is seen in all its bits. One that shares a few bits with a frequent text which is no
+        candidate is seen in those alone: its mean is as uncertain as its bits are uneven.
+        """
+        ones = np.diff(design.starts) - 1
+        squares = design.sums(weights * self.residual**2)
+        means = np.divide(design.sums(weights * self.residual) ** 2, self.norms, where=self.norms > 0, out=squares * 0)
+        ratio = (squares - means) / np.maximum(ones, 1) / (self.spread * (1 - self.freedom)) ** 2
+        by_chance = chdtri(np.maximum(ones, 1), _EVEN) / np.maximum(ones, 1)
+        return np.sqrt(np.where((ratio > by_chance) & (ones > 0), ratio, 1.0))
 
 
 def fitted(design: Design, values: NDArray[np.float64], weights: NDArray[np.float64], level: float) -> Fit:

@@ -112,6 +112,22 @@ def test_a_plan_answers_whichever_of_three_is_missing() -> None:
     )
 
 
+def test_a_long_list_of_answers_comes_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "towns.txt").write_text("\n".join(f"town, number {i}" for i in range(300)))
+    found = told("plan", "--categories-file", tmp_path / "towns.txt", "--epsilon", 1, "--people", 10_000)
+    assert len(found["description"]["categories"]) == 300  # type: ignore[index]
+
+
+def test_nothing_found_is_an_answer(pages: Path) -> None:
+    (pages / "others.txt").write_text("\n".join(f"other{i}.org" for i in range(20)))
+    figure, table = pages / "none.png", pages / "none.csv"
+    asked = (pages / "pages.parquet", "--candidates", pages / "others.txt", "--select", "bonferroni")
+    found = told("decode", *asked, "--figure", figure, "--csv", table)
+    assert found["labels"] == []
+    assert found["files"] == [str(table)]
+    assert "Not found: 20 of 20" in " ".join(run("decode", *asked).stdout.split())
+
+
 def test_numbers_are_answers_too(tmp_path: Path) -> None:
     told("plan", "--categories", "1,2,3", "--epsilon", 5, "--people", 10, "--save", tmp_path / "s.json")
     polars.DataFrame({"n": [1, 2, 3, 3]}).write_parquet(tmp_path / "a.parquet")
@@ -168,6 +184,8 @@ def refused(done: Result, part: str) -> None:
         ("--categories a,b --epsilon 1 --people 9 --save plan.txt", ".json"),
         ("--categories a,b --epsilon 1 --people 9 --save nowhere/plan.json", "no folder"),
         ("--protocol Warner --categories a,b --epsilon 1 --people 9", "no and yes"),
+        ("--categories a,b --categories-file towns.txt --epsilon 1 --people 9", "--categories-file"),
+        ("--categories-file towns.txt --epsilon 1 --people 9", "towns.txt"),
         ("--protocol Rappor --people 9", "--f"),
         ("--protocol Rappor --f 1 --people 9", "f=1"),
         ("--protocol Rappor --f 0.5 --epsilon 1 --people 9", "--epsilon"),

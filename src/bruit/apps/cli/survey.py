@@ -224,7 +224,7 @@ def _put_out(
     as_json: bool,
 ) -> None:
     """The table on the screen or as JSON, and in a file and a figure where asked."""
-    files = [path for path in (figure, csv) if path is not None]
+    files = [path for path in (figure if rows else None, csv) if path is not None]
     if csv is not None:
         import polars
 

@@ -26,6 +26,7 @@ from bruit.local import (
     Warner,
     choose,
     detection_limit,
+    read_candidates,
 )
 from bruit.privacy import Exact
 
@@ -47,6 +48,7 @@ EXAMPLES = (
 
 @click.command(epilog=EXAMPLES)
 @click.option("--categories", help="The allowed answers, separated by commas.")
+@click.option("--categories-file", type=click.Path(path_type=Path), help="The allowed answers in a file, one a line.")
 @click.option("--other", is_flag=True, help="Count every answer that is not listed as OTHER.")
 @click.option("--protocol", type=click.Choice(NAMES), default="best", show_default=True, help="How to add the noise.")
 @click.option("--epsilon", help="What one respondent may lose.")
@@ -131,7 +133,7 @@ def _all(asked: dict[str, Any], epsilon: Exact) -> list[FrequencyProtocol]:
     """The protocol that was asked for, or each that may be the best."""
     name = asked["protocol"]
     if name == "Warner":
-        if asked["categories"] not in (None, "no,yes", "yes,no") or asked["other"]:
+        if asked["categories"] not in (None, "no,yes", "yes,no") or asked["categories_file"] or asked["other"]:
             raise InvalidArgument("Warner's question has the answers no and yes; leave --categories out")
         return [Warner(epsilon=epsilon)]
     kinds = [one for key, one in KINDS.items() if key != "BLH"] if name == "best" else [KINDS[name]]
@@ -139,15 +141,20 @@ def _all(asked: dict[str, Any], epsilon: Exact) -> list[FrequencyProtocol]:
 
 
 def _categories(asked: dict[str, Any]) -> list[str]:
-    if not asked["categories"]:
-        raise InvalidArgument("give the allowed answers, such as --categories yes,no,unsure")
-    return [text.strip() for text in asked["categories"].split(",") if text.strip()]
+    listed, file = asked["categories"], asked["categories_file"]
+    if (not listed) == (file is None):
+        raise InvalidArgument("give the allowed answers, such as --categories yes,no,unsure, or in --categories-file")
+    if file is not None:
+        return list(read_candidates(file))
+    return [text.strip() for text in listed.split(",") if text.strip()]
 
 
 def _rappor(asked: dict[str, Any]) -> tuple[Survey, dict[str, Any]]:
-    for name in ("categories", "epsilon", "error"):
+    for name in ("categories", "categories_file", "epsilon", "error"):
         if asked[name] is not None:
-            raise InvalidArgument(f"--{name} is not for Rappor: its noise is --f, --p and --q, and texts need no list")
+            raise InvalidArgument(
+                f"--{name.replace('_', '-')} is not for Rappor: its noise is --f, --p and --q, and texts need no list"
+            )
     if asked["permanent"] is None or asked["people"] is None:
         raise InvalidArgument("Rappor needs --f, such as 0.5, and --people, how many will report")
     noise = {"f": asked["permanent"], "p": asked["if_zero"], "q": asked["if_one"]}
