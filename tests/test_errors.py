@@ -38,11 +38,12 @@ def test_every_error_says_what_it_is() -> None:
     assert undocumented == []
 
 
-def test_a_missing_budget_names_both_ways_out() -> None:
-    message = str(errors.BudgetMissing("central.count"))
-    assert message.startswith("central.count needs a budget")
-    assert "ledger.budget(epsilon=" in message
-    assert "bruit.WITHOUT_PRIVACY" in message
+def test_a_missing_budget_names_the_ways_out_that_exist() -> None:
+    for exact in (False, True):
+        message = str(errors.BudgetMissing("learning.Tree", exact=exact))
+        assert message.startswith("learning.Tree needs a budget")
+        assert "ledger.budget(epsilon=" in message
+        assert ("bruit.WITHOUT_PRIVACY" in message) is exact
 
 
 def test_a_missing_extra_prints_the_line_that_installs_it() -> None:

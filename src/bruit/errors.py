@@ -41,11 +41,9 @@ class PrivacyError(BruitError):
 class BudgetMissing(PrivacyError):
     """A private answer was asked for without saying what pays for it."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} needs a budget: give budget=ledger.budget(epsilon=...), "
-            "or budget=bruit.WITHOUT_PRIVACY to ask for the exact algorithm by name"
-        )
+    def __init__(self, what: str, *, exact: bool = False) -> None:
+        otherwise = ", or budget=bruit.WITHOUT_PRIVACY to ask for the exact algorithm by name" if exact else ""
+        super().__init__(f"{what} needs a budget: give budget=ledger.budget(epsilon=...){otherwise}")
 
 
 class BudgetExceeded(PrivacyError):

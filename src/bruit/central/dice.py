@@ -45,7 +45,7 @@ class Dice:
     def multiset(self, length: int, size: int) -> list[int]:
         """A uniform non-decreasing tuple of `size` numbers of range(length).
 
-        A uniform subset of range(length + size - 1), less 0, 1, 2, ...      [Floyd's sampling, Bentley & Floyd 1987]
+        A uniform subset of range(length + size - 1), less 0, 1, 2, ...      by Floyd's sampling [Bentley & Floyd 1987]
         """
         chosen: set[int] = set()
         for top in range(length - 1, length + size - 1):

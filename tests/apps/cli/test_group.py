@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 import pytest
 import rich_click as click
@@ -28,7 +27,7 @@ def test_help_lists_every_command_and_loads_none() -> None:
     assert all(line.split()[0] in done.stdout for line in COMMANDS)
 
 
-@pytest.mark.parametrize("name", sorted(name for name in COMMANDS if find_spec(f"bruit.apps.cli.{name}")))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_shows_its_own_help_with_an_example_and_offers_json(name: str) -> None:
     shown = CliRunner().invoke(main, [name, "--help"])
     assert shown.exit_code == 0

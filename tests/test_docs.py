@@ -1,0 +1,43 @@
+"""The pages: every source that the code names stands in the list of references."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = re.compile(r"^([A-Z][\w’' .,&ßéèêëíöüçñõłń-]*? (?:19|20)\d\d[a-z]?)\b")
+NOT_CITED_BY_YEAR = ("SPEC", "DESIGN")
+
+
+def cited(text: str) -> set[str]:
+    """What stands in brackets as names and a year, several parted by semicolons."""
+    inside = [part.strip() for block in re.findall(r"\[([^\[\]]{6,160})\]", text) for part in block.split(";")]
+    found = {match.group(1) for part in inside if (match := SOURCE.match(" ".join(part.split())))}
+    return {_spelt(name) for name in found if not name.startswith(NOT_CITED_BY_YEAR)}
+
+
+def listed() -> set[str]:
+    return {_spelt(name) for name in re.findall(r"^- \*\*(.+?)\*\*", (ROOT / "docs/references.md").read_text(), re.M)}
+
+
+def _spelt(name: str) -> str:
+    return name.replace(" and ", " & ")
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in (ROOT / "src/bruit").iterdir() if path.is_dir()))
+def test_every_source_named_in_the_code_stands_in_the_references(folder: str) -> None:
+    files = (ROOT / "src/bruit" / folder).rglob("*.py")
+    missing = {name: path.name for path in files for name in cited(path.read_text()) if name not in listed()}
+    assert missing == {}
+
+
+def test_every_source_named_on_a_page_stands_in_the_references() -> None:
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name != "references.md"]
+    missing = {name: page.name for page in pages for name in cited(page.read_text()) if name not in listed()}
+    assert missing == {}
+
+
+def test_the_references_are_sorted() -> None:
+    names = re.findall(r"^- \*\*(.+?)\*\*", (ROOT / "docs/references.md").read_text(), re.M)
+    assert names == sorted(names, key=str.lower)
