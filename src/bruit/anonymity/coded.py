@@ -81,6 +81,8 @@ def coded(series: polars.Series) -> Coded:
         series = series.cast(polars.String, strict=False)
     if series.dtype.is_numeric():
         return _numeric(series)
+    if series.dtype in (polars.Categorical, polars.Enum):
+        return _categories(series)
     return _text(series)
 
 
@@ -106,15 +108,31 @@ def _numeric(series: polars.Series) -> Coded:
 
 
 def _text(series: polars.Series) -> Coded:
-    private = series.cast(polars.String).cast(polars.Categorical(polars.Categories.random()))
-    places = private.to_physical()
-    present = private.unique().drop_nulls()
-    where = present.to_physical().to_numpy()
-    labels = present.cast(polars.String)[np.argsort(where)]
+    """Numbered by a 63-bit hash, and held against the texts themselves: a collision is numbered the slow way."""
+    texts = series.cast(polars.String)
+    numbers = np.empty(len(texts), np.int32)
+    values, _, _ = tally((texts.hash().to_numpy() >> np.uint64(1)).view(np.int64), NO_WEIGHTS, numbers, EVERY)
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
+    labels = texts.gather(first)
+    if len(values) < len(texts) and not labels.gather(numbers).eq_missing(texts).all():
+        labels = texts.unique()
+        numbers = texts.replace_strict(labels, np.arange(len(labels)), return_dtype=polars.Int32).to_numpy()
+    return Coded(series.name, narrowed(numbers, len(labels)), labels)
+
+
+def _categories(series: polars.Series) -> Coded:
+    """The numbers that polars keeps itself, without those that do not occur."""
+    present = series.unique().drop_nulls()
+    used = present.to_physical().to_numpy().astype(np.int64)
+    labels = present.cast(polars.String)
+    place = np.zeros(int(used.max(initial=-1)) + 2, np.int64)
+    place[used] = np.arange(len(used))
+    places = series.to_physical()
     if series.null_count():
-        places = places.fill_null(len(labels))
+        place[-1] = len(labels)
+        places = places.cast(polars.Int64).fill_null(len(place) - 1)
         labels = labels.append(polars.Series([None], dtype=polars.String))
-    return Coded(series.name, narrowed(places.to_numpy(), len(labels)), labels)
+    return Coded(series.name, narrowed(place, len(labels))[places.to_numpy()], labels)
 
 
 def narrowed(codes: NDArray[Any], size: int) -> NDArray[Any]:
@@ -124,14 +142,19 @@ def narrowed(codes: NDArray[Any], size: int) -> NDArray[Any]:
 
 def joined(columns: Sequence[Coded], rows: int, *, room: int = 1) -> NDArray[np.int64]:
     """One number for each row, the same for two rows exactly where all columns agree, and below 2^62 / room."""
+    return joined_codes([(column.codes, column.size) for column in columns], rows, room=room)
+
+
+def joined_codes(parts: Sequence[tuple[NDArray[Any], int]], rows: int, *, room: int = 1) -> NDArray[np.int64]:
+    """The same for codes with the number of their labels."""
     keys = np.zeros(rows, np.int64)
     size = 1
-    for column in columns:
-        if size * column.size * room >= LARGEST_KEY:
+    for codes, labels in parts:
+        if size * labels * room >= LARGEST_KEY:
             keys, size = _renumbered(keys)
-        keys *= column.size
-        keys += column.codes
-        size *= column.size
+        keys *= labels
+        keys += codes
+        size *= labels
     return _renumbered(keys)[0] if size * room >= LARGEST_KEY else keys
 
 

@@ -60,7 +60,11 @@ class Groups:
     def entropies(self) -> NDArray[np.float64]:
         """The entropy of the values in each group, in nats."""
         shares = self.shares
-        return np.bincount(self.group, weights=-shares * np.log(shares), minlength=len(self.keys))
+        return self.summed(-shares * np.log(shares))
+
+    def summed(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum over the runs of each group."""
+        return np.asarray(np.bincount(self.group, weights=terms, minlength=len(self.keys)), np.float64)
 
 
 def grouped(keys: NDArray[np.int64], sensitive: Coded | None = None) -> Groups:
@@ -71,9 +75,7 @@ def grouped(keys: NDArray[np.int64], sensitive: Coded | None = None) -> Groups:
     return from_runs(found // values, found % values, counts, values)
 
 
-def from_runs(
-    keys: NDArray[np.int64], value: NDArray[np.int64], count: NDArray[np.int64], values: int
-) -> Groups:
+def from_runs(keys: NDArray[np.int64], value: NDArray[np.int64], count: NDArray[np.int64], values: int) -> Groups:
     """Groups from runs that are already sorted by key and value."""
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
@@ -84,14 +86,15 @@ def from_runs(
 def distances(
     groups: Groups, kind: Kind, numbers: NDArray[np.float64] | None = None, *, overall: Sequence[float] | None = None
 ) -> NDArray[np.float64]:
-    """How far the values of each group are from those of the table: the least mass × distance that turns one into
-    the other, values being 1 apart (categorical), |i - j| / (m - 1) apart by their places (ordered), or apart by
-    their difference as a share of the range (numeric).                          [Li, Li & Venkatasubramanian 2007]
+    """How far the values of each group are from those of the table.
+
+    The least mass × distance that turns one into the other, values being 1 apart (categorical), |i - j| / (m - 1) by
+    their places (ordered), or their difference as a share of the range (numeric).  [Li, Li & Venkatasubramanian 2007]
     """
     shares = groups.overall if overall is None else np.asarray(overall, np.float64)
     if kind == "categorical":
         more = np.maximum(groups.shares - shares[groups.value], 0.0)
-        return np.bincount(groups.group, weights=more, minlength=len(groups.keys))
+        return groups.summed(more)
     return _moved(groups, shares, _gaps(groups.values, kind, numbers))
 
 
@@ -121,5 +124,4 @@ def _moved(groups: Groups, shares: NDArray[np.float64], gaps: NDArray[np.float64
     part = level * (lengths[cross] - lengths[start]) - (areas[cross] - areas[start])
     part += (areas[stop] - areas[cross]) - level * (lengths[stop] - lengths[cross])
     before = areas[groups.value[groups.starts]]
-    moved: NDArray[np.float64] = np.bincount(groups.group, weights=part, minlength=len(groups.keys)) + before
-    return moved
+    return np.add(groups.summed(part), before)

@@ -146,7 +146,9 @@ def measured(
     """The risk of rows whose quasi-identifiers are one key each."""
     every = [grouped(keys, secret) for secret in secrets.values()]
     groups = every[0] if every else grouped(keys)
-    found = [disclosure(one, secret, kinds.get(name)) for one, (name, secret) in zip(every, secrets.items(), strict=True)]
+    found = [
+        disclosure(one, secret, kinds.get(name)) for one, (name, secret) in zip(every, secrets.items(), strict=True)
+    ]
     return Risk(
         quasi=tuple(quasi),
         rows=len(keys),
@@ -194,10 +196,14 @@ def _names(
         raise InvalidArgument("quasi= needs a list of at least one column that an outsider may know")
     both = set(quasi) & set(names)
     if both:
-        raise InvalidArgument(f"{', '.join(sorted(both))}: a column is either a quasi-identifier or sensitive, not both")
+        raise InvalidArgument(
+            f"{', '.join(sorted(both))}: a column is either a quasi-identifier or sensitive, not both"
+        )
     for column, kind in (kinds or {}).items():
         if kind not in KINDS or column not in names:
-            raise InvalidArgument(f"kinds={{{column!r}: {kind!r}}}: name a sensitive column and one of {', '.join(KINDS)}")
+            raise InvalidArgument(
+                f"kinds={{{column!r}: {kind!r}}}: name a sensitive column and one of {', '.join(KINDS)}"
+            )
     if not 0 < known <= 1:
         raise InvalidArgument(f"known={known} must be a share above 0 and at most 1")
     return names

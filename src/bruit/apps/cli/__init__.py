@@ -5,6 +5,7 @@ import rich_click as click
 from bruit.apps.cli.group import DeferredGroup
 
 COMMANDS = {
+    "anonymise": "Make a table coarser, or replace names by pseudonyms, and see what that still gives away.",
     "audit": "Measure from outside what privacy every mechanism really gives.",
     "belief": "What an attacker may come to believe after an answer of a given ε.",
     "budget": "The ε of a training run before it starts.",
@@ -12,6 +13,7 @@ COMMANDS = {
     "demo": "A tour in ten seconds, offline.",
     "ledger": "Create, show and export the book of a data set.",
     "release": "Release a private statistic of a file, paid from a book.",
+    "risk": "What a table gives away: identifiers, uniques, k, l, t, and a private way out.",
     "study": "Run a study of the source documents.",
     "survey": "Plan, randomise, estimate and decode a survey.",
 }
