@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import optimize
+from scipy import optimize, special
 
-from bruit.local import KRR, OUE, Tally, Warner
+from bruit.local import KRR, OUE, Support, Tally, Warner
 from bruit.local.adjusting import most_likely, onto_simplex, posterior_means
 
 raws = st.integers(2, 12).flatmap(lambda size: arrays(float, size, elements=st.floats(-2, 2)))
@@ -56,30 +56,61 @@ def test_a_lying_coin_is_read_the_right_way_round() -> None:
     )
 
 
-def laws_of_shares(size: int) -> dict[str, np.ndarray]:
-    places = np.arange(1, size + 1)
-    shapes = {"zipf": places**-1.1, "geometric": 0.99**places, "few": np.where(places <= 20, 1.0, 1e-6)}
-    return {name: shape / shape.sum() for name, shape in shapes.items()}
+SIZE = 1000
+PLACES = np.arange(1, SIZE + 1)
+SHAPES = {
+    "zipf": PLACES**-1.1,
+    "steep zipf": PLACES**-1.5,
+    "even": np.ones(SIZE),
+    "geometric": 0.99**PLACES,
+    "few": np.where(PLACES <= 20, 1.0, 1e-6),
+    "log-normal": np.exp(2 * special.ndtri((PLACES - 0.5) / SIZE)),
+}
+ROW = {10_000: 0.029, 100_000: 0.073, 1_000_000: 0.146}
 
 
-@pytest.mark.parametrize("law", ["zipf", "geometric", "few"])
-@pytest.mark.parametrize(("people", "most"), [(10_000, 0.029), (100_000, 0.073), (1_000_000, 0.146)])
-def test_empirical_bayes_cuts_the_error_as_far_as_the_best_known(law: str, people: int, most: float) -> None:
-    """Squared error over the raw one, OUE with 1000 categories at epsilon 1; the Zipf rows are those to beat."""
-    protocol, rng = OUE(1000, epsilon=1), np.random.default_rng(8)
-    p, q = protocol.support.true, protocol.support.false
-    raw_error = adjusted_error = simplex_error = 0.0
-    for _ in range(6):
-        held = rng.multinomial(people, laws_of_shares(1000)[law])
-        tally = Tally(protocol, people, rng.binomial(held, p) + rng.binomial(people - held, q))
-        release = protocol.estimate(tally, adjust="empirical-bayes")
-        truth = held / people
-        raw_error += float(((release.details["raw"] - truth) ** 2).sum())
-        adjusted_error += float(((release.value - truth) ** 2).sum())
-        simplex_error += float(((protocol.estimate(tally, adjust="simplex").value - truth) ** 2).sum())
-    assert adjusted_error <= 1.1 * simplex_error
-    if law == "zipf":
-        assert adjusted_error / raw_error <= most * 1.1
+def oracle(raw: np.ndarray, truth: np.ndarray, people: int, support: Support) -> np.ndarray:
+    """The best rule that looks at one raw share at a time: posterior means under the very law of the true shares."""
+    points, weights = np.unique(truth, return_counts=True)
+    deviation = np.sqrt(support.noise_variance(points, people))
+    likely = weights / deviation * np.exp(-0.5 * ((raw[:, None] - points) / deviation) ** 2)
+    return onto_simplex(likely @ points / likely.sum(axis=1))
+
+
+def errors(law: str, people: int, seeds: int) -> dict[str, float]:
+    """Squared errors over the raw one, OUE with 1000 categories at epsilon 1, on tallies drawn from their law."""
+    protocol, rng = OUE(SIZE, epsilon=1), np.random.default_rng(8)
+    p, q, total = (
+        protocol.support.true,
+        protocol.support.false,
+        dict.fromkeys(["raw", "bayes", "oracle", "simplex"], 0.0),
+    )
+    for _ in range(seeds):
+        held = rng.multinomial(people, SHAPES[law] / SHAPES[law].sum())
+        truth, counts = held / people, rng.binomial(held, p) + rng.binomial(people - held, q)
+        release = protocol.estimate(Tally(protocol, people, counts), adjust="empirical-bayes")
+        raw = release.details["raw"]
+        found = {"raw": raw, "bayes": release.value, "simplex": onto_simplex(raw)}
+        found["oracle"] = oracle(raw, truth, people, protocol.support)
+        for name, shares in found.items():
+            total[name] += float(((shares - truth) ** 2).sum())
+    return {name: error / total["raw"] for name, error in total.items()}
+
+
+@pytest.mark.parametrize("law", ["zipf", "steep zipf", "even"])
+@pytest.mark.parametrize("people", ROW)
+def test_empirical_bayes_is_no_worse_than_the_best_known(law: str, people: int) -> None:
+    """24 surveys each; the row to beat was measured on the first law over 20."""
+    assert errors(law, people, 24)["bayes"] <= ROW[people]
+
+
+@pytest.mark.parametrize("law", ["geometric", "few", "log-normal"])
+@pytest.mark.parametrize("people", ROW)
+def test_empirical_bayes_comes_near_the_oracle_where_nobody_reaches_the_row(law: str, people: int) -> None:
+    """The oracle itself is above the row in places: geometric .096, .32; few .076 (first); log-normal .087, .204."""
+    found = errors(law, people, 20)
+    assert found["bayes"] <= max(0.5 * ROW[people], 1.2 * found["oracle"])
+    assert found["bayes"] <= 1.1 * found["simplex"]
 
 
 def test_rule_11_nothing_is_clipped_unasked() -> None:
@@ -101,6 +132,15 @@ def test_rule_11_nothing_is_clipped_unasked() -> None:
 
 def test_posterior_means_shrink_noise_and_keep_what_stands_out() -> None:
     raw = np.concatenate([np.random.default_rng(1).normal(0, 0.01, 500), [0.5]])
-    means = posterior_means(raw, np.full(501, 0.01))
+    support = Support(0.5, 0.25)
+    people = int(support.noise_variance(0.0, 1) / 0.01**2)
+    means = posterior_means(raw, people, support)
     assert means[-1] == pytest.approx(0.5, abs=0.02)
     assert np.abs(means[:-1]).max() < 0.01
+
+
+def test_posterior_means_take_categories_with_laws_of_their_own() -> None:
+    coin = Warner(chance=0.2)
+    release = coin.estimate(Tally(coin, 1000, np.array([700, 300])), adjust="empirical-bayes")
+    assert release.value.sum() == pytest.approx(1)
+    assert release.value == pytest.approx(release.details["raw"], abs=0.05)

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -15,13 +17,20 @@ from bruit.local import (
     OUE,
     FrequencyProtocol,
     HadamardResponse,
+    OneBitMean,
+    PiecewiseMean,
+    Rappor,
     Reports,
     SubsetSelection,
     files,
     read_protocol,
+    read_rappor_protocol,
     read_reports,
     tally_files,
     tally_files_on_spark,
+    tally_mean_files,
+    tally_rappor_files,
+    write_rappor_reports,
     write_reports,
 )
 
@@ -134,3 +143,68 @@ def test_nothing_there_is_said(tmp_path: Path) -> None:
         tally_files(tmp_path / "missing.parquet")
     with pytest.raises(InvalidArgument, match="no Parquet"):
         tally_files(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "mean", [OneBitMean(0, 10, grid=1, epsilon=1), PiecewiseMean(0, 10, grid=1, epsilon=1, missing=3, mixed=True)]
+)
+def test_reports_for_a_mean_are_tallied_from_files(
+    mean: OneBitMean | PiecewiseMean, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_ROWS", 100)
+    whole = mean.tally([])
+    for part in range(3):
+        reports = mean.randomise(np.arange(250 + part) % 11, np.random.default_rng(part))
+        write_reports(reports, tmp_path / f"{part}.parquet")
+        whole += mean.tally(reports)  # type: ignore[operator]
+    assert tally_mean_files(tmp_path) == tally_mean_files(tmp_path, mean) == whole
+    assert whole.seeded
+    damaged(mean, tmp_path, lambda: tally_mean_files(tmp_path))
+    with pytest.raises(BadFile, match="no file"):
+        tally_mean_files(tmp_path / "missing.parquet")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidArgument, match="no Parquet"):
+        tally_mean_files(tmp_path / "empty")
+
+
+def test_rappor_reports_are_tallied_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_ROWS", 100)
+    protocol = Rappor(bits=70, hashes=2, cohorts=4, f=0.5, p=0.25, q=0.75)
+    parts = [protocol.randomise(["a", "b"] * 125, np.random.default_rng(part)) for part in range(3)]
+    for part, reports in enumerate(parts):
+        write_rappor_reports(reports, tmp_path / f"{part}.parquet")
+    one, two, three = map(protocol.tally, parts)
+    assert tally_rappor_files(tmp_path) == tally_rappor_files(tmp_path, protocol) == one + two + three
+    assert read_rappor_protocol(tmp_path / "0.parquet") == protocol
+    damaged(protocol, tmp_path, lambda: tally_rappor_files(tmp_path))
+
+
+def damaged(protocol: Any, folder: Path, tally: Callable[[], object]) -> None:
+    """Harms the last file of a folder in every way; each must be refused."""
+    path = folder / "2.parquet"
+    whole, frame, block = path.read_bytes(), polars.read_parquet(path), protocol.to_json()
+    for kept in (0, 3, 500, -1):
+        path.write_bytes(whole[:kept])
+        with pytest.raises(BadFile, match="cut"):
+            tally()
+    other = json.dumps(KRR(["a", "b"], epsilon=1).to_json())
+    for text in (json.dumps({**block, "law": {}}), json.dumps({**block, "version": 99}), other, "{", "[]"):
+        frame.write_parquet(path, metadata={"bruit.protocol": text, "bruit.seeded": "false"})
+        with pytest.raises(BadFile):
+            tally()
+    frame.write_parquet(path)
+    with pytest.raises(BadFile, match="says nothing"):
+        tally()
+    good = {"bruit.protocol": json.dumps(block), "bruit.seeded": "false"}
+    column = frame.columns[0]
+    for bad in (
+        frame.with_columns(polars.lit(99).cast(frame[column].dtype).alias(column)),
+        frame.rename({column: "x"}),
+    ):
+        bad.write_parquet(path, metadata=good)
+        with pytest.raises(BadFile):
+            tally()
+    frame.with_columns(polars.lit(None).cast(frame[column].dtype).alias(column)).write_parquet(path, metadata=good)
+    with pytest.raises(BadFile):
+        tally()
+    path.write_bytes(whole)

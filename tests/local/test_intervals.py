@@ -48,6 +48,39 @@ def test_exact_intervals_never_cover_less_than_they_say(people: int, support: Su
     assert table_coverage(people, support, "exact").min() >= 0.95
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1, 3, 8, 20])
+@pytest.mark.parametrize("size", [2, 30])
+def test_the_default_covers_in_small_and_extreme_surveys(size: int, epsilon: float) -> None:
+    """Where shorter intervals fall to .80: few people, little noise. Every share of every small table is tried."""
+    for protocol in (KRR(size, epsilon=epsilon), OUE(size, epsilon=epsilon)):
+        for people in (1, 2, 3, 5, 8, 13, 20, 39):
+            assert population_coverage(people, protocol.support, "exact").min() >= 0.95
+            assert table_coverage(people, protocol.support, "exact").min() >= 0.95
+
+
+def test_the_default_is_exact_and_the_others_say_that_they_are_approximate() -> None:
+    protocol = KRR(2, epsilon=3)
+    tally = Tally(protocol, 5, np.array([3, 2]))
+    assert not protocol.estimate(tally).details["approximate"]
+    low, high = intervals(5, protocol.support, "exact", Covers.POPULATION)
+    found = protocol.estimate(tally).interval
+    assert found is not None
+    assert (found.low[0], found.high[0]) == (low[3], high[3])
+    for method in ("wilson", "mid-p"):
+        assert protocol.estimate(tally, method=method).details["approximate"]
+    assert table_coverage(5, protocol.support, "wilson").min() < 0.85
+
+
+def test_planning_is_the_width_of_the_default_interval() -> None:
+    for protocol in (KRR(4, epsilon=1), OUE(50, epsilon=2), Warner(chance=0.2)):
+        worst = np.atleast_1d(protocol.support.mix(protocol.support.worst_share()))
+        counts = np.broadcast_to(np.round(1000 * worst), len(protocol.answers)).astype(int)
+        details = protocol.estimate(Tally(protocol, 1000, counts)).details
+        widths = (details["raw_high"] - details["raw_low"]) / 2
+        assert widths.max() == pytest.approx(protocol.expected_error(1000), rel=2e-3)
+        assert 1.96 * details["standard_error"].max() == pytest.approx(protocol.expected_error(1000), rel=0.05)
+
+
 @pytest.mark.parametrize("support", LAWS, ids=["KRR-3", "OUE", "KRR-50"])
 @pytest.mark.parametrize("people", [50, 200, 1000])
 @pytest.mark.parametrize("method", ["wilson", "mid-p"])

@@ -83,6 +83,20 @@ def test_averaging_a_clients_reports_tells_its_memory_and_no_more(kind: type[Lon
         assert ((shares > 0.5) == bits.unpacked(memo, 4)[0]).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_rule_8_what_was_memoised_from_a_seed_stays_marked(kind: type[Longitudinal], tmp_path: Path) -> None:
+    client = Client(kind(5, epsilon=1, forever=2))
+    assert not client.report(1).seeded
+    client.report(2, rng=np.random.default_rng(1))
+    client.report(3, rng=np.random.default_rng(1))  # LOLOHA may hold the state of one of them already
+    client.report(4, rng=np.random.default_rng(1))
+    marked = client.seeded
+    assert marked == (client.distinct > 1)
+    client.save(tmp_path / "state.json")
+    assert Client.load(tmp_path / "state.json").report(1).seeded == marked
+    assert Client(kind(5, epsilon=1, forever=2), rng=np.random.default_rng(1)).seeded == (kind is LOLOHA)
+
+
 def test_loloha_never_costs_more_than_its_buckets() -> None:
     client = Client(LOLOHA(100, epsilon=0.5, forever=1, buckets=3))
     for answer in range(100):

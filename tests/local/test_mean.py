@@ -19,7 +19,6 @@ from bruit.channels import ONE, log_above
 from bruit.errors import BadFile, InvalidArgument, OutOfDomain
 from bruit.local import MeanTally, OneBitMean, PiecewiseMean, mean_from_json, mean_tally_from_json
 
-
 MEANS = [
     OneBitMean(0, 100, grid=1, epsilon=1),
     PiecewiseMean(0, 100, grid=1, epsilon=1),

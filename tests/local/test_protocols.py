@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_law, binomial_window
 
+from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument, NotPrivate, OutOfDomain
 from bruit.local import (
     BLH,
@@ -37,6 +38,13 @@ from bruit.local import (
     two_coins,
 )
 from bruit.privacy import LOCAL, Assumption
+
+
+class Loud:
+    """An answer that raises when it is looked up, and would tell what it is."""
+
+    def __hash__(self) -> int:
+        raise RuntimeError("zebra")
 
 
 def _twice(kind: Callable[..., FrequencyProtocol]) -> Callable[..., FrequencyProtocol]:
@@ -182,6 +190,33 @@ def test_an_absurd_epsilon_is_refused(maker: Callable[..., FrequencyProtocol], e
         maker(4, epsilon=epsilon)
 
 
+@settings(max_examples=60)
+@given(st.integers(2, 5000), st.integers(13, 17), st.integers(1, 99))
+def test_an_epsilon_too_small_for_the_integers_is_refused_or_kept(size: int, digits: int, scale: int) -> None:
+    """Rounding may turn the law of a tiny epsilon round: what then tells more than was asked must not be made."""
+    epsilon = Fraction(scale, 10**digits)
+    for make in MAKERS:
+        try:
+            protocol = make(size, epsilon=epsilon)
+        except InvalidArgument as error:
+            assert any(why in str(error) for why in ("too small", "say nothing", "more often"))  # noqa: PT017
+            continue
+        assert 0 < protocol.loss <= protocol.epsilon
+        assert (np.asarray(protocol.support.gap) > 0).all()
+
+
+def test_a_subset_that_would_lose_more_than_it_states_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="too small"):
+        SubsetSelection(4, epsilon=Fraction(1, 10**16))
+
+
+def test_rule_3_a_loss_above_epsilon_is_refused_without_asserts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An assert vanishes under python -O; the refusal must not."""
+    monkeypatch.setattr(SUE, "weights", (ONE - ONE // 8, ONE // 8))
+    with pytest.raises(NotPrivate, match="more than epsilon"):
+        SUE(3, epsilon=1)
+
+
 def test_an_empty_survey_has_no_estimate(maker: Callable[..., FrequencyProtocol]) -> None:
     protocol = maker(3, epsilon=1)
     with pytest.raises(InvalidArgument, match="empty survey"):
@@ -204,9 +239,14 @@ def test_rule_2_an_answer_outside_the_domain_becomes_other(maker: Callable[..., 
 
 
 def test_an_answer_outside_the_domain_is_refused_without_being_named(maker: Callable[..., FrequencyProtocol]) -> None:
-    with pytest.raises(InvalidArgument, match="not among") as raised:
-        maker(["a", "b"], epsilon=1).randomise(["a", "zebra"])
-    assert "zebra" not in str(raised.value)
+    protocol, said = maker(["a", "b"], epsilon=1), set()
+    for answers in (["zebra"], ["a", "zebra"], ["zebra", "a"], ["a", None, [], Loud()], np.array(["x", "y", "z"])):
+        with pytest.raises(InvalidArgument, match="not among") as raised:
+            protocol.randomise(answers)
+        assert raised.value.__cause__ is None
+        said.add(str(raised.value))
+    assert len(said) == 1  # neither the answer, nor which one of a batch, nor how many
+    assert "zebra" not in said.pop()
 
 
 def test_reports_no_respondent_sends_are_refused(maker: Callable[..., FrequencyProtocol]) -> None:
@@ -286,6 +326,13 @@ def test_warner_estimates_as_the_documents_say() -> None:
     assert ForcedYes().estimate(forced).value == pytest.approx([0.8, 2 * 0.6 - 1])
     asked = Warner(chance=0.7)
     assert asked.estimate(Tally(asked, 1000, np.array([400, 600]))).value[1] == pytest.approx((0.6 + 0.7 - 1) / 0.4)
+
+
+def test_rule_2_no_answer_breaks_a_yes_or_no_question() -> None:
+    assert two_coins().answers.indices([True, "yes", np.False_, "no"]).tolist() == [1, 1, 0, 0]
+    for answers in ([True, [1, 2]], ["yes", None], [Loud()]):
+        with pytest.raises(InvalidArgument, match="not among"):
+            two_coins().randomise(answers)
 
 
 def test_warner_has_the_epsilon_of_its_odds() -> None:

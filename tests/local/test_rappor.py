@@ -24,6 +24,7 @@ from bruit.local import (
     load_client,
     protocol_from_json,
     rappor_from_json,
+    rappor_tally_from_json,
 )
 from bruit.local._bloom_kernels import digest_texts, positions
 from bruit.privacy import LOCAL
@@ -148,6 +149,49 @@ def test_a_damaged_client_state_is_refused(tmp_path: Path, change: str) -> None:
     path.write_text(text[: len(text) // 2] if change == "cut" else change if change in ("", "{") else text)
     with pytest.raises(BadFile):
         load_client(path)
+
+
+def test_rule_8_what_was_memoised_from_a_seed_stays_marked(tmp_path: Path) -> None:
+    protocol, path = Rappor(bits=16, hashes=1, cohorts=4, f=0.5, p=0.25, q=0.75), tmp_path / "state.json"
+    strong, by_cohort = RapporClient(protocol), RapporClient(protocol, rng=np.random.default_rng(1))
+    given_cohort = RapporClient(protocol, cohort=2, rng=np.random.default_rng(1))
+    assert [strong.report("a").seeded, by_cohort.report("a").seeded, given_cohort.report("a").seeded] == [
+        False,
+        True,
+        False,
+    ]
+    assert strong.report("a", rng=np.random.default_rng(2)).seeded  # the fresh noise alone: this report only
+    assert not strong.report("a").seeded
+    strong.report("b", rng=np.random.default_rng(3))  # a memory drawn from a seed: every report from now on
+    assert strong.report("b").seeded
+    strong.save(path)
+    assert load_client(path).report("b").seeded
+    path.write_text(json.dumps({**json.loads(path.read_text()), "seeded": 0}))
+    with pytest.raises(BadFile):
+        load_client(path)
+
+
+def test_rule_2_any_text_yields_a_report(tmp_path: Path) -> None:
+    protocol, client = Rappor(bits=16, hashes=1, cohorts=4, f=0.5), None
+    odd = ["", "\ud800", "a\udc00b", None, 10**5000, 5, [], "\ud83d\ude00"]
+    assert len(protocol.randomise(odd)) == len(odd)
+    assert bloom.utf8("a\udc00b") == "a\ufffdb".encode()
+    assert bloom.utf8("\ud83d\ude00") == "😀".encode()
+    client = RapporClient(protocol)
+    before = [client.report(value).values.tolist() for value in odd]
+    client.save(tmp_path / "state.json")
+    again = load_client(tmp_path / "state.json")
+    assert [again.report(value).values.tolist() for value in odd] == before  # one-time reports: the memory itself
+
+
+def test_a_tally_survives_its_json() -> None:
+    protocol = Rappor(bits=70, hashes=2, cohorts=3, f=0.5, p=0.25, q=0.75)
+    tally = protocol.tally(protocol.randomise(["a", "b", "c"] * 20, np.random.default_rng(1)))
+    block = json.loads(json.dumps(tally.to_json()))
+    assert rappor_tally_from_json(block) == tally
+    for change in ({"counts": [[1]]}, {"answers": [1, 2]}, {"answers": [0, 0, 0]}, {"seeded": "no"}, {"protocol": {}}):
+        with pytest.raises(BadFile):
+            rappor_tally_from_json({**block, **change})
 
 
 def test_rule_8_clients_draw_their_own_noise() -> None:

@@ -16,11 +16,12 @@ from bruit.local.support import Support
 Adjustment = Literal["none", "clip", "simplex", "empirical-bayes", "likelihood"]
 
 _SUPPORT_POINTS: Final = 200
+_WIDTHS: Final = (1.0, 0.25, 0.0)
 
 
 def adjusted(
     raw: NDArray[np.float64],
-    deviation: NDArray[np.float64],
+    answers: int,
     counts: NDArray[np.int64],
     support: Support,
     adjust: Adjustment,
@@ -33,7 +34,7 @@ def adjusted(
     if adjust == "simplex":
         return onto_simplex(raw)
     if adjust == "empirical-bayes":
-        return onto_simplex(posterior_means(raw, deviation))
+        return onto_simplex(posterior_means(raw, answers, support))
     if adjust == "likelihood":
         return most_likely(counts, support)
     raise InvalidArgument(f"adjust={adjust!r}: give 'none', 'clip', 'simplex', 'empirical-bayes' or 'likelihood'")
@@ -46,23 +47,56 @@ def onto_simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.maximum(raw - surplus[np.nonzero(falling > surplus)[0][-1]], 0))
 
 
-def posterior_means(
-    raw: NDArray[np.float64], deviation: NDArray[np.float64], *, steps: int = 100
-) -> NDArray[np.float64]:
-    """Each share's mean given its raw value, under the law of shares that fits them all best.
+def posterior_means(raw: NDArray[np.float64], answers: int, support: Support) -> NDArray[np.float64]:
+    """Each share's mean given its raw value, under a law of shares fitted to them all.         [Robbins 1956]
 
-    The law lives on zero and a geometric grid and is found by expectation-maximisation.  [Kiefer & Wolfowitz 1956]
+    The law is a weight at zero and bumps over the logarithm of the share, fitted by expectation-maximisation. Bumps as
+    wide as a factor e suit most laws; narrower ones, and at last single points [Kiefer & Wolfowitz 1956], are taken
+    where they are more likely by half the logarithm of the number of shares, the price of one parameter
+    [Schwarz 1978].
     """
-    scale = np.broadcast_to(np.maximum(deviation, 1e-300), raw.shape)
-    typical = float(np.median(scale))
-    points = np.concatenate([[0.0], np.geomspace(typical / 30, max(float(raw.max()), typical), _SUPPORT_POINTS - 1)])
-    distance = ((raw[:, None] - points) / scale[:, None]) ** 2
-    likelihood = np.exp(-0.5 * (distance - distance.min(axis=1, keepdims=True)))
-    law = np.full(len(points), 1 / len(points))
-    for _ in range(steps):
-        law = law * (likelihood / (likelihood @ law)[:, None]).mean(axis=0)
-    weighted = likelihood * law
+    points, likelihood = _likelihood(raw, answers, support)
+    best, least = -np.inf, np.log(len(raw)) / 2
+    for width in _WIDTHS:
+        law = _fitted(likelihood, _bumps(points, width))
+        fit = float(np.log(likelihood @ law).sum())
+        if fit <= best + least:
+            break
+        best, weighted = fit, likelihood * law
     return np.asarray(weighted @ points / weighted.sum(axis=1))
+
+
+def _likelihood(
+    raw: NDArray[np.float64], answers: int, support: Support
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Zero and a geometric grid of shares, and how likely each raw share is at each, up to a factor a row."""
+    true, false = (np.atleast_1d(np.asarray(part, float))[:, None] for part in (support.true, support.false))
+    each = Support(true, false)
+    typical = float(np.sqrt(np.median(each.noise_variance(0.0, answers) + 1e-300)))
+    points = np.concatenate([[0.0], np.geomspace(typical / 30, max(float(raw.max()), typical), _SUPPORT_POINTS - 1)])
+    variance = each.noise_variance(np.clip(points, 0, 1), answers) + 1e-300
+    distance = (raw[:, None] - points) ** 2 / variance + np.log(variance)
+    return points, np.exp(-0.5 * (distance - distance.min(axis=1, keepdims=True)))
+
+
+def _bumps(points: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    """Laws over the points to be mixed: all at zero, or a normal bump of the given width over the logarithm."""
+    if width == 0:
+        return np.eye(len(points))
+    places = np.log(points[1:])
+    centres = np.arange(places[0], places[-1] + width, width)
+    bumps = np.exp(-0.5 * ((places - centres[:, None]) / width) ** 2)
+    laws = np.zeros((len(centres) + 1, len(points)))
+    laws[0, 0], laws[1:, 1:] = 1, bumps / bumps.sum(axis=1, keepdims=True)
+    return laws
+
+
+def _fitted(likelihood: NDArray[np.float64], laws: NDArray[np.float64], steps: int = 100) -> NDArray[np.float64]:
+    """The mixture of laws that makes the raw shares likely, by expectation-maximisation from equal weights."""
+    each, weights = likelihood @ laws.T, np.full(len(laws), 1 / len(laws))
+    for _ in range(steps):
+        weights = weights * ((1 / (each @ weights)) @ each) / len(each)
+    return np.asarray(weights @ laws)
 
 
 def most_likely(counts: NDArray[np.int64], support: Support) -> NDArray[np.float64]:

@@ -37,8 +37,8 @@ class Faked(KRR):
     attributes: int
 
     def __init__(self, categories: Categories, *, epsilon: Exact, attributes: int, other: bool = False) -> None:
-        super().__init__(categories, epsilon=epsilon, other=other)
         self._fix(attributes=attributes)
+        super().__init__(categories, epsilon=epsilon, other=other)
 
     @cached_property
     def support(self) -> Support:

@@ -56,7 +56,7 @@ def estimate(
         "adjust": adjust,
     }
     return Release(
-        value=adjusted(raw, deviation, tally.counts, support, adjust),
+        value=adjusted(raw, n, tally.counts, support, adjust),
         guarantee=protocol.guarantee(seeded=tally.seeded),
         method=f"local.{type(protocol).__name__}",
         labels=protocol.answers.labels,

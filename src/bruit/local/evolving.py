@@ -16,7 +16,6 @@ from bruit.local import _hash_kernels
 from bruit.local.answers import Categories, answers
 from bruit.local.hashing import TOP, bucket_count, checked_hashed, collision
 from bruit.local.longitudinal import Longitudinal, second_stage, series, series_loss
-from bruit.local.proof import prove
 from bruit.local.support import Support
 from bruit.privacy import Exact
 from bruit.randomness import words
@@ -40,7 +39,7 @@ class LOLOHA(Longitudinal):
             raise InvalidArgument(f"epsilon={epsilon} of one report must be below forever={forever} of all reports")
         chosen = bucket_count(buckets, always, len(allowed))
         self._fix(answers=allowed, epsilon=once, forever=always, buckets=chosen)
-        prove(self.loss, self.epsilon, gap=self._gap)
+        self._prove(gap=self._gap)
 
     @property
     def states(self) -> int:

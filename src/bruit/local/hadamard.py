@@ -14,7 +14,6 @@ from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.local import _hadamard_kernels
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_places
-from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -38,7 +37,7 @@ class HadamardResponse(FrequencyProtocol):
 
     def __init__(self, categories: Categories, *, epsilon: Exact, other: bool = False) -> None:
         self._fix(answers=answers(categories, other=other), epsilon=checked_epsilon(epsilon))
-        prove(self.loss, self.epsilon, gap=self.coin.keep - self.coin.other)
+        self._prove(gap=self.coin.keep - self.coin.other)
 
     @cached_property
     def coin(self) -> SymmetricChannel:

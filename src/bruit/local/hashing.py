@@ -14,7 +14,6 @@ from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.errors import InvalidArgument
 from bruit.local import _hash_kernels
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -47,7 +46,7 @@ class OLH(FrequencyProtocol):
     ) -> None:
         allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
         self._fix(answers=allowed, epsilon=amount, buckets=bucket_count(buckets, amount, len(allowed)))
-        prove(self.loss, self.epsilon, gap=self.channel.keep - self.channel.other)
+        self._prove(gap=self.channel.keep - self.channel.other)
 
     @cached_property
     def channel(self) -> SymmetricChannel:

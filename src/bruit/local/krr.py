@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_places
-from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -32,7 +31,7 @@ class KRR(FrequencyProtocol):
 
     def __init__(self, categories: Categories, *, epsilon: Exact, other: bool = False) -> None:
         self._fix(answers=answers(categories, other=other), epsilon=checked_epsilon(epsilon))
-        prove(self.loss, self.epsilon, gap=self.channel.keep - self.channel.other)
+        self._prove(gap=self.channel.keep - self.channel.other)
 
     @cached_property
     def channel(self) -> SymmetricChannel:

@@ -21,7 +21,7 @@ from bruit.errors import InvalidArgument
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits, checked_places
-from bruit.local.proof import either_way, prove
+from bruit.local.proof import either_way
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -40,7 +40,7 @@ class Longitudinal(FrequencyProtocol):
         if once >= always:
             raise InvalidArgument(f"epsilon={epsilon} of one report must be below forever={forever} of all reports")
         self._fix(answers=allowed, epsilon=once, forever=always)
-        prove(self.loss, self.epsilon, gap=self._gap)
+        self._prove(gap=self._gap)
 
     @property
     @abstractmethod

@@ -18,6 +18,7 @@ from bruit.errors import BadFile, BruitError, InvalidArgument, NotPrivate
 from bruit.local import planning
 from bruit.local.answers import Answers
 from bruit.local.estimate import Adjustment, Method, estimate
+from bruit.local.proof import prove
 from bruit.local.support import Support
 from bruit.local.tally import Reports, Tally
 from bruit.privacy import LOCAL, Assumption, Covers, Guarantee, Pure, Release
@@ -43,6 +44,12 @@ class FrequencyProtocol(ABC):
     def _fix(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def _prove(self, *, gap: int) -> None:
+        """Ends every constructor: refuses a law that loses more than epsilon, or that says nothing."""
+        prove(self.loss, self.epsilon, gap=gap)
+        if np.any(np.asarray(self.support.gap) <= 0):
+            raise InvalidArgument("the true answer must be supported more often than another; take a larger epsilon")
 
     @property
     @abstractmethod

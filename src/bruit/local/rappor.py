@@ -135,7 +135,8 @@ class Rappor:
             raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")
         values = checked_bits(reports.values, self.bits)
         group = np.asarray(reports.cohorts)
-        if group.shape != (len(values),) or (group.size and (group.min() < 0 or group.max() >= self.cohorts)):
+        whole = group.size == 0 or (group.dtype.kind in "iu" and group.min() >= 0 and group.max() < self.cohorts)
+        if group.shape != (len(values),) or not whole:
             raise InvalidArgument(f"each report names its cohort, a whole number from 0 to {self.cohorts - 1}")
         order = np.argsort(group, kind="stable")
         edges = np.searchsorted(group[order], np.arange(self.cohorts + 1))

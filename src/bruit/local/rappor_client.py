@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
-from bruit.local.bloom import text_of
+from bruit.local.bloom import utf8
 from bruit.local.checking import checked_flag
 from bruit.local.rappor import Rappor, RapporReports, rappor_from_json
 from bruit.randomness import generator, is_strong, uniform_below
@@ -44,7 +44,7 @@ class RapporClient:
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:
         """One report of the value: the memoised bits, drawn now if the value is new, through fresh noise."""
-        source, group, text = generator(rng), np.array([self.cohort], np.int32), text_of(value)
+        source, group, text = generator(rng), np.array([self.cohort], np.int32), utf8(value).decode()
         if text not in self._memory:
             memoised = self.protocol.memoise(self.protocol.filters([text], group), source)
             self._memory[text] = [int(word) for word in memoised[0]]

@@ -17,7 +17,6 @@ from bruit.local import bits, bloom
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
 from bruit.local.hadamard import transformed
-from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.local.unary import symmetric_weights
@@ -55,7 +54,7 @@ class Sketch(FrequencyProtocol):
                 raise InvalidArgument(f"{name}={value!r} must be a whole number from 2 to {most}")
         allowed, amount = answers(categories, other=other), checked_epsilon(epsilon)
         self._fix(answers=allowed, epsilon=amount, hashes=hashes, width=width, family=family)
-        prove(self.loss, self.epsilon, gap=self._gap)
+        self._prove(gap=self._gap)
 
     @cached_property
     def places(self) -> NDArray[np.int32]:

@@ -15,7 +15,7 @@ from bruit.errors import InvalidArgument
 from bruit.local import _bit_kernels, _subset_kernels, bits
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
-from bruit.local.proof import either_way, prove
+from bruit.local.proof import either_way
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -46,7 +46,7 @@ class SubsetSelection(FrequencyProtocol):
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size < len(allowed):
             raise InvalidArgument(f"chosen={chosen!r} must be a whole number from 1 to {len(allowed) - 1}")
         self._fix(answers=allowed, epsilon=amount, chosen=size)
-        prove(self.loss, self.epsilon, gap=self.weight * len(allowed) - ONE * size)
+        self._prove(gap=self.weight * len(allowed) - ONE * size)
 
     @cached_property
     def weight(self) -> int:

@@ -54,4 +54,6 @@ class Support:
 
     def __post_init__(self) -> None:
         if np.any(np.asarray(self.gap) == 0):
-            raise InvalidArgument("reports that support right and wrong answers alike say nothing")
+            raise InvalidArgument(
+                "reports that support right and wrong answers alike say nothing: take a larger epsilon"
+            )

@@ -15,7 +15,6 @@ from bruit.errors import InvalidArgument
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
-from bruit.local.proof import prove
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.subset import random_sets
 from bruit.local.support import Support
@@ -42,7 +41,7 @@ class DBitFlip(FrequencyProtocol):
         if isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= len(allowed):
             raise InvalidArgument(f"chosen={chosen!r} must be a whole number from 1 to {len(allowed)}")
         self._fix(answers=allowed, epsilon=amount, chosen=chosen)
-        prove(self.loss, self.epsilon, gap=self.weights[0] - self.weights[1])
+        self._prove(gap=self.weights[0] - self.weights[1])
 
     @cached_property
     def weights(self) -> tuple[int, int]:

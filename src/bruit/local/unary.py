@@ -15,7 +15,7 @@ from bruit.channels import ONE, checked_epsilon, log_above, share
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
-from bruit.local.proof import either_way, prove
+from bruit.local.proof import either_way
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
@@ -33,7 +33,7 @@ class Unary(FrequencyProtocol):
 
     def __init__(self, categories: Categories, *, epsilon: Exact, other: bool = False) -> None:
         self._fix(answers=answers(categories, other=other), epsilon=checked_epsilon(epsilon))
-        prove(self.loss, self.epsilon, gap=self.weights[0] - self.weights[1])
+        self._prove(gap=self.weights[0] - self.weights[1])
 
     @property
     @abstractmethod
