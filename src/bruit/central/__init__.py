@@ -6,6 +6,7 @@ from bruit.central.grouping import group_by
 from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
 from bruit.central.planning import epsilon_for, expected_error
+from bruit.central.private_bounds import bounds
 from bruit.central.private_quantiles import quantiles
 from bruit.central.probabilities import DECILES
 from bruit.central.quantile_bounds import (
@@ -24,6 +25,7 @@ __all__ = [
     "AboveThreshold",
     "Bound",
     "above_threshold_accuracy",
+    "bounds",
     "count",
     "epsilon_for",
     "epsilon_for_rank_error",

@@ -18,6 +18,7 @@ from bruit.central import (
     histograms,
     moments,
     noise,
+    private_bounds,
     private_quantiles,
     records,
     selection,
@@ -36,6 +37,7 @@ CANDIDATES = 10
 FOUND_DELTA = 0.1
 """The delta of a group that is found: large, so that what it hides shows in few answers."""
 REACH = 4
+SEARCH = {"largest": 2, "grid": 1, "confidence": 0.6}
 CHOICE = 3.0
 """What a choice claims, whose outputs are drawn one by one: a large epsilon shows in fewer of them."""
 
@@ -46,6 +48,9 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
     yield Case("central.count", neighbours, words, _counts(neighbours), _once(central.count, neighbours))
     words = _pair(neighbours, ["yes", "no", "yes"], instead="no", declare=_yes_or_no)
     yield Case("central.histogram", neighbours, words, _histograms(neighbours), _once(central.histogram, neighbours))
+    far = _pair(neighbours, [0, 0, 2], instead=-2, declare=lambda column: column)
+    once = _once(central.bounds, neighbours, epsilon=SHARP, **SEARCH)
+    yield Case("central.bounds", neighbours, far, _bounds(neighbours), once, claimed=SHARP, small=5_000, full=100_000)
     ends = _pair(neighbours, [10, 10, 10], instead=0, declare=_to_ten)
     yield Case("central.sum", neighbours, ends, _sums(neighbours), _once(central.sum, neighbours))
     middle = _pair(neighbours, [5, 0, 10], instead=0, declare=_to_ten)
@@ -267,6 +272,19 @@ def _histograms(neighbours: Neighbours) -> Many:
         loss = noise.bought_noise(_budget(neighbours), sensitivity=sensitivity, entries=entries)
         exact = tables.histogram((column,), key=tables.draw_key(rng))
         return exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
+
+    return many
+
+
+def _bounds(neighbours: Neighbours) -> Many:
+    def many(column: tables.UndeclaredColumn, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        searched = private_bounds.searched_column(column, SEARCH["largest"], SEARCH["grid"])
+        sensitivity, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
+        loss = noise.bought_noise(_budget(neighbours, SHARP), sensitivity=sensitivity, entries=entries)
+        exact = tables.magnitudes(searched, key=tables.draw_key(rng))
+        shown = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
+        least = private_bounds.least_count(loss, exact.size, SEARCH["confidence"])
+        return np.array([searched.numbers.decode(private_bounds.enclosing(row)) for row in shown >= least])
 
     return many
 
