@@ -102,12 +102,13 @@ def test_a_book_that_was_replaced_is_not_taken_for_the_old_one(tmp_path):
         for left in tmp_path.iterdir():
             left.unlink()
     code = (
-        "import sys, bruit.ledger, bruit.privacy as p; "
-        "bruit.ledger.Ledger('adult', epsilon=2, neighbours=p.ADD_OR_REMOVE_ONE, person='id', store=sys.argv[1])"
+        "import pickle, sys, bruit.ledger, bruit.privacy as p; "
+        "bruit.ledger.Ledger('adult', epsilon=2, neighbours=p.ADD_OR_REMOVE_ONE, person='id', store=sys.argv[1]); "
+        "print('created'); pickle.loads(bytes.fromhex(sys.argv[2]))"
     )
-    subprocess.run([sys.executable, "-c", code, ledger.book.store], check=True)
-    again = "import sys, pickle; pickle.loads(bytes.fromhex(sys.argv[1]))"
-    done = subprocess.run([sys.executable, "-c", again, pickled.hex()], check=False, capture_output=True, text=True)
+    command = [sys.executable, "-c", code, ledger.book.store, pickled.hex()]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.stdout.strip() == "created"
     assert "was replaced by another" in done.stderr
 
 

@@ -1,6 +1,8 @@
 """A book charges before, refuses to overspend, and keeps what it paid for."""
 
 import copy
+import dataclasses
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -9,12 +11,15 @@ import pytest
 from bruit.errors import (
     BudgetExceeded,
     InvalidArgument,
+    LedgerError,
     NeighboursDiffer,
     NotPrivate,
     TermsDiffer,
     UnknownLedger,
 )
 from bruit.ledger import Ledger
+from bruit.ledger.entries import Place, Request
+from bruit.ledger.units import Units
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
     EACH_ROW,
@@ -296,6 +301,54 @@ def test_a_price_is_one_thing(new):
     for wrong in ({}, {"loss": pure(1), "epsilon": 1}):
         with pytest.raises(InvalidArgument):
             ledger.budget(**wrong)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, "0", "-1e-9"])
+def test_a_price_of_nothing_is_refused_at_the_door(new, epsilon):
+    ledger = new()
+    for door in (ledger.budget, lambda **price: ledger.partition("region").budget("north", **price)):
+        with pytest.raises(InvalidArgument, match="must be above zero"):
+            door(epsilon=epsilon)
+
+
+def test_rule_4_no_charge_gives_back_what_was_spent(new):
+    ledger = new()
+    ledger.budget(epsilon=1).charge(pure(1), what="all of it")
+    place = Place(ledger.partition("region").name, "north", 1)
+    paid = ledger.entries[0]
+    for cost, where in itertools.product([Units(-1, 0), Units(0, -1), Units(5, -1)], [None, place]):
+        with pytest.raises(LedgerError, match="must not be negative"):
+            ledger.book.write(Request("refund", "nobody", pure(1), paid.guarantee, cost, "1", where))
+    assert (ledger.spent.epsilon, ledger.spent.delta, len(ledger.entries)) == (1, 0, 1)
+    with pytest.raises(BudgetExceeded):
+        ledger.budget(epsilon="1e-12").charge(pure("1e-12"), what="more")
+
+
+def test_rule_5_a_cell_is_charged_by_the_partition_that_was_declared(new):
+    ledger = new(epsilon=1)
+    honest = ledger.partition("region", cells=2).budget("a", epsilon="0.5")
+    for cell in "ab":
+        forged = dataclasses.replace(honest, place=Place("region", cell, 0))
+        forged.charge(pure("0.5"), what="count")
+    assert ledger.spent.epsilon == 1
+    unknown = dataclasses.replace(honest, place=Place("never declared", "a", 0))
+    with pytest.raises(LedgerError, match="was not declared"):
+        unknown.charge(pure("0.5"), what="count")
+    assert len(ledger.entries) == 2
+
+
+def test_a_budget_says_whether_it_pays_for_a_part(new):
+    ledger = new()
+    assert not ledger.budget(epsilon=1).covers_a_part
+    assert ledger.partition("region").budget("north", epsilon=1).covers_a_part
+
+
+def test_what_a_local_book_assumes_is_carried_with_it(new):
+    local = new("survey", neighbours=LOCAL, person="respondent", epsilon=5)
+    local.budget(epsilon=1).charge(pure(1, LOCAL), what="question", assumes=[Assumption.SEEDED])
+    table = new("table", neighbours=REPLACE_ONE, epsilon=5)
+    assert table.carry(local).guarantee.assumes == (Assumption.SEEDED,)
+    assert table.guarantee.assumes == (Assumption.SEEDED,)
 
 
 def test_a_local_book_is_carried_into_replacement_as_pure_epsilon_and_only_what_is_new(new):

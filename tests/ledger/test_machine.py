@@ -42,6 +42,10 @@ class Bookkeeping(RuleBasedStateMachine):
             return Approximate(epsilon, delta, neighbours=self.neighbours)
         return Pure(epsilon, neighbours=self.neighbours)
 
+    def price(self, epsilon, delta):
+        """An amount, or the loss itself where there is no epsilon."""
+        return {"epsilon": epsilon, "delta": delta} if epsilon else {"loss": self.loss(epsilon, delta)}
+
     def total(self, whole, cells):
         return tuple(
             whole[axis] + sum(nlargest(self.largest, (cell[axis] for cell in cells.values()))) for axis in (0, 1)
@@ -60,7 +64,7 @@ class Bookkeeping(RuleBasedStateMachine):
 
     @rule(epsilon=AMOUNTS, delta=DELTAS)
     def charge(self, epsilon, delta):
-        budget = self.ledger.budget(epsilon=epsilon, delta=delta)
+        budget = self.ledger.budget(**self.price(epsilon, delta))
         whole = (self.whole[0] + epsilon, self.whole[1] + delta)
         self.attempt(budget, self.loss(epsilon, delta), whole, self.cells)
 
@@ -68,14 +72,14 @@ class Bookkeeping(RuleBasedStateMachine):
     def charge_a_cell(self, epsilon, delta, cell):
         before = self.cells.get(cell, (Fraction(0), Fraction(0)))
         cells = self.cells | {cell: (before[0] + epsilon, before[1] + delta)}
-        self.attempt(
-            self.parts.budget(cell, epsilon=epsilon, delta=delta), self.loss(epsilon, delta), self.whole, cells
-        )
+        budget = self.parts.budget(cell, **self.price(epsilon, delta))
+        self.attempt(budget, self.loss(epsilon, delta), self.whole, cells)
 
     @rule(epsilon=AMOUNTS)
     def charge_more_than_the_price(self, epsilon):
         with pytest.raises(BudgetExceeded):
-            self.ledger.budget(epsilon=epsilon).charge(self.loss(epsilon + Fraction(1, 1000), 0), what="dear")
+            budget = self.ledger.budget(**self.price(epsilon, 0))
+            budget.charge(self.loss(epsilon + Fraction(1, 1000), 0), what="dear")
 
     @rule()
     def charge_for_other_neighbours(self):

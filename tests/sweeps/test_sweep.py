@@ -86,10 +86,9 @@ def test_a_killed_sweep_resumes_to_the_same_rows(tmp_path: Path, workers: int, m
     else:
         assert "a worker process could not start or died" in died.stderr
     grave.unlink()
-    subprocess.run([sys.executable, tmp_path / "script.py"], env=environment, check=True)
     monkeypatch.setenv("BRUIT_TEST_DIES", str(grave))
     grid = {"scale": [1, 2, 3, 4]}
-    resumed = sweeps.run(work.draw_and_die, grid, repeats=2, rng=seeded(), file=file)
+    resumed = sweeps.run(work.draw_and_die, grid, repeats=2, rng=seeded(), workers=workers, file=file)
     assert_frame_equal(resumed, sweeps.run(work.draw_and_die, grid, repeats=2, rng=seeded()))
 
 
@@ -156,6 +155,15 @@ def test_an_exception_carries_the_point(workers: int, kind: type[Exception]) -> 
     assert "in the sweep at scale=2, repeat 0" in "\n".join(
         [str(caught.value), *getattr(caught.value, "__notes__", [])]
     )
+
+
+def test_the_error_that_comes_out_does_not_depend_on_who_is_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRUIT_TEST_MARKS", str(tmp_path))
+    with pytest.raises(ValueError, match="too slow"):
+        sweeps.run(work.fail_late_at_first, {"scale": [1, 2, 3]}, repeats=1, workers=2)
+    assert list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

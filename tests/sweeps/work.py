@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,17 @@ def draw_and_die(*, rng: np.random.Generator, scale: float) -> Mapping[str, floa
     if scale == 3 and Path(os.environ["BRUIT_TEST_DIES"]).exists():
         os.kill(os.getpid(), signal.SIGKILL)
     return {"value": float(rng.normal(scale=scale))}
+
+
+def fail_late_at_first(*, rng: np.random.Generator, scale: float) -> Mapping[str, float]:
+    """Fails at every scale, the first one only after all the others: their marks say so."""
+    marks = Path(os.environ["BRUIT_TEST_MARKS"])
+    if scale > 1:
+        (marks / str(scale)).touch()
+        raise ValueError("too fast")
+    while len(list(marks.iterdir())) < 1:
+        time.sleep(0.01)
+    raise ValueError("too slow")
 
 
 def fail_at_two(*, rng: np.random.Generator, scale: float) -> Mapping[str, float]:

@@ -34,7 +34,7 @@ from bruit.privacy import (
     composed,
     exactly,
 )
-from bruit.privacy.numbers import probability
+from bruit.privacy.numbers import positive, probability
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -74,6 +74,11 @@ class Budget:
     def person(self) -> str:
         """The unit that the book protects."""
         return self.ledger.person
+
+    @property
+    def covers_a_part(self) -> bool:
+        """Whether this pays for one cell of a partition: a record can then leave what is read, or come into it."""
+        return self.place is not None
 
     def charge(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Charge:
         """Charges a loss before any data is read, or raises and changes nothing.
@@ -150,6 +155,7 @@ def made(
     if (loss is None) == (epsilon is None):
         raise InvalidArgument("a price is budget(epsilon=..., delta=...) or budget(loss): give one of them")
     if epsilon is not None:
+        positive(epsilon, "epsilon")
         stated = _stated(epsilon, delta or 0, ledger.neighbours)
         return Budget(ledger, stated, exactly(epsilon, "epsilon"), probability(delta or 0, "delta"), by, place)
     planned = loss if isinstance(loss, Loss) else composed([(each, 1) for each in loss or ()])
@@ -179,7 +185,8 @@ def carry(local: Ledger, *, into: Ledger) -> Charge | None:
     new = cost(lost, value, into.terms).minus(into.book.carried(local.book.identity))
     if new.main <= 0:
         return None
-    guarantee = Guarantee(value.epsilon, value.delta, REPLACE_ONE, into.person, value.by)
+    assumed = local.guarantee.assumes
+    guarantee = Guarantee(value.epsilon, value.delta, REPLACE_ONE, into.person, value.by, assumed)
     what = f"carried from the local book {local.name}"
     request = Request(what, user(), lost, guarantee, new, ACCOUNTANT, None, local.book.identity)
     return Charge(into, into.book.write(request).number, lost, guarantee)

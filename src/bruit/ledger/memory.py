@@ -39,13 +39,14 @@ class MemoryBook:
     def write(self, request: Request) -> Written:
         """Charges in one step, or raises BudgetExceeded and changes nothing."""
         self._require_own_process()
+        require_not_negative(request.cost)
         with self._lock:
             now = microseconds()
             if now < self._last - SKEW:
                 raise clock_went_back(now, self._last)
             if request.once and any(row["source"] == request.source for row in self._rows):
                 raise drawn_before(request.source)
-            added = self._added(request.place, request.cost)
+            added = require_not_negative(self._added(request.place, request.cost))
             total = self._total.plus(added)
             if not total.within(self.limit):
                 left = self.limit.minus(self._total).plus(request.cost).minus(added)
@@ -84,9 +85,12 @@ class MemoryBook:
     def _added(self, place: Place | None, cost: Units) -> Units:
         if place is None:
             return cost
+        largest = self._largest.get(place.partition)
+        if largest is None:
+            raise undeclared(place.partition)
         cells = self._cells.get(place.partition, {})
         after = cells | {place.cell: cells.get(place.cell, NOTHING).plus(cost)}
-        return _worst(after, place.largest).minus(_worst(cells, place.largest))
+        return _worst(after, largest).minus(_worst(cells, largest))
 
     def _append(self, request: Request, total: Units, at: int) -> Written:
         if request.place is not None:
@@ -117,6 +121,18 @@ def _worst(cells: dict[str, Units], largest: int) -> Units:
         sum(nlargest(largest, (amount.main for amount in amounts))),
         sum(nlargest(largest, (amount.delta for amount in amounts))),
     )
+
+
+def require_not_negative(amount: Units) -> Units:
+    """The amount, unless it would give back what was spent: no charge does."""
+    if amount.main < 0 or amount.delta < 0:
+        raise LedgerError("a charge must not be negative: what was spent never comes back; nothing was charged")
+    return amount
+
+
+def undeclared(partition: str) -> LedgerError:
+    """The refusal to charge a cell of a partition that the book does not know."""
+    return LedgerError(f"the partition {partition!r} was not declared: ledger.partition({partition!r}) declares it")
 
 
 def partition_differs(partition: str, stands: int, asked: int) -> TermsDiffer:

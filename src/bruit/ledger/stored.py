@@ -14,7 +14,7 @@ from bruit.errors import BudgetExceeded, LedgerError, UnknownLedger
 from bruit.ledger.accountants import ACCOUNTANT, capacity, refusal
 from bruit.ledger.book import Written
 from bruit.ledger.entries import SKEW, Place, Request, clock_went_back, drawn_before, microseconds
-from bruit.ledger.memory import partition_differs
+from bruit.ledger.memory import partition_differs, require_not_negative, undeclared
 from bruit.ledger.tables import SCHEMA, books, cells, entries, metadata, partitions
 from bruit.ledger.terms import Terms, terms_from_json
 from bruit.ledger.units import NOTHING, Units
@@ -37,11 +37,11 @@ class StoredBook:
 
     def write(self, request: Request) -> Written:
         """Charges in one step, or raises BudgetExceeded and changes nothing."""
+        added = require_not_negative(request.cost)
         with writing(connect(self._address)) as connection:
-            added = request.cost
             if request.place is not None:
                 self._lock(connection)
-                added = self._added(connection, request.place, request.cost)
+                added = require_not_negative(self._added(connection, request.place, request.cost))
             number, total, at = self._raise_total(connection, request, added)
             if request.once:  # the book's row is locked by now, so nobody else can be drawing
                 self._require_first(connection, request.source)
@@ -164,17 +164,20 @@ class StoredBook:
             "total_delta": cells.c.total_delta + new.excluded.total_delta,
         }
         connection.execute(new.on_conflict_do_update(index_elements=list(row), set_=sums))
-        worst = Units(*(self._largest(connection, place, column) for column in (cells.c.total, cells.c.total_delta)))
         this = self._partition(place.partition)
-        before = Units(*connection.execute(select(partitions.c.worst, partitions.c.worst_delta).where(this)).one())
+        declared = select(partitions.c.largest, partitions.c.worst, partitions.c.worst_delta).where(this)
+        found = connection.execute(declared).first()
+        if found is None:
+            raise undeclared(place.partition)
+        largest, before = found[0], Units(*found[1:])
+        sums_of = (cells.c.total, cells.c.total_delta)
+        worst = Units(*(self._largest(connection, place.partition, largest, column) for column in sums_of))
         connection.execute(update(partitions).where(this).values(worst=worst.main, worst_delta=worst.delta))
         return worst.minus(before)
 
-    def _largest(self, connection: Connection, place: Place, column: Column[int]) -> int:
-        these = and_(cells.c.book == self.identity, cells.c.partition == place.partition)
-        return sum(
-            connection.execute(select(column).where(these).order_by(column.desc()).limit(place.largest)).scalars()
-        )
+    def _largest(self, connection: Connection, partition: str, largest: int, column: Column[int]) -> int:
+        these = and_(cells.c.book == self.identity, cells.c.partition == partition)
+        return sum(connection.execute(select(column).where(these).order_by(column.desc()).limit(largest)).scalars())
 
     def _partition(self, partition: str) -> Any:
         return and_(partitions.c.book == self.identity, partitions.c.partition == partition)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars
-from scipy import stats
+from scipy import special
 
 from bruit.errors import InvalidArgument
 
@@ -24,7 +24,7 @@ def summary(frame: polars.DataFrame, by: Sequence[str], *, confidence: float = 0
         value.count().alias("repeats"), value.mean().alias("mean"), value.std().alias("deviation")
     )
     number = grouped["repeats"].to_numpy()
-    reach = stats.t.ppf((1 + confidence) / 2, np.maximum(number - 1, 1)) / np.sqrt(np.maximum(number, 1))
+    reach = special.stdtrit(np.maximum(number - 1, 1), (1 + confidence) / 2) / np.sqrt(np.maximum(number, 1))
     half = polars.col("deviation") * polars.Series(reach)
     return grouped.with_columns(low=polars.col("mean") - half, high=polars.col("mean") + half)
 

@@ -82,14 +82,19 @@ def _work(function: Function, batches: Sequence[Batch], root: Sequence[int], wor
 
 
 def _as_completed(pool: ProcessPoolExecutor, batches: Sequence[Batch], *, ahead: int) -> Iterator[dict[Key, Row]]:
-    """Keeps a few batches ahead of the workers, so that a failure stops the sweep soon."""
+    """Keeps a few batches ahead of the workers, so that a failure stops the sweep soon.
+
+    The error that comes out is that of the first failing batch in the order of the grid, whoever was faster.
+    """
     waiting = iter(batches)
-    running: set[Future[dict[Key, Row]]] = {pool.submit(_run_adopted, batch) for batch in islice(waiting, ahead)}
+    running: list[Future[dict[Key, Row]]] = [pool.submit(_run_adopted, batch) for batch in islice(waiting, ahead)]
     while running:
-        finished, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in finished:
+        finished = wait(running, return_when=FIRST_COMPLETED).done
+        failed = any(future.exception() for future in finished)
+        for future in running if failed else finished:
             yield future.result()
-        running |= {pool.submit(_run_adopted, batch) for batch in islice(waiting, len(finished))}
+        running = [future for future in running if future not in finished]
+        running += [pool.submit(_run_adopted, batch) for batch in islice(waiting, len(finished))]
 
 
 _adopted: dict[str, Any] = {}
