@@ -27,7 +27,8 @@ def read(source: object, *, person: str, connection: object = None) -> Table:
     """
     if not isinstance(person, str):
         raise InvalidArgument(f"person={person!r}: name the column that says whose row it is, or give bruit.EACH_ROW")
-    table = Table(_frame(source) if connection is None else nw.from_native(from_query(source, connection)), person)
+    frame = _frame(source, person) if connection is None else nw.from_native(from_query(source, connection))
+    table = Table(frame, person)
     require_columns(table)
     if person != EACH_ROW:
         kind = table.columns[require_column(table, person)]
@@ -36,11 +37,11 @@ def read(source: object, *, person: str, connection: object = None) -> Table:
     return table
 
 
-def _frame(source: object) -> nw.LazyFrame[Any]:
+def _frame(source: object, person: str) -> nw.LazyFrame[Any]:
     if isinstance(source, str | Path):
         return nw.from_native(_scan(Path(source)))
     if nw.dependencies.is_pandas_dataframe(source):
-        return nw.from_native(from_pandas(source).lazy())
+        return nw.from_native(from_pandas(source, person=person).lazy())
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
     except TypeError as error:

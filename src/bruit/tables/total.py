@@ -17,9 +17,15 @@ MISSING = {"NAType", "NaTType"}
 """What pandas calls its own missing values, told by name so that pandas need not be installed."""
 
 
-def from_pandas(frame: Any) -> polars.DataFrame:
-    """A pandas frame as polars; a column of Python objects becomes text, whatever mixture of types it holds."""
+def from_pandas(frame: Any, *, person: str) -> polars.DataFrame:
+    """A pandas frame as polars; a column of Python objects becomes text, whatever mixture of types it holds.
+
+    People named by numbers are whole numbers again: one row that names nobody makes pandas hold them as fractions.
+    """
     columns = {str(name): _column(frame[name]) for name in frame.columns}
+    if person in columns and columns[person].dtype.is_float():
+        named = columns[person]
+        columns[person] = named.set(named != named.floor(), None).cast(polars.Int64, strict=False)
     return polars.DataFrame(columns)
 
 

@@ -1,0 +1,159 @@
+"""The privacy rules that every statistic keeps, held for all of them at once."""
+
+import logging
+import warnings
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import bruit
+from bruit import central
+from bruit.errors import BruitError, BudgetExceeded, BudgetMissing
+
+STATISTICS = {
+    "count": lambda x, city, pay: central.count(x, **pay),
+    "sum": lambda x, city, pay: central.sum(x, **pay),
+    "mean": lambda x, city, pay: central.mean(x, **pay),
+    "mean of public size": lambda x, city, pay: central.mean(x, size=8, **pay),
+    "variance": lambda x, city, pay: central.variance(x, **pay),
+    "histogram": lambda x, city, pay: central.histogram(x, **pay),
+    "marginal": lambda x, city, pay: central.histogram(city, x, **pay),
+    "counts by group": lambda x, city, pay: central.group_by(city, **pay),
+    "sums by group": lambda x, city, pay: central.group_by(city, values=x, **pay),
+    "one quantile": lambda x, city, pay: central.quantiles(x, 0.5, **pay),
+    "quantiles": lambda x, city, pay: central.quantiles(x, [0.25, 0.5, 0.75], **pay),
+    "most common": lambda x, city, pay: central.most_common(city, **pay),
+    "bounds": lambda x, city, pay: central.bounds(city.table["x"], largest=10, grid=1, **pay),
+    "found groups": lambda x, city, pay: central.group_by(city.table["city"], **pay),
+}
+OPENED = {
+    "polars": lambda rows, folder: rows,
+    "pandas": lambda rows, folder: pd.DataFrame(
+        {"id": rows["id"].to_list(), "x": rows["x"].to_numpy(), "city": rows["city"].to_list()}
+    ),
+    "duckdb": lambda rows, folder: duckdb.from_arrow(rows.to_arrow()),
+    "csv": lambda rows, folder: rows.write_csv(folder / "people.csv") or folder / "people.csv",
+}
+PEOPLE = [(1, 3.0, "Lyon"), (2, 8.0, "Paris"), (3, 5.0, "Lyon"), (4, 5.0, "Rome"), (5, 0.0, "Paris"), (6, 9.0, "Lyon")]
+BY_DOMAIN = {
+    "infinite": ([(7, np.inf, "Lyon")], [(7, 10.0, "Lyon")]),
+    "infinite below": ([(7, -np.inf, "Lyon")], [(7, -10.0, "Lyon")]),
+    "above": ([(7, 1e300, "Lyon")], [(7, 10.0, "Lyon")]),
+    "below": ([(7, -1e300, "Lyon")], [(7, -10.0, "Lyon")]),
+    "between steps": ([(7, 4.0000001, "Lyon")], [(7, 4.0, "Lyon")]),
+    "beyond the bound on rows": ([(7, 10.0, "Lyon")] * 9, [(7, 10.0, "Lyon")]),
+    "nobody's row": ([(None, 4.0, "Lyon")], []),
+}
+"""Records, and those that the domain and the bounds make of them."""
+
+MISSING = {"NaN": ([(7, np.nan, "Lyon")], [(7, 2.0, "Lyon")]), "null": ([(7, None, "Lyon")], [(7, 2.0, "Lyon")])}
+UNKNOWN = {
+    "unknown key": ([(7, 4.0, "Atlantis")], [(7, 4.0, "elsewhere")]),
+    "no key": ([(7, 4.0, None)], [(7, 4.0, "elsewhere")]),
+    "a long key": ([(7, 4.0, "ü" * 9999)], [(7, 4.0, "elsewhere")]),
+}
+
+
+def frame(rows):
+    return pl.DataFrame(rows, schema={"id": pl.Int64, "x": pl.Float64, "city": pl.String}, orient="row")
+
+
+def book(neighbours):
+    return bruit.Ledger("people", epsilon=50, delta=1e-2, neighbours=neighbours, person="id")
+
+
+def asked(statistic, source, ledger, *, epsilon=2):
+    table = bruit.tables.read(source, person="id").limit(rows=1, groups=1)
+    x, city = table["x"].within(-10, 10, grid=1, missing=2), table["city"].among(["Lyon", "Paris"])
+    price = {"epsilon": epsilon, "delta": 1e-3} if statistic == "found groups" else {"epsilon": epsilon}
+    pay = {"budget": ledger.budget(**price), "rng": np.random.default_rng(5)}
+    return STATISTICS[statistic](x, city, pay)
+
+
+def everything_told(statistic, source, caplog, capfd):
+    """The release, the charge, and every line that anybody could see."""
+    ledger = book(bruit.ADD_OR_REMOVE_ONE)
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        release = asked(statistic, source, ledger).to_json()
+    entries = [(entry.what, entry.loss, entry.guarantee) for entry in ledger.entries]
+    lines = [record.getMessage() for record in caplog.records], [str(each.message) for each in warned]
+    return release, entries, ledger.spent, lines, capfd.readouterr()
+
+
+@pytest.mark.parametrize("engine", OPENED)
+@pytest.mark.parametrize("record", {**BY_DOMAIN, **MISSING, **UNKNOWN})
+def test_rule_2_a_strange_record_is_what_the_domain_makes_of_it(record, engine, tmp_path, caplog, capfd):
+    """No exception, message, log line or charge differs, and the release is the same to the last digit."""
+    statistics = set(STATISTICS)
+    if record in MISSING:
+        statistics -= {"bounds"}  # which has no `missing`
+    if record in UNKNOWN:
+        statistics -= {"found groups"}  # where every key is its own
+    strange, plain = ({**BY_DOMAIN, **MISSING, **UNKNOWN})[record]
+    for statistic in sorted(statistics):
+        told = [
+            everything_told(statistic, OPENED[engine](frame(PEOPLE + rows), tmp_path), caplog, capfd)
+            for rows in (strange, plain)
+        ]
+        assert told[0] == told[1], statistic
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("values", [[], [np.nan] * 3, [np.inf, -np.inf], [None]], ids=str)
+def test_rule_2_a_table_of_nothing_usable_still_answers(statistic, values, neighbours):
+    rows = [(place, value, None) for place, value in enumerate(values)]
+    ledger = book(neighbours)
+    asked(statistic, frame(rows), ledger)
+    assert len(ledger.entries) == 1
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+class TestChargedBeforeTheTableIsRead:
+    @pytest.fixture
+    def watched(self):
+        """A table that says when it is read."""
+        reads = []
+
+        def note(rows):
+            reads.append(len(rows))
+            return rows
+
+        schema = {"id": pl.Int64, "x": pl.Float64, "city": pl.String}
+        return frame(PEOPLE).lazy().map_batches(note, schema=schema, streamable=False), reads
+
+    def test_rule_1_without_a_budget_nothing_is_read(self, statistic, watched):
+        table = bruit.tables.read(watched[0], person="id").limit(rows=1, groups=1)
+        x, city = table["x"].within(-10, 10, grid=1), table["city"].among(["Lyon", "Paris"])
+        with pytest.raises(BudgetMissing):
+            STATISTICS[statistic](x, city, {"budget": None})
+        assert watched[1] == []
+
+    def test_nothing_is_read_for_a_book_that_has_too_little_left(self, statistic, neighbours, watched):
+        ledger = book(neighbours)
+        with pytest.raises(BudgetExceeded):
+            asked(statistic, watched[0], ledger, epsilon=51)
+        assert watched[1] == []
+        assert ledger.entries == ()
+
+    def test_what_was_read_was_charged(self, statistic, neighbours, watched):
+        ledger = book(neighbours)
+        asked(statistic, watched[0], ledger)
+        assert watched[1] != []
+        assert ledger.spent.epsilon > 0
+
+    def test_an_engine_that_fails_half_way_leaves_the_charge(self, statistic, neighbours):
+        def fails(rows):
+            raise RuntimeError("a record of somebody")
+
+        schema = {"id": pl.Int64, "x": pl.Float64, "city": pl.String}
+        source, ledger = frame(PEOPLE).lazy().map_batches(fails, schema=schema), book(neighbours)
+        with pytest.raises(BruitError) as raised:
+            asked(statistic, source, ledger)
+        assert "somebody" not in str(raised.value)
+        assert raised.value.__cause__ is None
+        assert ledger.spent.epsilon > 0
