@@ -1,4 +1,4 @@
-"""Goes through every outcome of a procedure that draws with `bruit.central.dice.Dice`: its exact law, not a sample."""
+"""Goes through every outcome of a procedure that draws with `bruit.central.ranks.dice.Dice`: its exact law, not a sample."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
@@ -7,7 +7,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.dice import Dice
+from bruit.central.ranks.dice import Dice
 
 
 class EveryOutcome(Dice):

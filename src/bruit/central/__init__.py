@@ -7,16 +7,16 @@ from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
 from bruit.central.planning import epsilon_for, expected_error
 from bruit.central.private_bounds import bounds
-from bruit.central.private_quantiles import quantiles
-from bruit.central.probabilities import DECILES
-from bruit.central.quantile_bounds import (
+from bruit.central.ranks.accuracy import (
     Bound,
     above_threshold_accuracy,
     histogram_expected_error,
     histogram_failure,
     inverse_sensitivity_failure,
 )
-from bruit.central.rank_errors import epsilon_for_rank_error, expected_rank_error
+from bruit.central.ranks.errors import epsilon_for_rank_error, expected_rank_error
+from bruit.central.ranks.probabilities import DECILES
+from bruit.central.ranks.quantiles import quantiles
 from bruit.central.selection import exponential, most_common, noisy_max
 from bruit.central.threshold import AboveThreshold
 

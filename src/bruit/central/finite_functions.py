@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.central.paying import equal_part, pay, require_price
-from bruit.central.records import Person, person_of
+from bruit.central.ranks.records import Person, person_of
 from bruit.central.selection import by_rejection
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
@@ -118,7 +118,7 @@ def _moved(table: Counts, place: int, by: int, other: int | None = None) -> Coun
 def _person(column: Column, price: Budget, *, public_size: bool) -> Person:
     if isinstance(column.domain, Among) and not public_size:
         return Person(column.table.bounds[1], price.neighbours is REPLACE_ONE, fixed_size=False)
-    return person_of(column, price.neighbours, public_size=public_size)
+    return person_of(column, price.neighbours, public_size=public_size, a_part=price.covers_a_part)
 
 
 def _check(outcomes: Sequence[Hashable], reach: int, size: int, person: Person) -> None:

@@ -10,8 +10,8 @@ from math import ceil, log10
 from bruit.central.histograms import histogram_sensitivity
 from bruit.central.moments import moved_by_one
 from bruit.central.noise import laplace_half_width, require_confidence
-from bruit.central.probabilities import Probabilities
-from bruit.central.rank_errors import expected_rank_error
+from bruit.central.ranks.errors import expected_rank_error
+from bruit.central.ranks.probabilities import Probabilities
 from bruit.errors import InvalidArgument
 from bruit.privacy import Exact, Neighbours, exactly
 from bruit.privacy.numbers import positive

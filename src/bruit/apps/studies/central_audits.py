@@ -19,11 +19,10 @@ from bruit.central import (
     moments,
     noise,
     private_bounds,
-    private_quantiles,
-    records,
     selection,
-    threshold_quantiles,
 )
+from bruit.central.ranks import quantiles as quantile_methods
+from bruit.central.ranks import records, thresholds
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours, exactly
 
@@ -61,7 +60,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000, full=100_000)
     yield from choices(neighbours)
     yield from groups(neighbours)
-    for method in private_quantiles.METHODS:
+    for method in quantile_methods.METHODS:
         ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
         smoothing = 5 if method == "smooth" else None
         once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, method=method, smoothing=smoothing)
@@ -224,8 +223,8 @@ def _once(
 def _medians(neighbours: Neighbours, *, method: str, smoothing: int | None) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         person, grid = records.person_of(column, neighbours), column.numbers
-        epsilon, steps = exactly(SHARP, "epsilon"), threshold_quantiles.STEPS
-        question = private_quantiles.Question(MEDIAN, grid, epsilon, person, steps, smoothing)
+        epsilon, steps = exactly(SHARP, "epsilon"), thresholds.STEPS
+        question = quantile_methods.Question(MEDIAN, grid, epsilon, person, steps, smoothing)
         mechanism = question.mechanism(method)
         cells = records.read_cells(column, rng=rng)
         return grid.decode(np.array([mechanism.drawn(cells, rng) for _ in range(samples)]) + grid.lowest)

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from bruit import central
-from bruit.central import quantile_bounds
-from bruit.central.quantile_bounds import (
+from bruit.central.ranks import accuracy
+from bruit.central.ranks.accuracy import (
     above_threshold_accuracy,
     histogram_expected_error,
     histogram_failure,
@@ -82,8 +82,8 @@ def test_the_histogram_method_keeps_its_theorem():
     """n = 1e5 uniform, ε = 10: misses of the median are rarer than the bound says."""
     from fractions import Fraction
 
-    from bruit.central.records import Person
-    from bruit.central.threshold_quantiles import draw_edges, threshold_plan
+    from bruit.central.ranks.records import Person
+    from bruit.central.ranks.thresholds import draw_edges, threshold_plan
 
     rows, grid, rng = 100_000, 10_001, np.random.default_rng(9)
     deciles = [Fraction(i, 10) for i in range(1, 10)]
@@ -110,5 +110,5 @@ def test_inverse_sensitivity_has_its_hypotheses_checked():
 
 
 def test_normal_deciles():
-    assert quantile_bounds.normal_quantile(0.9) == pytest.approx(stats.norm.ppf(0.9))
+    assert accuracy.normal_quantile(0.9) == pytest.approx(stats.norm.ppf(0.9))
     assert central.above_threshold_accuracy is above_threshold_accuracy

@@ -12,10 +12,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.dice import Dice
-from bruit.central.pruning import Pruning
-from bruit.central.records import Person
-from bruit.central.segments import Segments, draw_cell, near, single_pruning
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.pruning import Pruning
+from bruit.central.ranks.records import Person
+from bruit.central.ranks.segments import Segments, draw_cell, near, single_pruning
 
 
 def rank_sensitivity(probability: Fraction, person: Person) -> int:

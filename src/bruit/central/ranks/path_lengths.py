@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.segments import Segments
+from bruit.central.ranks.segments import Segments
 
 Integers = NDArray[np.int64]
 

@@ -14,11 +14,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.dice import Dice
-from bruit.central.pruning import Pruning
-from bruit.central.records import Person
-from bruit.central.segments import segments, single_pruning
-from bruit.central.single_quantile import draw_quantile, rank_sensitivity
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.pruning import Pruning
+from bruit.central.ranks.records import Person
+from bruit.central.ranks.segments import segments, single_pruning
+from bruit.central.ranks.single import draw_quantile, rank_sensitivity
 
 FINEST = 10**6
 """The largest denominator of a quantile of a sub-table; the nearest such fraction is aimed at."""

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bruit.central.finite_functions import lengths as searched
-from bruit.central.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
-from bruit.central.segments import near, segments
+from bruit.central.ranks.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
+from bruit.central.ranks.segments import near, segments
 
 GRID = 4
 PROBABILITIES = [Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10)]

@@ -14,10 +14,10 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.probabilities import Probabilities, as_probabilities
-from bruit.central.records import Person
-from bruit.central.recursive_quantiles import levels
-from bruit.central.single_quantile import rank_sensitivity
+from bruit.central.ranks.probabilities import Probabilities, as_probabilities
+from bruit.central.ranks.records import Person
+from bruit.central.ranks.recursive import levels
+from bruit.central.ranks.single import rank_sensitivity
 from bruit.errors import InvalidArgument
 from bruit.privacy import REPLACE_ONE, Exact, Neighbours, exactly
 from bruit.privacy.numbers import positive

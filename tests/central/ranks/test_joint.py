@@ -9,12 +9,12 @@ import pytest
 from laws import assert_law
 from outcomes import largest_loss, law_of
 
-from bruit.central._joint_kernels import sum_every_size, sum_every_size_apart
-from bruit.central.dice import Dice
-from bruit.central.joint import Sums, draw_cuts, joint_plan, target_ranks
-from bruit.central.probabilities import DECILES
-from bruit.central.pruning import FLOOR, LARGEST_EXPONENT, UNIT, pruning
-from bruit.central.records import Person
+from bruit.central.ranks._joint_kernels import sum_every_size, sum_every_size_apart
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.joint import Sums, draw_cuts, joint_plan, target_ranks
+from bruit.central.ranks.probabilities import DECILES
+from bruit.central.ranks.pruning import FLOOR, LARGEST_EXPONENT, UNIT, pruning
+from bruit.central.ranks.records import Person
 
 ADDED = Person(1, exchanged=False, fixed_size=False)
 EXCHANGED = Person(1, exchanged=True, fixed_size=True)

@@ -7,8 +7,8 @@ import pytest
 from laws import assert_law
 from outcomes import law_of
 
-from bruit.central import dice as dice_module
-from bruit.central.dice import Dice
+from bruit.central.ranks import dice as dice_module
+from bruit.central.ranks.dice import Dice
 
 
 def test_an_index_follows_its_weights():

@@ -11,12 +11,13 @@ from outcomes import largest_loss, law_of
 
 import bruit
 from bruit import tables
-from bruit.central import private_quantiles, recursive_quantiles, threshold_quantiles
 from bruit.central.finite_functions import lengths
-from bruit.central.pruning import FLOOR
-from bruit.central.records import Person
-from bruit.central.segments import segments
-from bruit.central.single_quantile import draw_quantile, rank_losses, rank_sensitivity, single_plan
+from bruit.central.ranks import quantiles as methods
+from bruit.central.ranks import recursive, thresholds
+from bruit.central.ranks.pruning import FLOOR
+from bruit.central.ranks.records import Person
+from bruit.central.ranks.segments import segments
+from bruit.central.ranks.single import draw_quantile, rank_losses, rank_sensitivity, single_plan
 
 GRID = 4
 ADDED = Person(1, exchanged=False, fixed_size=False)
@@ -77,10 +78,10 @@ def test_the_sensitivity_is_scaled_by_the_denominator():
 def test_recursion_loses_at_most_epsilon(person):
     """With three quantiles an exchanged record can leave one half and enter the other: both are charged."""
     probabilities = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
-    plan = recursive_quantiles.recursive_plan(probabilities, GRID, Fraction(6), person)
+    plan = recursive.recursive_plan(probabilities, GRID, Fraction(6), person)
 
     def law(cells):
-        return law_of(lambda dice: tuple(recursive_quantiles.draw_recursively(cells, plan, dice).tolist()))
+        return law_of(lambda dice: tuple(recursive.draw_recursively(cells, plan, dice).tolist()))
 
     worst = worst_loss(person, law, most=2)
     assert worst <= 6
@@ -107,7 +108,7 @@ def threshold_law(cells, plan):
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, DROPPED])
 def test_the_histogram_method_loses_at_most_epsilon(person):
-    plan = threshold_quantiles.threshold_plan([Fraction(1, 4)], GRID, Fraction(2), person, steps=3)
+    plan = thresholds.threshold_plan([Fraction(1, 4)], GRID, Fraction(2), person, steps=3)
     worst = worst_loss(person, lambda cells: threshold_law(cells, plan))
     assert worst <= 2
     assert worst > 0.3
@@ -115,33 +116,33 @@ def test_the_histogram_method_loses_at_most_epsilon(person):
 
 def test_the_histogram_method_follows_its_law():
     cells = np.array([0, 1, 1, 2, 3, 3, 3])
-    plan = threshold_quantiles.threshold_plan([Fraction(1, 2)], GRID, Fraction(3), ADDED, steps=3)
+    plan = thresholds.threshold_plan([Fraction(1, 2)], GRID, Fraction(3), ADDED, steps=3)
     expected, rng = threshold_law(cells, plan), np.random.default_rng(7)
-    found = [int(threshold_quantiles.draw_edges(cells, plan, rng)[0]) for _ in range(4096)]
+    found = [int(thresholds.draw_edges(cells, plan, rng)[0]) for _ in range(4096)]
     edges = [int(plan.edges[i]) for i in range(4)]
     assert_law(np.bincount([edges.index(edge) for edge in found], minlength=4), [expected[i] for i in range(4)])
 
 
 def test_the_histogram_method_returns_left_edges_and_b_where_none_is_above():
-    plan = threshold_quantiles.threshold_plan([Fraction(1, 2)], 101, Fraction(200), ADDED, steps=10)
+    plan = thresholds.threshold_plan([Fraction(1, 2)], 101, Fraction(200), ADDED, steps=10)
     rng = np.random.default_rng(8)
     assert plan.edges.tolist() == list(range(0, 101, 10))
-    assert threshold_quantiles.draw_edges(np.full(1000, 37), plan, rng).tolist() == [30]
-    assert threshold_quantiles.draw_edges(np.full(1000, 100), plan, rng).tolist() == [100]
-    assert threshold_quantiles.draw_edges(np.full(1000, 0), plan, rng).tolist() == [0]
+    assert thresholds.draw_edges(np.full(1000, 37), plan, rng).tolist() == [30]
+    assert thresholds.draw_edges(np.full(1000, 100), plan, rng).tolist() == [100]
+    assert thresholds.draw_edges(np.full(1000, 0), plan, rng).tolist() == [0]
 
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, DROPPED])
 @pytest.mark.parametrize("method", ["inverse-sensitivity", "smooth"])
 def test_inverse_sensitivity_loses_at_most_epsilon(person, method, monkeypatch):
-    asked = private_quantiles.Question(
+    asked = methods.Question(
         (Fraction(3, 4),), tables.within(0, GRID - 1, grid=1), Fraction(2), person, 1, 1 if method == "smooth" else None
     )
     mechanism = asked.mechanism(method)
 
     def law(cells):
         def draw(dice):
-            monkeypatch.setattr(private_quantiles, "Dice", lambda rng: dice)
+            monkeypatch.setattr(methods, "Dice", lambda rng: dice)
             return int(mechanism.draw(cells, np.random.default_rng())[0])
 
         return law_of(draw)

@@ -9,8 +9,8 @@ from math import ceil, floor, log
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.dice import Dice
-from bruit.central.pruning import FLOOR, Pruning, pruning
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.pruning import FLOOR, Pruning, pruning
 from bruit.errors import InvalidArgument
 
 ROUNDINGS = 64.0 * 1024

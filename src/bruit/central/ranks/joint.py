@@ -19,10 +19,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central._joint_kernels import count_cells, sum_every_size, sum_every_size_apart, sum_forward
-from bruit.central.dice import Dice
-from bruit.central.pruning import FLOOR, LARGEST_WINDOW, Pruning, pruning
-from bruit.central.records import Person
+from bruit.central.ranks._joint_kernels import count_cells, sum_every_size, sum_every_size_apart, sum_forward
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.pruning import FLOOR, LARGEST_WINDOW, Pruning, pruning
+from bruit.central.ranks.records import Person
 
 LARGEST_GRID = 2**52
 """Cells, sub-cells included, are counted exactly in doubles."""

@@ -5,12 +5,12 @@ import pytest
 
 import bruit
 from bruit import central
-from bruit.central.dice import Dice
-from bruit.central.joint import Sums, joint_plan
-from bruit.central.probabilities import DECILES
-from bruit.central.rank_errors import rank_error
-from bruit.central.records import Person
-from bruit.central.recursive_quantiles import draw_recursively, recursive_plan
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.errors import rank_error
+from bruit.central.ranks.joint import Sums, joint_plan
+from bruit.central.ranks.probabilities import DECILES
+from bruit.central.ranks.records import Person
+from bruit.central.ranks.recursive import draw_recursively, recursive_plan
 from bruit.errors import InvalidArgument
 from bruit.privacy import exactly
 

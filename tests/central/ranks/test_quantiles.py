@@ -9,9 +9,10 @@ import pytest
 
 import bruit
 from bruit import central
-from bruit.central.private_quantiles import METHODS
-from bruit.central.records import in_order
-from bruit.central.spacings import Spacing
+from bruit.central.ranks.probabilities import as_probabilities
+from bruit.central.ranks.quantiles import METHODS
+from bruit.central.ranks.records import in_order
+from bruit.central.ranks.spacings import Spacing
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate
 
 AWKWARD = {
@@ -147,8 +148,8 @@ def test_digits_sort_as_numpy_does(rows):
 
 
 def test_rounding_of_floats_in_probabilities():
-    assert central.probabilities.as_probabilities(np.linspace(0, 1, 11)[1:-1]) == bruit.DECILES
-    assert central.probabilities.as_probabilities("1/3") == (Fraction(1, 3),)
+    assert as_probabilities(np.linspace(0, 1, 11)[1:-1]) == bruit.DECILES
+    assert as_probabilities("1/3") == (Fraction(1, 3),)
 
 
 @pytest.mark.parametrize("method", [None, "exponential", "recursive", "histogram", "inverse-sensitivity"])

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.dice import Dice
-from bruit.central.joint import draw_cuts as draw_jointly
-from bruit.central.joint import joint_plan
-from bruit.central.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
 from bruit.central.paying import equal_part, pay, require_price
-from bruit.central.probabilities import Probabilities, as_probabilities
-from bruit.central.pruning import LARGEST_EPSILON
-from bruit.central.rank_errors import rank_error
-from bruit.central.records import Person, parted, person_of, read_cells
-from bruit.central.recursive_quantiles import draw_recursively, recursive_plan
-from bruit.central.segments import Segments, draw_cell, near, segments, single_pruning
-from bruit.central.single_quantile import draw_quantile, single_plan
-from bruit.central.spacings import Spacing
-from bruit.central.threshold_quantiles import STEPS, draw_edges, threshold_plan
+from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.errors import rank_error
+from bruit.central.ranks.joint import draw_cuts as draw_jointly
+from bruit.central.ranks.joint import joint_plan
+from bruit.central.ranks.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
+from bruit.central.ranks.probabilities import Probabilities, as_probabilities
+from bruit.central.ranks.pruning import LARGEST_EPSILON
+from bruit.central.ranks.records import Person, parted, person_of, read_cells
+from bruit.central.ranks.recursive import draw_recursively, recursive_plan
+from bruit.central.ranks.segments import Segments, draw_cell, near, segments, single_pruning
+from bruit.central.ranks.single import draw_quantile, single_plan
+from bruit.central.ranks.spacings import Spacing
+from bruit.central.ranks.thresholds import STEPS, draw_edges, threshold_plan
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.privacy import Assumption, Exact, Pure, Release, exactly
@@ -78,7 +78,7 @@ def quantiles(
     wanted = as_probabilities(probabilities)
     price = require_price(budget, column.table, "central.quantiles")
     epsilon = min(equal_part(price, 1, "central.quantiles"), LARGEST_EPSILON)
-    person = person_of(column, price.neighbours, public_size=public_size)
+    person = person_of(column, price.neighbours, public_size=public_size, a_part=price.covers_a_part)
     question = Question(wanted, column.numbers, epsilon, person, steps, smoothing, spacing)
     mechanism = question.mechanism(method)
     assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()

@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.records import Person
-from bruit.central.single_quantile import rank_sensitivity
+from bruit.central.ranks.records import Person
+from bruit.central.ranks.single import rank_sensitivity
 from bruit.errors import InvalidArgument
 from bruit.randomness import discrete_laplace
 

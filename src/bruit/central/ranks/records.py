@@ -8,7 +8,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from bruit.central._sorting_kernels import add_times, sort_digits
+from bruit.central.ranks._sorting_kernels import add_times, sort_digits
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.randomness import uniform_below
@@ -36,15 +36,21 @@ class Person:
         return self.rows * (2 if self.exchanged else 1)
 
 
-def person_of(column: Column, neighbours: Neighbours, *, public_size: bool = False) -> Person:
+def person_of(column: Column, neighbours: Neighbours, *, public_size: bool = False, a_part: bool = False) -> Person:
     """What one person can change among the records of a column.
 
     A public size is taken at its word under REPLACE_ONE, where every row is one person's and none can be dropped: only
-    who made the table knows that it was not filtered by what the rows hold.
+    who made the table knows that it was not filtered by what the rows hold. Of `a_part`, a cell of a partition, the
+    size is never public: a replaced record can leave it.
     """
     exchanged = neighbours is REPLACE_ONE
     if public_size and not exchanged:
         raise InvalidArgument("public_size=True: under ADD_OR_REMOVE_ONE the size of a table is private; leave it out")
+    if public_size and a_part:
+        raise InvalidArgument(
+            "public_size=True with the budget of a cell: a replaced record can leave the cell, so that its size is "
+            "private; leave public_size out"
+        )
     if public_size and (column.table.person != EACH_ROW or column.numbers.missing is None):
         raise InvalidArgument(
             "public_size=True needs person=EACH_ROW and a stated missing=: otherwise a replaced row may be dropped"
