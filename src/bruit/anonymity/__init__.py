@@ -6,6 +6,14 @@ from bruit.anonymity.hierarchies import Hierarchy, Intervals, Prefixes, Tree, in
 from bruit.anonymity.marginals import Marginal, private_marginals
 from bruit.anonymity.notice import NOT_A_RELEASE
 from bruit.anonymity.pseudonyms import Pseudonymised, draw_pseudonym_key, pseudonymise
+from bruit.anonymity.reconstruction import (
+    HadamardQueries,
+    Reconstruction,
+    Recovery,
+    random_queries,
+    reconstruct,
+    simulate_reconstruction,
+)
 from bruit.anonymity.report import Report, report
 from bruit.anonymity.risk import Disclosure, Linkage, Risk, risk
 from bruit.anonymity.scan import Finding, Scan, scan
@@ -18,12 +26,15 @@ __all__ = [
     "Disclosure",
     "Finding",
     "Generalised",
+    "HadamardQueries",
     "Hierarchy",
     "Intervals",
     "Linkage",
     "Marginal",
     "Prefixes",
     "Pseudonymised",
+    "Reconstruction",
+    "Recovery",
     "Report",
     "Risk",
     "Scan",
@@ -36,8 +47,11 @@ __all__ = [
     "prefixes",
     "private_marginals",
     "pseudonymise",
+    "random_queries",
+    "reconstruct",
     "report",
     "risk",
     "scan",
+    "simulate_reconstruction",
     "tree",
 ]

@@ -124,4 +124,5 @@ def _moved(groups: Groups, shares: NDArray[np.float64], gaps: NDArray[np.float64
     part = level * (lengths[cross] - lengths[start]) - (areas[cross] - areas[start])
     part += (areas[stop] - areas[cross]) - level * (lengths[stop] - lengths[cross])
     before = areas[groups.value[groups.starts]]
-    return np.add(groups.summed(part), before)
+    moved: NDArray[np.float64] = groups.summed(part) + before
+    return moved

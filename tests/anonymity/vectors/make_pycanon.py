@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas
 from pycanon import anonymity
 
-NAMES = (
+COLUMNS = (
     "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
     "capital-loss hours-per-week native-country income"
-).split()
+)
 CASES = [
     (32561, ["age", "education", "marital-status", "race", "sex", "native-country"], "income"),
     (5000, ["sex", "race"], "hours-per-week"),
@@ -26,7 +26,7 @@ CASES = [
 def main() -> None:
     """Asks pycanon for each case."""
     path = Path(os.environ["BRUIT_DATA"]) / "adult" / "adult.data"
-    table = pandas.read_csv(path, names=NAMES, skipinitialspace=True, keep_default_na=False)
+    table = pandas.read_csv(path, names=COLUMNS.split(), skipinitialspace=True, keep_default_na=False)
     found = []
     for rows, quasi, sensitive in CASES:
         part = table.head(rows)
