@@ -45,6 +45,13 @@ NULLS = {
     "long vector": (rows(1.0), (np.zeros(6),) * 2),
     "text": (lambda data, samples, rng: rng.choice(["yes", "no"], samples), (0, 1)),
     "a constant": (lambda data, samples, rng: np.zeros(samples), (0, 1)),
+    "repeated values": (
+        lambda data, samples, rng: np.where(
+            rng.random(samples) < 0.5, rng.integers(0, 40, samples) * 1e6, rng.laplace(0, 1, samples)
+        ),
+        (0, 1),
+    ),
+    "mixed kinds": (lambda data, samples, rng: rng.integers(0, 9, samples).astype([np.uint64, float][data]), (0, 1)),
     "not a number": (
         lambda data, samples, rng: np.where(rng.random(samples) < 0.1, np.nan, rng.random(samples)),
         (0, 1),
@@ -119,6 +126,52 @@ def test_an_output_that_only_one_side_gives_is_found() -> None:
     assert not audit(
         leak, (False, True), claimed=1.0, samples=200_000, alarm=1e-9, rng=np.random.default_rng(17)
     ).passes
+
+
+@pytest.mark.parametrize("chance", [0.001, 0.003, 0.01])
+def test_a_rare_exact_publication_is_found(chance: float) -> None:
+    def leak(record: float, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.where(rng.random(samples) < chance, 1e9 + record, rng.laplace(record, 1, samples))
+
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        assert not audit(leak, (0.0, 1.0), claimed=1.0, samples=200_000, alarm=1e-6, rng=rng).passes
+
+
+KINDS = [(np.uint64, np.int64), (np.int64, np.float64), (np.int64, np.longlong), (object, np.int64)]
+
+
+@pytest.mark.parametrize(("one", "other"), KINDS, ids=str)
+def test_large_numbers_are_told_apart_whatever_arrays_they_come_in(one: type, other: type) -> None:
+    def published(record: int, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        return np.full(samples, 2**60 + record, dtype=one if record else other)
+
+    verdict = audit(published, (0, 1), claimed=0.1, samples=2000, alarm=1e-6, rng=np.random.default_rng(20))
+    assert not verdict.passes
+
+
+@pytest.mark.parametrize(("one", "other"), KINDS, ids=str)
+def test_equal_numbers_are_equal_whatever_arrays_they_come_in(one: type, other: type) -> None:
+    def same(record: int, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.integers(0, 3, samples).astype(one if record else other)
+
+    verdict = audit(same, (0, 1), claimed=0.1, samples=2000, alarm=1e-6, rng=np.random.default_rng(21))
+    assert verdict.passes
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        lambda outputs: np.stack([outputs > 0, outputs > 0], 1),
+        lambda outputs: outputs[outputs > 1] > 0,
+        lambda outputs: True,
+        lambda outputs: np.where(outputs > 0, 1.0, 0.0),
+        lambda outputs: (outputs > 0).astype(int),
+    ],
+)
+def test_an_event_that_does_not_say_yes_or_no_of_every_output_is_refused(event: Any) -> None:
+    with pytest.raises(InvalidArgument, match="one truth value for each"):
+        audit(laplace(1.0), (0.0, 1.0), claimed=1.0, samples=100, alarm=0.1, event=event)
 
 
 def test_a_declared_event_is_tried_on_every_sample_in_both_directions() -> None:

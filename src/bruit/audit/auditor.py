@@ -46,9 +46,9 @@ def audit(
     first, second = (_outputs(mechanism, data, samples, source) for data in pair)
     share = alarm / DIRECTIONS
     if event is not None:
+        happened = [_happened(event, outputs) for outputs in (first, second)]
         found = [
-            (_tested(event(one), event(other), alarm=share, delta=delta), "declared")
-            for one, other in ((first, second), (second, first))
+            (_tested(one, other, alarm=share, delta=delta), "declared") for one, other in (happened, happened[::-1])
         ]
     else:
         found = _learnt(*_numbered(first, second), alarm=share, delta=delta)
@@ -85,9 +85,19 @@ def _best_length(hits: NDArray[np.int64], others: NDArray[np.int64], trials: int
     return int(bounds.argmax()) + 1
 
 
+def _happened(event: Event, outputs: NDArray[Any]) -> NDArray[np.bool_]:
+    """What a declared event says of each output: a truth value for every one of them, and nothing else."""
+    said = np.asarray(event(outputs))
+    if said.dtype != np.bool_ or said.shape != (len(outputs),):
+        raise InvalidArgument(
+            f"the event gave {said.dtype} of shape {said.shape} for {len(outputs)} outputs; it must give one truth "
+            "value for each, such as lambda outputs: outputs > 0"
+        )
+    return said
+
+
 def _tested(inside: NDArray[np.bool_], outside: NDArray[np.bool_], *, alarm: float, delta: float) -> float:
-    hits, others = np.asarray(inside, bool).sum(), np.asarray(outside, bool).sum()
-    return float(epsilon_at_least(hits, others, len(inside), alarm=alarm, delta=delta))
+    return float(epsilon_at_least(inside.sum(), outside.sum(), len(inside), alarm=alarm, delta=delta))
 
 
 def _outputs(mechanism: Mechanism[Data], data: Data, samples: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -101,12 +111,38 @@ def _outputs(mechanism: Mechanism[Data], data: Data, samples: int, rng: np.rando
 
 
 def _numbered(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Numbers as they are; texts and the like by their place among all."""
-    if first.dtype.kind in "biuf" and second.dtype.kind in "biuf":
-        return first * 1, second * 1  # truth values become 0 and 1
-    both = np.concatenate([first, second])
-    places = np.unique(both.astype(str), return_inverse=True)[1].reshape(both.shape)
+    """Numbers as they are; texts, and numbers that one kind of array cannot hold exactly, by their place among all."""
+    kinds = {first.dtype.kind, second.dtype.kind}
+    if kinds <= set("biuf"):
+        common = np.result_type(first, second)
+        if all(np.can_cast(each.dtype, common, "safe") and _is_exact(each.dtype, common) for each in (first, second)):
+            return first * 1, second * 1  # truth values become 0 and 1
+        both = np.concatenate([first.astype(object), second.astype(object)])  # numbers of any size, compared exactly
+    elif len(kinds) == 1 and kinds <= set("USMmc"):
+        both = np.concatenate([first, second])
+    else:
+        both = np.concatenate([_written(first), _written(second)])
+    places = _places(both)
     return places[: len(first)], places[len(first) :]
+
+
+def _written(outputs: NDArray[Any]) -> NDArray[np.str_]:
+    """Objects as Python writes them: 1 and "1" differ."""
+    return np.asarray(np.frompyfunc(repr, 1, 1)(outputs.astype(object)), dtype=str)
+
+
+def _is_exact(own: np.dtype[Any], common: np.dtype[Any]) -> bool:
+    """Whether every number of one kind is a number of the other: 64-bit integers are not all floats."""
+    return own.kind not in "iu" or common.kind in "iu" or own.itemsize < common.itemsize
+
+
+def _places(outputs: NDArray[Any]) -> NDArray[np.int64]:
+    """The place of each value among the different ones; what is not a number, after all that are."""
+    empty = outputs != outputs
+    values, places = np.unique(outputs[~empty], return_inverse=True)
+    found = np.full(outputs.shape, len(values), np.int64)
+    found[~empty] = places.reshape(-1)
+    return found
 
 
 def _check(claimed: float, samples: int, alarm: float, delta: float) -> None:

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 DISTINCT = 256
-"""Up to so many different values each have a cell; beyond, values share cells of equal mass."""
+"""Up to so many different values each have a cell; beyond, only the most frequent, and the others share cells."""
+
+REPEATED = 20
+"""A value that came so often is an atom, however small its mass: a rare but exact publication is one."""
 
 JOINT = 4096
 """Up to so many cells the coordinates of a vector are looked at together; beyond, through one score."""
@@ -123,15 +126,18 @@ def learn(first: NDArray[Any], second: NDArray[Any]) -> Cells:
 
 
 def _learn_scalar(outputs: NDArray[Any]) -> ScalarCells:
-    """Every value an atom if they are few, else quantiles, of which the frequent ones are atoms."""
+    """Every value an atom if they are few, else quantiles, and the most frequent of the repeated values as atoms."""
     values, counts = np.unique(outputs, return_counts=True)
     if len(values) <= DISTINCT:
         return ScalarCells(values, values)
     edges = values[np.unique(np.searchsorted(counts.cumsum(), QUANTILES * len(outputs)))]
+    often = np.argsort(-counts, kind="stable")[:DISTINCT]
+    atoms = values[often[counts[often] >= REPEATED]]
     finite = edges[~np.isnan(edges)]
     if np.isnan(values[-1]):  # not-a-number sorts above every number
         finite = np.append(finite, values[-2])
-    return ScalarCells(np.unique(finite), np.intersect1d(finite, values[counts * DISTINCT >= len(outputs)]))
+    atoms = np.unique(atoms[~np.isnan(atoms)])
+    return ScalarCells(np.union1d(finite, atoms), atoms)
 
 
 def _learn_scored(parts: tuple[ScalarCells, ...], first: NDArray[Any], second: NDArray[Any]) -> ScoredCells:
