@@ -68,3 +68,14 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="one answer for each"):
         protocol.randomise({"x": [1], "y": [1, 2]})
     assert Faked(3, epsilon=1, attributes=2) != Faked(3, epsilon=1, attributes=3)
+
+
+@pytest.mark.parametrize("how", ["split", "sample", "fake"])
+def test_planning_agrees_with_itself(how: str) -> None:
+    protocol = Attributes(QUESTIONS, epsilon=1, how=how, other=True)  # type: ignore[arg-type]
+    people = protocol.answers_for(error=0.05)
+    assert max(protocol.expected_error(people).values()) <= 0.05 < max(protocol.expected_error(people - 1).values())
+    assert protocol.epsilon_for(error=0.05, answers=people) == pytest.approx(1, abs=2e-4)
+    assert protocol.at(1) == protocol
+    with pytest.raises(InvalidArgument, match="error"):
+        protocol.answers_for(error=2)

@@ -3,7 +3,7 @@
 import pytest
 
 from bruit.errors import InvalidArgument
-from bruit.local import KRR, OLH, choose
+from bruit.local import KRR, OLH, OneBitMean, PiecewiseMean, choose, choose_mean
 
 
 def test_few_answers_or_much_epsilon_ask_for_krr() -> None:
@@ -28,3 +28,14 @@ def test_the_choice_is_within_two_percent_of_the_least_variance(size: int, epsil
 def test_nobody_to_ask_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="answers"):
         choose(3, 1, 0)
+    with pytest.raises(InvalidArgument, match="answers"):
+        choose_mean(0, 1, 1, 0, grid=1)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1, 3, 6])
+def test_the_protocol_for_a_mean_is_within_two_percent_of_the_least_variance(epsilon: float) -> None:
+    choice = choose_mean(0, 100, epsilon, 1000, grid=1, missing=7)
+    assert choice.protocol.variance() / 1000 <= 1.02 * min(choice.deviations.values()) ** 2
+    assert choice.protocol.missing == 7
+    assert "1000 people" in str(choice)
+    assert isinstance(choice.protocol, OneBitMean if epsilon == 0.2 else PiecewiseMean)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import assert_law
+from laws import assert_law, binomial_window
 
 from bruit.errors import InvalidArgument
-from bruit.local import CountMeanSketch, HadamardSketch, protocol_from_json
+from bruit.local import CountMeanSketch, HadamardSketch, Tally, protocol_from_json
 from bruit.local.sketches import Sketch
 
 KINDS = [CountMeanSketch, HadamardSketch]
@@ -75,3 +75,51 @@ def test_shapes_that_make_no_sketch_are_refused() -> None:
         HadamardSketch(3, epsilon=1, width=100)
     with pytest.raises(InvalidArgument, match="hashes"):
         CountMeanSketch(3, epsilon=1, hashes=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_variance_of_drawn_tallies_is_the_closed_form(kind: type[Sketch]) -> None:
+    """40 000 families: how often two categories meet is binomial, and given that the support of each group is too."""
+    protocol, rng, draws = kind(4, epsilon=2, hashes=64, width=16), np.random.default_rng(3), 40_000
+    held, (true, false) = np.array([1000, 600, 400, 0]), protocol._chances
+    people, shares = held.sum(), held / held.sum()
+    raw = np.empty((draws, 4))
+    for category in range(4):
+        meet = rng.binomial(64, 1 / 16, (draws, 4)) / 64
+        meet[:, category] = 1
+        counts = rng.binomial(held, false + (true - false) * meet).sum(axis=1)
+        raw[:, category] = protocol.support.unmix(counts / people)
+    noise, collisions = protocol.support.noise_variance(shares, people), protocol.collision_deviation(shares) ** 2
+    assert raw.var(axis=0) == pytest.approx(noise + collisions, rel=0.05)
+    assert (collisions > 0.1 * noise).any()  # or the test would not see them
+    assert (np.abs(raw.mean(axis=0) - shares) < 6.5 * np.sqrt((noise + collisions) / draws)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("people", [200, 1_000_000])
+def test_intervals_allow_for_the_collisions_of_real_families(kind: type[Sketch], people: int) -> None:
+    """With a million people the noise is small and the collisions are not: 8 categories in each of 150 families."""
+    rng, covered, tried = np.random.default_rng(4), 0, 0
+    held = (people * np.array([0.5, 0.2, 0.1, 0.1, 0.05, 0.03, 0.02, 0])).astype(int)
+    for family in range(150):
+        protocol = kind(8, epsilon=3, hashes=32, width=16, family=family)
+        true, false = protocol._chances
+        meet = (protocol.places[:, None] == protocol.places[None]).mean(axis=2)
+        counts = rng.binomial(held, false + (true - false) * meet).sum(axis=1)
+        release = protocol.estimate(Tally(protocol, people, counts))
+        assert release.interval is not None
+        assert release.details["approximate"]
+        covered += int(((release.interval.low <= held / people) & (held / people <= release.interval.high)).sum())
+        tried += 8
+    assert covered >= binomial_window(tried, 0.95, 1e-9)[0]
+    assert people == 200 or release.details["collisions"].max() > 0.005
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planning_agrees_with_itself(kind: type[Sketch]) -> None:
+    protocol = kind(10, epsilon=1)
+    people = protocol.answers_for(error=0.02)
+    assert protocol.expected_error(people) <= 0.02 < protocol.expected_error(people - 1)
+    assert protocol.epsilon_for(error=0.02, answers=people) == pytest.approx(1, abs=2e-4)
+    with pytest.raises(InvalidArgument, match="out of reach"):
+        kind(10, epsilon=1, hashes=2, width=2).answers_for(error=0.02)  # no number of people undoes collisions

@@ -3,7 +3,7 @@
 from bruit.local.answers import Answers
 from bruit.local.attributes import Attributes, Faked
 from bruit.local.basic_rappor import BasicRappor
-from bruit.local.choosing import Choice, choose
+from bruit.local.choosing import Choice, choose, choose_mean
 from bruit.local.client import Client
 from bruit.local.evolving import LOLOHA
 from bruit.local.files import read_protocol, read_reports, tally_files, tally_files_on_spark, write_reports
@@ -74,6 +74,7 @@ __all__ = [
     "Warner",
     "WindowTally",
     "choose",
+    "choose_mean",
     "decode",
     "detection_limit",
     "drawn_tally",

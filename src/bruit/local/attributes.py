@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bruit.channels import ONE, checked_epsilon, log_above
 from bruit.errors import InvalidArgument
+from bruit.local import planning
 from bruit.local.answers import Categories
 from bruit.local.estimate import estimate
 from bruit.local.krr import KRR
@@ -166,6 +167,38 @@ class Attributes:
                 one.value, whole, f"local.Attributes.{self.how}", one.labels, one.interval, one.noise, one.details
             )
         return found
+
+    # ------------------------------------------------------------ before anyone is asked
+    def expected_error(self, answers: int, *, share: float | None = None, confidence: float = 0.95) -> dict[str, float]:
+        """The half-width of the interval of a share (by default the worst) of each attribute after so many people.
+
+        With `sample`, an attribute has one answer in d: as many people as there are attributes, at least.
+        """
+        people = planning.checked_answers(answers) // (len(self.protocols) if self.how == "sample" else 1)
+        return {name: one.expected_error(people, share=share, confidence=confidence) for name, one in self.protocols}
+
+    def answers_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
+        """How many people must answer for a half-width of at most `error` in every attribute."""
+        least = len(self.protocols)
+
+        def worst(people: int) -> float:
+            return max(self.expected_error(max(people, least), share=share, confidence=confidence).values())
+
+        return max(least if self.how == "sample" else 1, planning.least_answers(worst, planning.share_error(error)))
+
+    def epsilon_for(self, *, error: float, answers: int, share: float | None = None, confidence: float = 0.95) -> float:
+        """The least epsilon of the whole person, to four decimals, for a half-width of `error` in every attribute."""
+
+        def worst(epsilon: float) -> float:
+            return max(self.at(epsilon).expected_error(answers, share=share, confidence=confidence).values())
+
+        return planning.epsilon_for(worst, planning.share_error(error))
+
+    def at(self, epsilon: float) -> Attributes:
+        """The same questions, asked in the same way, at another epsilon."""
+        other = self.protocols[0][1].answers.other
+        questions: dict[str, Categories] = {name: one.answers.listed for name, one in self.protocols}
+        return Attributes(questions, epsilon=epsilon, how=self.how, other=other)
 
     def privacy(self) -> Pure:
         """The loss of one person, all answers together."""

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from bruit.errors import InvalidArgument
 from bruit.local.answers import Categories
 from bruit.local.hadamard import HadamardResponse
 from bruit.local.hashing import OLH
 from bruit.local.krr import KRR
+from bruit.local.mean import OneBitMean
+from bruit.local.planning import checked_answers
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.subset import SubsetSelection
 from bruit.local.unary import OUE, SUE
+from bruit.local.window import PiecewiseMean
 from bruit.privacy import Exact
 
 _CANDIDATES: Final = (KRR, HadamardResponse, OLH, SubsetSelection, OUE, SUE)  # by the size of a report
 _CLOSE: Final = 1.02  # a variance within two percent of the least is as good, and the shorter report wins
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The protocol with the least variance for rare answers, and why."""
+P = TypeVar("P")
 
-    protocol: FrequencyProtocol
+
+@dataclass(frozen=True)
+class Choice(Generic[P]):
+    """The protocol with the least variance, and why."""
+
+    protocol: P
     why: str
     deviations: dict[str, float]
 
@@ -31,16 +36,15 @@ class Choice:
         return f"{type(self.protocol).__name__}: {self.why}"
 
 
-def choose(categories: Categories, epsilon: Exact, answers: int, *, other: bool = False) -> Choice:
+def choose(categories: Categories, epsilon: Exact, answers: int, *, other: bool = False) -> Choice[FrequencyProtocol]:
     """The protocol with the least variance of a share, averaged over k categories, among reports of reasonable size.
 
     The variances are those of a population with equal shares, (s (1 - s)) / (n (p - q)^2) at f = 1/k; where two are
     within two percent the one with the shorter report is taken.
     """
-    if isinstance(answers, bool) or not isinstance(answers, int) or answers < 1:
-        raise InvalidArgument(f"answers={answers!r} must be a whole number, at least 1: how many people will answer")
+    checked_answers(answers)
     listed = categories if isinstance(categories, int) else tuple(categories)
-    made = [kind(listed, epsilon=epsilon, other=other) for kind in _CANDIDATES]
+    made: list[FrequencyProtocol] = [kind(listed, epsilon=epsilon, other=other) for kind in _CANDIDATES]
     size = len(made[0].answers)
     deviations = {type(one).__name__: float(one.support.variance(1 / size, answers)) ** 0.5 for one in made}
     least = min(deviations.values())
@@ -53,3 +57,26 @@ def choose(categories: Categories, epsilon: Exact, answers: int, *, other: bool 
         f"{1.96 * deviations[runner]:.2g}"
     )
     return Choice(chosen, why, deviations)
+
+
+def choose_mean(
+    low: Exact, high: Exact, epsilon: Exact, answers: int, *, grid: Exact, missing: Exact | None = None
+) -> Choice[OneBitMean | PiecewiseMean]:
+    """The protocol whose mean has the least variance at the number where it is largest: one bit, the window, or both.
+
+    Where two are within two percent the one with the shorter report is taken.
+    """
+    people = checked_answers(answers)
+    made: dict[str, OneBitMean | PiecewiseMean] = {
+        "OneBitMean": OneBitMean(low, high, grid=grid, epsilon=epsilon, missing=missing),
+        "PiecewiseMean": PiecewiseMean(low, high, grid=grid, epsilon=epsilon, missing=missing),
+        "PiecewiseMean, mixed": PiecewiseMean(low, high, grid=grid, epsilon=epsilon, missing=missing, mixed=True),
+    }
+    deviations = {name: (one.variance() / people) ** 0.5 for name, one in made.items()}
+    name = next(name for name, one in deviations.items() if one <= min(deviations.values()) * _CLOSE**0.5)
+    runner = min((other for other in deviations if other != name), key=deviations.__getitem__)
+    why = (
+        f"from {low} to {high}, with epsilon {float(made[name].epsilon):g} and {answers} people, the mean comes out "
+        f"with a standard error of at most {deviations[name]:.2g}; {runner} would reach {deviations[runner]:.2g}"
+    )
+    return Choice(made[name], why, deviations)

@@ -36,11 +36,11 @@ def expected_error(support: Support, answers: int, *, share: float | None, confi
     return float(np.max((high - low) / np.abs(support.gap))) / 2
 
 
-def answers_for(support: Support, error: float, *, share: float | None, confidence: float) -> int:
-    """The least number of answers whose expected error is at most `error`."""
+def share_error(error: float) -> float:
+    """A half-width of the interval of a share."""
     if not 0 < error <= 1:
         raise InvalidArgument(f"error={error} must be above 0 and at most 1: the half-width of a share")
-    return least_answers(lambda n: expected_error(support, n, share=share, confidence=confidence), error)
+    return error
 
 
 def least_answers(error_at: Callable[[int], float], error: float) -> int:

@@ -119,12 +119,15 @@ class FrequencyProtocol(ABC):
 
     def answers_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
         """How many people must answer for a half-width of at most `error`."""
-        return planning.answers_for(self.support, error, share=share, confidence=confidence)
+        return planning.least_answers(
+            lambda n: self.expected_error(n, share=share, confidence=confidence), planning.share_error(error)
+        )
 
     def epsilon_for(self, *, error: float, answers: int, share: float | None = None, confidence: float = 0.95) -> float:
         """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
         return planning.epsilon_for(
-            lambda epsilon: self.at(epsilon).expected_error(answers, share=share, confidence=confidence), error
+            lambda epsilon: self.at(epsilon).expected_error(answers, share=share, confidence=confidence),
+            planning.share_error(error),
         )
 
     def at(self, epsilon: float) -> Self:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,11 +17,14 @@ from bruit.errors import InvalidArgument
 from bruit.local import bits, bloom
 from bruit.local.answers import Answers, Categories, answers
 from bruit.local.checking import checked_bits
+from bruit.local.estimate import Adjustment, Method
 from bruit.local.hadamard import transformed
+from bruit.local.planning import two_sided
 from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
+from bruit.local.tally import Tally
 from bruit.local.unary import symmetric_weights
-from bruit.privacy import Exact
+from bruit.privacy import Covers, Exact, Interval, Release
 from bruit.randomness import bernoulli, uniform_below
 
 
@@ -31,6 +35,10 @@ class Sketch(FrequencyProtocol):
     Two answers share a place of a random hash with chance 1 / width, so a wrong answer is supported with chance
     q + (p - q) / width. That is the mean over families of hashes: within one family a category is biased by the few it
     collides with, the less the more hashes there are. `family` numbers the family.                       [Apple 2017]
+
+    Over families that bias has mean zero and variance sum of f_u^2 over the other categories / (hashes (width - 1)),
+    however many people answer: the share of hashes under which two categories meet is binomial / hashes. Intervals
+    are widened by its normal half-width and marked approximate.
     """
 
     answers: Answers
@@ -77,6 +85,40 @@ class Sketch(FrequencyProtocol):
         """A report supports the categories whose place it supports."""
         true, false = self._chances
         return Support(true, false + (true - false) / self.width)
+
+    def collision_deviation(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The deviation, over families, of each category's share from collisions with those of the given shares."""
+        squares = np.asarray(shares, float) ** 2
+        return np.asarray(np.sqrt((squares.sum() - squares) / (self.hashes * (self.width - 1))))
+
+    def estimate(
+        self,
+        tally: Tally,
+        confidence: float = 0.95,
+        *,
+        covers: Covers = Covers.POPULATION,
+        method: Method = "exact",
+        joint: bool = False,
+        adjust: Adjustment = "none",
+    ) -> Release[NDArray[np.float64]]:
+        """The share of each category, with intervals that allow for the collisions of this family of hashes."""
+        plain = super().estimate(tally, confidence, covers=covers, method=method, joint=joint, adjust=adjust)
+        raw = plain.details["raw"]
+        each = 1 - (1 - confidence) / len(raw) if joint else confidence
+        collisions = self.collision_deviation(np.clip(raw, 0, 1))
+        low, high = (plain.details[end] for end in ("raw_low", "raw_high"))
+        low, high = low - two_sided(each) * collisions, high + two_sided(each) * collisions
+        error = np.hypot(plain.details["standard_error"], collisions)
+        ends = {"raw_low": low, "raw_high": high, "standard_error": error}
+        details = {**plain.details, **ends, "collisions": collisions, "approximate": True}
+        interval = Interval(np.clip(low, 0, 1), np.clip(high, 0, 1), confidence, covers, joint)
+        return replace(plain, interval=interval, details=details)
+
+    def expected_error(self, answers: int, *, share: float | None = None, confidence: float = 0.95) -> float:
+        """As for any protocol, and the collisions at their worst: when all the others hold one answer."""
+        others = 1.0 if share is None else 1 - share
+        plain = super().expected_error(answers, share=share, confidence=confidence)
+        return plain + two_sided(confidence) * others / math.sqrt(self.hashes * (self.width - 1))
 
     def settings(self) -> dict[str, Any]:
         """The epsilon asked for and the shape of the sketch."""
