@@ -1,0 +1,178 @@
+"""What a model is made of, and whether its samples keep to themselves, told before any data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_iter
+
+from bruit.deep.rules import rule_of
+from bruit.deep.watching import Call, watched
+from bruit.errors import InvalidArgument, NotPrivate
+
+MIXES = (nn.modules.batchnorm._BatchNorm,)
+"""Layers whose output for one sample depends on the others."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """The layers that have a rule, by their path, and the names of the parameters that are left to the fallback."""
+
+    ruled: Mapping[str, nn.Module]
+    rest: tuple[str, ...]
+    names: Mapping[int, str] = field(repr=False)
+
+    def name_of(self, parameter: Tensor) -> str:
+        """The first name of a parameter; one that is tied has several."""
+        return self.names[id(parameter)]
+
+    @staticmethod
+    def layer_of(name: str) -> str:
+        """The path of the layer that a parameter is of."""
+        return name.rpartition(".")[0]
+
+
+def examine(model: nn.Module, example: Sequence[Tensor]) -> Structure:
+    """Sorts the trainable parameters of a model, or says which part cannot be trained privately and what to do.
+
+    `example` has the shapes and types of the inputs, batch first; its values are not looked at.
+    """
+    require_separate_layers(model)
+    names = {id(parameter): name for name, parameter in model.named_parameters() if parameter.requires_grad}
+    if not names:
+        raise InvalidArgument("the model has no trainable parameter: set requires_grad_(True) on those to train")
+    owners = [(path, layer) for path, layer in model.named_modules() if _trains(layer)]
+    loose = _used_elsewhere(model, example) | {
+        id(p) for _, layer in owners if rule_of(layer) is None for p in layer.parameters(recurse=False)
+    }
+    rest = tuple(name for key, name in names.items() if key in loose)
+    ruled = {
+        path: layer
+        for path, layer in owners
+        if rule_of(layer) is not None and any(id(p) not in loose for p in _trainable(layer))
+    }
+    _require_samples_first(model, ruled, example)
+    _require_separate_samples(model, example)
+    return Structure(ruled, rest, names)
+
+
+def require_separate_layers(model: nn.Module) -> None:
+    """Refuses layers that are known to mix the samples of a batch."""
+    for path, layer in model.named_modules():
+        tracks = isinstance(layer, nn.modules.instancenorm._InstanceNorm) and layer.track_running_stats
+        if isinstance(layer, MIXES) or tracks:
+            raise NotPrivate(
+                f"the layer {path or '(the model)'!r} is a {type(layer).__name__}, which mixes the samples of a "
+                "batch, so that no sample has a gradient of its own: model = bruit.deep.replace_batch_norm(model) "
+                "puts group norms in its place"
+            )
+
+
+def _trainable(layer: nn.Module) -> list[nn.Parameter]:
+    return [parameter for parameter in layer.parameters(recurse=False) if parameter.requires_grad]
+
+
+def _trains(layer: nn.Module) -> bool:
+    return bool(_trainable(layer))
+
+
+class _Uses(TorchFunctionMode):
+    """Notes every parameter that a function was given outside the call of the layer it belongs to."""
+
+    def __init__(self, homes: Mapping[int, set[int]]) -> None:
+        super().__init__()
+        self.homes, self.inside, self.elsewhere = homes, list[int](), set[int]()
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        for value in tree_iter((args, kwargs)):
+            known = self.homes.get(id(value))
+            if known is not None and _computes(function) and not (self.inside and self.inside[-1] in known):
+                self.elsewhere.add(id(value))
+        return function(*args, **(kwargs or {}))
+
+
+def _computes(function: Callable[..., Any]) -> bool:
+    """Whether a function uses values: reading an attribute such as .shape or .device does not."""
+    return getattr(function, "__name__", "") not in ("__get__", "dim", "size", "__hash__", "numel")
+
+
+def _used_elsewhere(model: nn.Module, example: Sequence[Tensor]) -> set[int]:
+    """The parameters that the model uses outside the layers they belong to, by one pass over zeros."""
+    homes: dict[int, set[int]] = {}
+    for layer in model.modules():
+        for parameter in _trainable(layer):
+            homes.setdefault(id(parameter), set()).add(id(layer))
+    uses = _Uses(homes)
+    with torch.no_grad(), uses, _stack(model, uses.inside):
+        model(*(_zeros(part, 2) for part in example))
+    return uses.elsewhere
+
+
+@contextmanager
+def _stack(model: nn.Module, inside: list[int]) -> Iterator[None]:
+    """Keeps the list of the layers that are being called."""
+    handles = []
+    for layer in model.modules():
+        handles.append(layer.register_forward_pre_hook(lambda layer, _: inside.append(id(layer))))
+        handles.append(layer.register_forward_hook(lambda *_: _left(inside)))
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _left(inside: list[int]) -> None:
+    inside.pop()
+
+
+def _zeros(part: Tensor, batch: int) -> Tensor:
+    return torch.zeros((batch, *part.shape[1:]), dtype=part.dtype, device=part.device)
+
+
+def _require_samples_first(model: nn.Module, ruled: Mapping[str, nn.Module], example: Sequence[Tensor]) -> None:
+    """Refuses a layer whose first dimension is not the samples', whatever the size of the batch."""
+    anchor = torch.zeros((), device=example[0].device, requires_grad=True)
+    for batch in (2, 3):
+        with watched(ruled, anchor) as calls:
+            model(*(_zeros(part, batch) for part in example))
+        for call in calls:
+            require_rows(call, batch)
+
+
+def require_rows(call: Call, batch: int) -> None:
+    """Refuses a call that was not given one row for each sample."""
+    if len(call.inputs) != batch:
+        raise InvalidArgument(
+            f"the layer {call.path!r} was given {len(call.inputs)} rows for {batch} samples: samples must come first "
+            "in every layer (batch_first=True), so that each one's gradient can be told"
+        )
+
+
+def _require_separate_samples(model: nn.Module, example: Sequence[Tensor]) -> None:
+    """Refuses a model in which the output of one sample moves with the input of another."""
+    inputs = [_zeros(part, 3) for part in example]
+    for place, part in enumerate(inputs):
+        if part.is_floating_point():
+            inputs[place] = torch.linspace(-1, 1, part.numel(), dtype=part.dtype, device=part.device).view(part.shape)
+            inputs[place].requires_grad_()
+    moving = [part for part in inputs if part.requires_grad]
+    if not moving:
+        return
+    with torch.enable_grad():
+        outputs = model(*inputs)
+        first = sum(value[0].float().sum() for value in tree_iter(outputs) if isinstance(value, Tensor))
+    found = torch.autograd.grad(first, moving, allow_unused=True) if isinstance(first, Tensor) else ()
+    if any(gradient is not None and bool(gradient[1:].any()) for gradient in found):
+        raise NotPrivate(
+            "the output of one sample moves with the input of another: somewhere the model computes over the batch; "
+            "samples come first in every tensor and must not be averaged or normalised together"
+        )

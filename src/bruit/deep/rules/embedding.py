@@ -1,0 +1,47 @@
+"""A table looked up by integers."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from bruit.deep.shares import Share, emptied, wide
+
+
+def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
+    """The gradient of a row is the sum of the output gradients at the positions that looked it up."""
+    if not layer.weight.requires_grad:
+        return {}
+    outputs = outputs.reshape(len(outputs), -1, outputs.shape[-1])
+    return {"weight": Rows(layer, inputs.reshape(len(inputs), -1), outputs)}
+
+
+class Rows:
+    """Gradients of a table, of which a sample touches few rows."""
+
+    def __init__(self, layer: nn.Embedding, looked_up: Tensor, outputs: Tensor) -> None:
+        self.layer, self.looked_up = layer, looked_up
+        if layer.padding_idx is not None:
+            outputs = outputs.masked_fill((looked_up == layer.padding_idx).unsqueeze(-1), 0)
+        self.outputs = outputs
+
+    def squares(self) -> Tensor:
+        """Σ_tt' [row_t = row_t'] (g_t·g_t')."""
+        outputs = wide(self.outputs)
+        same = self.looked_up.unsqueeze(2) == self.looked_up.unsqueeze(1)
+        return ((outputs @ outputs.mT) * same).sum((1, 2)).clamp(min=0)
+
+    def per_sample(self) -> Tensor:
+        outputs = wide(self.outputs)
+        gradients = outputs.new_zeros(len(outputs), *self.layer.weight.shape)
+        places = self.looked_up.unsqueeze(-1).expand_as(outputs)
+        return gradients.scatter_add_(1, places, outputs)
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        scaled = wide(self.outputs)
+        scaled = scaled * weights.to(scaled.dtype).view(-1, 1, 1)
+        total = torch.zeros(self.layer.weight.shape, dtype=scaled.dtype, device=scaled.device)
+        return total.index_add_(0, self.looked_up.flatten(), scaled.flatten(0, 1))
+
+    def without(self, dropped: Tensor) -> Rows:
+        return Rows(self.layer, self.looked_up, emptied(self.outputs, dropped))

@@ -1,0 +1,111 @@
+"""What each sample of a batch adds to the gradient of one parameter, kept in the form that is cheapest to measure.
+
+A share answers three questions: the squared norm of every sample's gradient, the gradients themselves, and their
+weighted sum. Books are kept during one backward pass; the sum needs no second one.        [Bu et al. 2023]
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class Share(Protocol):
+    """The gradients of one parameter, sample by sample."""
+
+    def squares(self) -> Tensor:
+        """The squared norm of each sample's gradient, in float32 or wider."""
+
+    def per_sample(self) -> Tensor:
+        """Every sample's gradient: batch first, then the parameter's shape."""
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        """The sum of the gradients, each times its weight."""
+
+    def without(self, dropped: Tensor) -> Share:
+        """The same with the gradients of some samples set to zero, whatever they held."""
+
+
+class Kept:
+    """Gradients that are small enough to be held as they are."""
+
+    def __init__(self, gradients: Tensor) -> None:
+        self.gradients = wide(gradients)
+
+    def squares(self) -> Tensor:
+        return self.gradients.flatten(1).square().sum(1)
+
+    def per_sample(self) -> Tensor:
+        return self.gradients
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        return weighted_rows(weights, self.gradients)
+
+    def without(self, dropped: Tensor) -> Kept:
+        return Kept(emptied(self.gradients, dropped))
+
+
+class Products:
+    """Sums over positions of outer products, g_bt a_btᵀ: what a linear layer has.
+
+    ‖Σ_t g_t a_tᵀ‖² = Σ_tt' (a_t·a_t')(g_t·g_t'), which costs T²(D+P) where the gradient itself costs T·D·P and D·P
+    numbers of room; the cheaper of the two is taken.                                          [Bu et al. 2023, §3]
+    """
+
+    def __init__(self, inputs: Tensor, outputs: Tensor) -> None:
+        """Inputs of shape (batch, positions, D) and output gradients (batch, positions, P)."""
+        self.inputs, self.outputs = inputs, outputs
+        self._held: Tensor | None = None
+
+    def squares(self) -> Tensor:
+        inputs, outputs = wide(self.inputs), wide(self.outputs)
+        if inputs.shape[1] == 1:
+            return inputs.square().sum((1, 2)) * outputs.square().sum((1, 2))
+        if gram_is_cheaper(inputs.shape[1], inputs.shape[2], outputs.shape[2]):
+            return gram_squares(inputs, outputs)
+        self._held = outputs.mT @ inputs
+        return self._held.flatten(1).square().sum(1)
+
+    def per_sample(self) -> Tensor:
+        return self._held if self._held is not None else wide(self.outputs).mT @ wide(self.inputs)
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        if self._held is not None:
+            return weighted_rows(weights, self._held)
+        inputs, outputs = wide(self.inputs), wide(self.outputs)
+        each = weights.to(inputs.dtype).view(-1, 1, 1)
+        if inputs.shape[2] < outputs.shape[2]:  # the narrower of the two is scaled
+            inputs = inputs * each
+        else:
+            outputs = outputs * each
+        return outputs.flatten(0, 1).mT @ inputs.flatten(0, 1)
+
+    def without(self, dropped: Tensor) -> Products:
+        return Products(emptied(self.inputs, dropped), emptied(self.outputs, dropped))
+
+
+def weighted_rows(weights: Tensor, gradients: Tensor) -> Tensor:
+    """Σ_b weight_b · gradient_b."""
+    return (weights.to(gradients.dtype) @ gradients.flatten(1)).view(gradients.shape[1:])
+
+
+def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
+    """Whether the products between positions cost less than the gradient of one sample."""
+    return positions * (inputs + outputs) < inputs * outputs
+
+
+def gram_squares(inputs: Tensor, outputs: Tensor) -> Tensor:
+    """Σ_tt' (a_t·a_t')(g_t·g_t') for every sample; rounding must not make it negative."""
+    return ((inputs @ inputs.mT) * (outputs @ outputs.mT)).sum((1, 2)).clamp(min=0)
+
+
+def wide(values: Tensor) -> Tensor:
+    """The values in float32 where they were narrower: norms and sums are never accumulated in 16 bits."""
+    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
+
+
+def emptied(values: Tensor, dropped: Tensor) -> Tensor:
+    """The values with the rows of some samples set to zero; a product with zero would keep what is not a number."""
+    return values.masked_fill(dropped.view(-1, *[1] * (values.dim() - 1)), 0)

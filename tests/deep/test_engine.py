@@ -1,0 +1,119 @@
+"""The clipped sum, against differentiating every sample by itself."""
+
+import pytest
+import torch
+from deep.models import MODELS, each_loss, made
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+from bruit.deep import Clipping, Engine, examine
+
+torch.set_num_threads(1)
+
+
+def oracle(model: nn.Module, inputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    """Every sample's gradient of every parameter, by vmap(grad)."""
+    chosen = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
+
+    def one(parameters: dict[str, Tensor], sample: Tensor, target: Tensor) -> Tensor:
+        return each_loss(functional_call(model, parameters, (sample[None],)), target[None]).sum()
+
+    return vmap(grad(one), in_dims=(None, 0, 0))(chosen, inputs, targets)
+
+
+def engine(model: nn.Module, inputs: Tensor, *, bound: float, how: Clipping = Clipping.FLAT, **more: object) -> Engine:
+    return Engine(model, examine(model, (inputs,)), each_loss, bound, how, **more)  # type: ignore[arg-type]
+
+
+def median_norm(gradients: dict[str, Tensor]) -> float:
+    return torch.stack([g.flatten(1).square().sum(1) for g in gradients.values()]).sum(0).sqrt().median().item()
+
+
+def by_hand(gradients: dict[str, Tensor], bound: float, how: Clipping) -> dict[str, Tensor]:
+    squares = {name: g.flatten(1).square().sum(1) for name, g in gradients.items()}
+    whole = torch.stack(list(squares.values())).sum(0).sqrt()
+    layers = {name.rpartition(".")[0] for name in gradients}
+    total = {}
+    for name, each in gradients.items():
+        if how is Clipping.PER_LAYER:
+            own = [s for other, s in squares.items() if other.rpartition(".")[0] == name.rpartition(".")[0]]
+            weights = (bound / len(layers) ** 0.5 / torch.stack(own).sum(0).sqrt()).clamp(max=1)
+        elif how is Clipping.AUTOMATIC:
+            weights = bound / (whole + 0.01)
+        else:
+            weights = (bound / whole).clamp(max=1)
+        total[name] = torch.tensordot(weights, each, 1)
+    return total
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_every_rule_gives_the_gradients_of_vmap_grad(case: str) -> None:
+    model, inputs, targets = made(case)
+    wanted = oracle(model, inputs, targets)
+    shares = engine(model, inputs, bound=1.0).shares((inputs,), targets)
+    assert set(shares) == set(wanted)
+    for name, share in shares.items():
+        squares = wanted[name].flatten(1).square().sum(1)
+        torch.testing.assert_close(share.squares(), squares, rtol=1e-12, atol=1e-14)
+        torch.testing.assert_close(share.per_sample().view_as(wanted[name]), wanted[name], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_the_clipped_sum_is_that_of_vmap_grad(case: str) -> None:
+    model, inputs, targets = made(case)
+    gradients = oracle(model, inputs, targets)
+    bound = median_norm(gradients)
+    found = engine(model, inputs, bound=bound).clipped_sum((inputs,), targets, torch.ones(5))
+    for name, wanted in by_hand(gradients, bound, Clipping.FLAT).items():
+        torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", Clipping)
+@pytest.mark.parametrize("case", ["linear", "conv2d", "attention", "tied and called twice", "bare, unknown, borrowed"])
+def test_every_way_to_clip(case: str, how: Clipping) -> None:
+    model, inputs, targets = made(case)
+    gradients = oracle(model, inputs, targets)
+    bound = median_norm(gradients)
+    found = engine(model, inputs, bound=bound, how=how).clipped_sum((inputs,), targets, torch.ones(5))
+    for name, wanted in by_hand(gradients, bound, how).items():
+        torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", Clipping)
+@pytest.mark.parametrize("precision", [None, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("case", ["linear, gram", "conv2d", "conv2d, gram", "embedding", "attention", "in place"])
+def test_no_sample_adds_more_than_the_bound(case: str, precision: torch.dtype | None, how: Clipping) -> None:
+    model, inputs, targets = made(case, dtype=torch.float32)
+    clipping = engine(model, inputs, bound=0.01, how=how, precision=precision)
+    for sample in range(5):
+        alone = torch.zeros(5)
+        alone[sample] = 1
+        found = clipping.clipped_sum((inputs,), targets, alone)
+        norm = torch.cat([g.flatten() for g in found.values()]).double().norm().item()
+        assert 0 < norm <= 0.01
+
+
+@pytest.mark.parametrize(
+    "case", ["linear", "linear, instantiated", "conv2d", "conv2d, gram", "bare, unknown, borrowed"]
+)
+def test_rule_2_a_sample_that_is_no_number_counts_as_zero(case: str) -> None:
+    model, inputs, targets = made(case)
+    clipping = engine(model, inputs, bound=0.5)
+    spoilt = inputs.clone()
+    spoilt[2] = torch.nan
+    spoilt[4] = torch.inf
+    found = clipping.clipped_sum((spoilt,), targets, torch.ones(5))
+    wanted = clipping.clipped_sum((inputs,), targets, torch.tensor([1.0, 1, 0, 1, 0]))
+    for name in wanted:
+        torch.testing.assert_close(found[name], wanted[name], rtol=1e-12, atol=1e-12)
+
+
+def test_the_model_is_left_as_it_was() -> None:
+    model, inputs, targets = made("frozen bias in front")
+    before = [(name, p.requires_grad, p.clone()) for name, p in model.named_parameters()]
+    engine(model, inputs, bound=1.0).clipped_sum((inputs,), targets, torch.ones(5))
+    for (name, trained, value), (now, p) in zip(before, model.named_parameters(), strict=True):
+        assert (name, trained) == (now, p.requires_grad)
+        assert torch.equal(value, p)
+        assert p.grad is None
+    assert not any(layer._forward_hooks or layer._forward_pre_hooks for layer in model.modules())
