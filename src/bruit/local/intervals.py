@@ -7,7 +7,7 @@ interval of s that covers makes an interval of f that covers, whatever the noise
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from bruit.privacy import Covers
 
 Method = Literal["exact", "wilson", "mid-p"]
 
+_SPREAD: Final = 5.0  # the variance from which a number of supporting reports is normal enough
+
 
 def share_interval(
     counts: NDArray[np.int64], answers: int, support: Support, *, confidence: float, method: Method, covers: Covers
@@ -29,27 +31,39 @@ def share_interval(
     if covers not in (Covers.POPULATION, Covers.TABLE):
         raise InvalidArgument(f"covers={covers!r}: a share is that of the population or of this table")
     if method == "wilson":
-        return _score(counts / answers, answers, support, z, covers)
+        return _wilson(counts, answers, support, z, covers)
     makers: dict[str, Callable[[NDArray[np.int64], int, float], Bounds]] = {"exact": clopper_pearson, "mid-p": mid_p}
     if method not in makers:
         raise InvalidArgument(f"method={method!r}: give 'exact', 'wilson' or 'mid-p'")
     return _ordered(*map(support.unmix, makers[method](counts, answers, alpha)))
 
 
-def _score(seen: NDArray[np.float64], answers: int, support: Support, z: float, covers: Covers) -> Bounds:
-    """The shares f whose distance from the seen one is at most z deviations of their own: (s - s(f))^2 <= z^2 v(f) / n.
+def _wilson(counts: NDArray[np.int64], answers: int, support: Support, z: float, covers: Covers) -> Bounds:
+    """The score interval; for a table that of two binomial laws, where their noise is spread enough to be normal."""
+    seen = counts / answers
+    low, high = _population_score(seen, answers, support, z)
+    if covers is Covers.POPULATION:
+        return low, high
+    noise = support.noise_variance(np.clip(support.unmix(seen), 0, 1), answers) * support.gap**2 * answers**2
+    own_low, own_high = _table_score(seen, answers, support, z)
+    return np.where(noise < _SPREAD, low, own_low), np.where(noise < _SPREAD, high, own_high)
 
-    For a population v = s (1 - s) [Wilson 1927]; for this table v = f p (1 - p) + (1 - f) q (1 - q), two binomial laws.
-    Both are quadratic in f.
+
+def _population_score(seen: NDArray[np.float64], answers: int, support: Support, z: float) -> Bounds:
+    """The chances s within z of their own deviations from the seen one, (seen - s)^2 <= z^2 s (1 - s) / n, unmixed.
+
+    [Wilson 1927]
     """
+    scale = z * z / answers
+    centre = (seen + scale / 2) / (1 + scale)
+    spread = np.sqrt(scale * seen * (1 - seen) + scale**2 / 4) / (1 + scale)
+    return _ordered(support.unmix(centre - spread), support.unmix(centre + spread))
+
+
+def _table_score(seen: NDArray[np.float64], answers: int, support: Support, z: float) -> Bounds:
+    """The same with the variance of two binomial laws, v(f) = f p (1 - p) + (1 - f) q (1 - q): quadratic in f too."""
     p, q, g = support.true, support.false, support.gap
     scale = z * z / answers
-    if covers is Covers.POPULATION:
-        centre, spread = (
-            (seen + scale / 2) / (1 + scale),
-            np.sqrt(scale * seen * (1 - seen) + scale**2 / 4) / (1 + scale),
-        )
-        return _ordered(support.unmix(centre - spread), support.unmix(centre + spread))
     offset, slope = q * (1 - q), p * (1 - p) - q * (1 - q)
     raw, half = (seen - q) / g, scale * slope / (2 * g * g)
     inside = (raw + half) ** 2 - raw**2 + scale * offset / (g * g)
