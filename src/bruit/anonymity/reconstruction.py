@@ -29,6 +29,7 @@ BLOCK = 256
 """Questions looked at together by the exhaustive attack."""
 
 QUESTIONS_PER_BIT = 4
+RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,9 @@ def _least_squares(queries: NDArray[np.float64], answers: NDArray[np.float64]) -
     """The least-squares point, rounded; where questions are too few to fix it, the one within the unit cube."""
     count, size = queries.shape
     if count > size:
-        point = np.linalg.lstsq(queries.T @ queries, queries.T @ answers, rcond=None)[0]
+        squares = queries.T @ queries
+        squares.flat[:: size + 1] += RIDGE  # people whom every question treats alike cannot be told apart
+        point = np.linalg.solve(squares, queries.T @ answers)
     else:
         point = lsq_linear(queries, answers, bounds=(0, 1)).x
     return _rounded(point)

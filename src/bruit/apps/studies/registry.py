@@ -29,6 +29,10 @@ STUDIES = {
         "rappor",
         "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
     ),
+    "reconstruction": (
+        "reconstruction",
+        "Secret bits from noisy counts: the threshold at the root of n, and every question asked (S2.3).",
+    ),
 }
 """The module of each study and what it shows, by name."""
 

@@ -1,0 +1,73 @@
+"""Classic faults of private mechanisms, planted on purpose, each with the test that catches it.
+
+A fault stands beside the same mechanism done right: the test must call the one wrong and the other not. What is not
+caught here would not be caught in a mechanism of ours either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from bruit.apps.studies import planted_audits, planted_books, planted_pairs
+from bruit.apps.studies.planted_fault import Fault
+from bruit.apps.studies.registry import Size
+from bruit.randomness import generator
+
+ALARM = 1e-9
+"""The chance that any mechanism done right is called wrong, shared over the faults."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault, the samples that were drawn, and whether the test caught it and passed the mechanism done right."""
+
+    fault: Fault
+    samples: int
+    caught: bool
+    right_passes: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The row in JSON types."""
+        return {
+            "name": self.fault.name,
+            "story": self.fault.story,
+            "test": self.fault.test,
+            "samples": self.samples,
+            "caught": self.caught,
+            "right_passes": self.right_passes,
+        }
+
+
+def faults() -> Iterator[Fault]:
+    """Every planted fault."""
+    yield from planted_audits.faults()
+    yield from planted_pairs.faults()
+    yield from planted_books.faults()
+
+
+def run(
+    chosen: Sequence[Fault] | None = None,
+    *,
+    size: Size = "full",
+    alarm: float = ALARM,
+    rng: np.random.Generator | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[Row]:
+    """Tries every fault, and the same mechanism done right; the alarm is shared over them."""
+    todo = list(faults()) if chosen is None else list(chosen)
+    source = generator(rng)
+    rows = []
+    for fault in todo:
+        samples = fault.small if size == "small" else fault.full
+        wrong, right = (fault.looks_wrong(done, samples, alarm / len(todo), source) for done in DONE)
+        rows.append(Row(fault, samples, caught=wrong, right_passes=not right))
+        if on_progress is not None:
+            on_progress(len(rows), len(todo))
+    return rows
+
+
+DONE: tuple[Literal["wrong", "right"], ...] = ("wrong", "right")

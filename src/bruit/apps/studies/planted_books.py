@@ -1,0 +1,153 @@
+"""Faults in the book: what a budget shows when answers crash, race or are copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+
+from bruit.apps.studies.planted_fault import Done, Fault
+from bruit.errors import BudgetExceeded
+from bruit.ledger import Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Pure
+
+TOTAL = 1.0
+
+
+@dataclass
+class NaiveBook:
+    """A number that somebody remembers to lower; what most scripts do."""
+
+    spent: float = 0.0
+
+    def has_room(self, epsilon: float) -> bool:
+        """Looks, without taking."""
+        return self.spent + epsilon <= TOTAL
+
+    def spend(self, epsilon: float) -> None:
+        """Takes, without looking."""
+        self.spent += epsilon
+
+
+class Crash(Exception):
+    """What interrupts an answer."""
+
+
+def faults() -> Iterator[Fault]:
+    """Each fault beside what the ledger does."""
+    for name, story, wrong, right in (
+        ("charge after release", "The charge follows the answer; a crash between them makes it free.", _late, _early),
+        ("refund on failure", "An answer that crashed is given back, though the data was read.", _refunded, _kept),
+        ("look, then take", "Two users both see room for one.", _race, _atomic),
+        ("copied book", "A clone of an estimator carries a copy of its budget.", _copied, _one_book),
+    ):
+        yield Fault(name, story, "ledger", _overspends(wrong, right), 1, 1)
+
+
+def _overspends(wrong: Callable[[], bool], right: Callable[[], bool]) -> Callable[..., bool]:
+    def looks_wrong(done: Done, _samples: int, _alarm: float, _rng: np.random.Generator) -> bool:
+        return wrong() if done == "wrong" else right()
+
+    return looks_wrong
+
+
+def _ledger() -> Ledger:
+    return Ledger("planted", epsilon=TOTAL, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+
+
+def _charge(ledger: Ledger) -> None:
+    loss = Pure(1, neighbours=ADD_OR_REMOVE_ONE)
+    ledger.budget(epsilon=1).charge(loss, what="planted")
+
+
+def _late() -> bool:
+    """Whether the book is still full although the data was read."""
+    book = NaiveBook()
+    try:
+        _read_and_crash()
+        book.spend(1)
+    except Crash:
+        pass
+    return book.has_room(1)
+
+
+def _early() -> bool:
+    ledger = _ledger()
+    try:
+        _charge(ledger)
+        _read_and_crash()
+    except Crash:
+        pass
+    return _has_room(ledger)
+
+
+def _read_and_crash() -> None:
+    """The data was read, and perhaps seen, before this."""
+    raise Crash
+
+
+def _refunded() -> bool:
+    """Whether the book is as full after a crash as before."""
+    book = NaiveBook()
+    book.spend(1)
+    try:
+        _read_and_crash()
+    except Crash:
+        book.spend(-1)
+    return book.has_room(1)
+
+
+def _kept() -> bool:
+    ledger = _ledger()
+    _charge(ledger)
+    try:
+        _read_and_crash()
+    except Crash:
+        return _has_room(ledger)
+    return False
+
+
+def _has_room(ledger: Ledger) -> bool:
+    try:
+        _charge(ledger)
+    except BudgetExceeded:
+        return False
+    return True
+
+
+def _race() -> bool:
+    """Whether two users who look before either takes spend more than there is."""
+    book = NaiveBook()
+    seen = [book.has_room(1), book.has_room(1)]
+    for room in seen:
+        if room:
+            book.spend(1)
+    return book.spent > TOTAL
+
+
+def _atomic() -> bool:
+    ledger = _ledger()
+    budgets = [ledger.budget(epsilon=1), ledger.budget(epsilon=1)]
+    for budget in budgets:
+        try:
+            budget.charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="planted")
+        except BudgetExceeded:
+            continue
+    return float(ledger.spent.epsilon) > TOTAL
+
+
+def _copied() -> bool:
+    """Whether a copy spends what the original spent already."""
+    book = NaiveBook()
+    copy = deepcopy(book)
+    book.spend(1)
+    return copy.has_room(1)
+
+
+def _one_book() -> bool:
+    ledger = _ledger()
+    copy = deepcopy(ledger)
+    _charge(ledger)
+    return _has_room(copy)

@@ -1,0 +1,62 @@
+"""Every planted classic is caught, and the same mechanism done right is not."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bruit.apps.studies import planted
+
+FAULTS = list(planted.faults())
+LISTED = {
+    "halved noise",
+    "wrong sensitivity",
+    "sparse vector without question noise",
+    "sparse vector that never stops",
+    "sparse vector not scaled by its yeses",
+    "sparse vector that prints its answer",
+    "noise not refreshed",
+    "floating-point Laplace",
+    "copied streams",
+    "clip after averaging",
+    "charge after release",
+    "bounds from data",
+    "error that depends on a record",
+    "missing per-person bounding",
+    "RAPPOR that never flips a one",
+    "noise only on observed classes",
+}
+
+
+def test_there_are_at_least_twenty_with_names_of_their_own():
+    names = [fault.name for fault in FAULTS]
+    assert len(names) == len(set(names)) >= 20
+    assert set(names) >= LISTED
+
+
+def test_every_kind_of_test_catches_something():
+    assert {fault.test for fault in FAULTS} == {"audit", "low bits", "row-level pair", "ledger"}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_is_caught_and_its_mending_is_not(fault):
+    rng = np.random.default_rng(20)
+    row = planted.run([fault], size="small", alarm=planted.ALARM / len(FAULTS), rng=rng)[0]
+    assert row.caught, f"{fault.test} with {row.samples} samples"
+    assert row.right_passes
+
+
+def test_a_row_tells_the_test_and_the_samples_it_took():
+    seen = []
+    rows = planted.run(FAULTS[-2:], size="small", on_progress=lambda done, total: seen.append((done, total)))
+    told = json.loads(json.dumps(rows[0].to_json()))
+    assert told["test"] == "ledger"
+    assert told["samples"] == 1
+    assert told["caught"]
+    assert seen == [(1, 2), (2, 2)]
+
+
+@pytest.mark.stress
+def test_all_are_caught_at_full_size():
+    rows = planted.run(size="full", rng=np.random.default_rng(21))
+    assert [row.fault.name for row in rows if not (row.caught and row.right_passes)] == []
