@@ -161,3 +161,49 @@ def test_bad_input_is_refused() -> None:
         protocol.tally([2])
     with pytest.raises(InvalidArgument, match="same protocol"):
         protocol.tally([1]) + OneBitMean(0, 1, grid=1, epsilon=2).tally([1])
+
+
+@given(st.integers(1, 10**6), st.integers(13, 17), st.integers(1, 99), st.booleans())
+def test_an_epsilon_too_small_for_the_integers_is_refused_or_kept(
+    steps: int, digits: int, scale: int, mixed: bool
+) -> None:
+    epsilon = Fraction(scale, 10**digits)
+    for make in (lambda e: OneBitMean(0, steps, grid=1, epsilon=e), lambda e: window(steps, e, mixed)):
+        try:
+            protocol = make(epsilon)
+        except InvalidArgument as error:
+            assert "too small" in str(error)  # noqa: PT017 - both outcomes are right
+            continue
+        assert 0 < protocol.loss <= protocol.epsilon
+
+
+def window(steps: int, epsilon: Fraction, mixed: bool) -> PiecewiseMean:
+    return PiecewiseMean(0, steps, grid=1, epsilon=epsilon, mixed=mixed)
+
+
+def test_the_variance_of_drawn_tallies_is_the_closed_form() -> None:
+    protocol, rng, held = OneBitMean(0, 20, grid=1, epsilon=2), np.random.default_rng(2), {7: 300, 20: 200}
+    ones = sum(rng.binomial(size, protocol.weights(np.array([step]))[0] / ONE, 40_000) for step, size in held.items())
+    means = protocol.unmixed(ones / 500)
+    variance = sum(size * protocol.variance(step) for step, size in held.items()) / 500**2
+    assert means.var() == pytest.approx(variance, rel=0.05)
+    assert abs(means.mean() - 12.2) < 6.2 * math.sqrt(variance / 40_000)
+    assert protocol.variance() >= max(map(protocol.variance, range(21)))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 8, 20])
+@pytest.mark.parametrize("people", [1, 2, 5, 20, 200])
+def test_exact_intervals_never_cover_less_than_they_say(people: int, epsilon: float) -> None:
+    """Every number of people at the top, the others at the bottom or in the middle: convolutions, no draws."""
+    protocol = OneBitMean(0, 2, grid=1, epsilon=epsilon)
+    chances = protocol.weights(np.arange(3)) / ONE
+    releases = [protocol.estimate(MeanTally(protocol, people, ones)).details for ones in range(people + 1)]
+    low, high = (np.array([one[end] for one in releases]) for end in ("raw_low", "raw_high"))
+    for top in range(0, people + 1, max(1, people // 20)):
+        for rest in (0, 1):
+            mass = np.convolve(
+                stats.binom.pmf(np.arange(top + 1), top, chances[2]),
+                stats.binom.pmf(np.arange(people - top + 1), people - top, chances[rest]),
+            )
+            mean = (2 * top + rest * (people - top)) / people
+            assert mass[(low <= mean + 1e-9) & (mean - 1e-9 <= high)].sum() >= 0.95

@@ -17,7 +17,8 @@ from bruit.local.binomial import clopper_pearson, mid_p
 from bruit.local.checking import checked_places
 from bruit.local.mean_protocol import MeanProtocol, MeanReports
 from bruit.local.planning import checked_answers, two_sided
-from bruit.privacy import Release
+from bruit.local.proof import prove
+from bruit.privacy import Exact, Release
 from bruit.randomness import generator, is_strong, words
 
 
@@ -52,6 +53,10 @@ class OneBitMean(MeanProtocol):
     [Ding, Kulkarni & Yekhanin 2017; it is Duchi's mechanism in one dimension]
     Both bits have a weight between those of the symmetric channel over bits, so the loss is that channel's.
     """
+
+    def __init__(self, low: Exact, high: Exact, *, grid: Exact, epsilon: Exact, missing: Exact | None = None) -> None:
+        super().__init__(low, high, grid=grid, epsilon=epsilon, missing=missing)
+        prove(self.loss, self.epsilon, gap=self.channel.keep - self.channel.other)
 
     @cached_property
     def channel(self) -> SymmetricChannel:
