@@ -76,7 +76,6 @@ class Question:
         if self.statistic not in ("mean", "variance"):
             return {"noise": release.noise}
         sizes = SIZES if self.size is None else (self.size,)
-        public = {"rows": table.bounds[1], "public_size": self.size is not None, "confidence": self.confidence}
         return {
             f"noise, at {size} rows": central.expected_error(
                 self.statistic,
@@ -84,7 +83,9 @@ class Question:
                 neighbours=ledger.neighbours,
                 domain=self._numbers(table).numbers,
                 size=size,
-                **public,
+                rows=table.bounds[1],
+                public_size=self.size is not None,
+                confidence=self.confidence,
             )
             for size in sizes
         }
