@@ -108,7 +108,7 @@ def _least_step(counted: Counted, cumulants: Floats, repeats: Sequence[int], del
     """The step at which neither one loss nor the window of the sum takes more than the most cells."""
     spans = np.array([pair.span(tail) for pair, _ in counted])
     whole = float(np.dot(spans, [float(times) for _, times in counted]))
-    widths = [min(window(TILTS, n * cumulants, delta), n * whole) for n in repeats]
+    widths = [min(window(TILTS, n * cumulants, delta), n * whole) for n in (min(repeats), max(repeats))]
     return max(float(spans.max()), *widths) / MOST_CELLS
 
 
