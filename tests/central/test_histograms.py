@@ -37,3 +37,13 @@ def test_a_histogram_of_nothing_or_of_too_many_cells_is_refused(ledger, table):
     with pytest.raises(InvalidArgument, match="too many"):
         central.histogram(fine, fine, budget=ledger.budget(epsilon=1))
     assert not ledger.entries
+
+
+def test_every_cell_has_a_label_of_its_own(ledger):
+    table = bruit.tables.read(pl.DataFrame({"x": [1.0]}), person=bruit.EACH_ROW)
+    large = central.histogram(table["x"].within(1_000_000, 1_000_100, grid=1), budget=ledger.budget(epsilon=1))
+    assert large.labels[1] == "1000001"
+    assert len(set(large.labels)) == 101
+    tenths = central.histogram(table["x"].within(-1, 1, grid="0.1"), budget=ledger.budget(epsilon=1))
+    assert tenths.labels[13] == "0.3"
+    assert tenths.labels[10] == "0"

@@ -114,3 +114,26 @@ def test_an_empty_table_counts_nothing():
     column = table["x"].within(0, 10, grid=1)
     assert (tables.count(table), tables.total(column)) == (0, 0)
     assert tables.histogram([column], key=KEY).sum() == 0
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64])
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_people_named_by_any_integers_are_the_same_people(kind, engine, tmp_path):
+    """The largest and the least of each type, too: rule 2."""
+    ends = [int(pl.select(kind.max()).item()), int(pl.select(kind.min()).item())]
+    frame = pl.DataFrame({"id": pl.Series([*ends, 1, 1, 7, 100] * 5, dtype=kind), "x": list(range(30))})
+    for rows, groups in ((1, 1), (2, 2)):
+        table = open_with(engine, frame, tmp_path, "id").limit(rows=rows, groups=groups)
+        named = frame.with_columns(pl.col("id").cast(pl.Int128) % ((2**31 - 1) * 2**20))
+        wide = tables.read(named.with_columns(pl.col("id").cast(pl.Int64)), person="id").limit(rows=rows, groups=groups)
+        counted, expected = (tables.histogram([each["x"].within(0, 30, grid=1)], key=KEY) for each in (table, wide))
+        assert counted.tolist() == expected.tolist()
+        assert counted.sum() == 5 * groups
+
+
+def test_a_column_may_be_counted_under_two_domains(tmp_path):
+    (tmp_path / "people.csv").write_text("x\n1\n2\nnone\n")
+    table = tables.read(tmp_path / "people.csv", person=EACH_ROW)
+    text, number = table["x"].among(["none"]), table["x"].within(0, 2, grid=1, missing=0)
+    assert tables.histogram([text, number], key=KEY).tolist() == [[1, 0, 0], [0, 1, 1]]
+    assert tables.group_totals(text, number, key=KEY).tolist() == [0, 3]

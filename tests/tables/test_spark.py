@@ -51,7 +51,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "city": rng.choice(["Paris", "Lyon", "elsewhere", None], ROWS).tolist(),
             "place": place,
         }
-    ).with_columns(name=pl.format("person {}", "id"))
+    ).with_columns(name=pl.format("person {}", "id"), short=pl.col("id").cast(pl.Int32).fill_null(2**31 - 1))
     folder = tmp_path_factory.mktemp("people")
     for part, rows in enumerate(frame.iter_slices(ROWS // FILES)):
         rows.write_parquet(folder / f"{part}.parquet")
@@ -72,6 +72,14 @@ def plain(answer: Any) -> Any:
 def test_spark_gives_the_integers_that_polars_gives(spark: Any, people: Path, person: str, part: str) -> None:  # noqa: F811
     ours = PARTS[part](opened(spark.read.parquet(str(people)), person))
     assert plain(ours) == plain(PARTS[part](opened(people, person)))
+
+
+@pytest.mark.parametrize("part", ["tally", "histogram"])
+@pytest.mark.parametrize("person", ["short", "name"])
+def test_one_row_of_each_person_is_the_same_on_spark(spark: Any, people: Path, person: str, part: str) -> None:  # noqa: F811
+    sources = spark.read.parquet(str(people)), people
+    ours, polars = (PARTS[part](tables.read(source, person=person).limit(rows=1)) for source in sources)
+    assert plain(ours) == plain(polars)
 
 
 def test_a_worker_killed_in_the_middle_of_a_job_changes_nothing(

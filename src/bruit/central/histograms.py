@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from bruit.central.noise import bought_noise, draw, half_width
@@ -61,11 +62,12 @@ def labels_of(columns: tuple[Column, ...]) -> tuple[str, ...]:
     """One label a cell, in the order of the flattened counts."""
     cells(columns)
     names = [_values(column) for column in columns]
-    return tuple(" / ".join(cell) for cell in product(*names))
+    return tuple(names[0]) if len(names) == 1 else tuple(" / ".join(cell) for cell in product(*names))
 
 
 def _values(column: Column) -> list[str]:
     domain = column.domain
     if isinstance(domain, Among):
         return list(domain.labels)
-    return [f"{value:g}" for value in domain.decode(np.arange(domain.lowest, domain.highest + 1))]
+    values = polars.Series(domain.decode(np.arange(domain.lowest, domain.highest + 1)))
+    return values.cast(polars.String).str.strip_suffix(".0").to_list()

@@ -21,6 +21,9 @@ OTHER = "OTHER"
 LARGEST_UNITS = 2**32
 """The largest |bound| / grid, so that two thousand million rows sum without leaving 64 bits."""
 
+LARGEST_NUMBER = 10**300
+"""The largest bound, and the largest denominator of a grid, so that every engine's numbers hold both."""
+
 
 @dataclass(frozen=True)
 class Within:
@@ -56,8 +59,8 @@ class Within:
         return max(abs(self.lowest), abs(self.highest))
 
     def decode(self, integers: ArrayLike) -> NDArray[np.float64]:
-        """The values of grid integers."""
-        return np.asarray(integers, np.float64) * float(self.grid)
+        """The values of grid integers, rounded once: 3 steps of a tenth are 0.3."""
+        return np.asarray(integers, np.float64) * float(self.grid.numerator) / float(self.grid.denominator)
 
     def encode(self, name: str, kind: DType) -> nw.Expr:
         """The integer of each value of a column, null where the row is dropped, computed inside the engine."""
@@ -70,7 +73,8 @@ class Within:
         if self.missing is not None:
             present = present.fill_null(float(self.missing))
         inside = present.clip(float(self.low), float(self.high))
-        return (inside / float(self.grid) + 0.5).floor().clip(self.lowest, self.highest).cast(nw.Int64)
+        # At most 2^32 steps: the quotient is off by less than 2^-18, so no value inside rounds to a step outside.
+        return (inside / float(self.grid) + 0.5).floor().cast(nw.Int64)
 
     def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The integer of each value of an array, and which rows are kept."""
@@ -78,7 +82,7 @@ class Within:
         kept = ~np.isnan(numbers)
         filled = np.where(kept, numbers, float(self.low if self.missing is None else self.missing))
         inside = np.clip(filled, float(self.low), float(self.high))
-        steps = np.clip(np.floor(inside / float(self.grid) + 0.5), self.lowest, self.highest)
+        steps = np.floor(inside / float(self.grid) + 0.5)
         return steps.astype(np.int64), kept if self.missing is None else np.ones_like(kept)
 
     def to_json(self) -> dict[str, Any]:
@@ -149,6 +153,8 @@ def within(low: Exact, high: Exact, *, grid: Exact, missing: Exact | None = None
         raise OutOfDomain(f"within({low}, {high}): low must be below high; give bounds known before seeing the data")
     if step <= 0 or any((bound / step).denominator != 1 for bound in bounds):
         raise OutOfDomain(f"grid={grid} must be above zero and divide both bounds {low} and {high}")
+    if any(size > LARGEST_NUMBER for size in (abs(bounds[0]), abs(bounds[1]), step.denominator)):
+        raise OutOfDomain(f"within({low}, {high}), grid={grid}: numbers from 1e-300 to 1e300 can be held")
     if max(abs(bound / step) for bound in bounds) > LARGEST_UNITS:
         raise OutOfDomain(f"grid={grid} is too fine for bounds {low}, {high}: at most 2^32 steps from zero")
     fill = None if missing is None else exactly(missing, "missing")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW
 from bruit.tables.bounding import MODULUS, Key, bounded_groups, bounded_rows, chosen_groups
-from bruit.tables.domain import Within
-from bruit.tables.table import Column, Table, UndeclaredColumn, encoded, require_one_table
+from bruit.tables.domain import Among, Within
+from bruit.tables.table import Column, Table, UndeclaredColumn, counted_values, encoded, require_one_table
 from bruit.tables.total import collected
 
 MOST_CELLS = 2**27
@@ -56,7 +56,7 @@ def tally(column: Column, *, key: Key) -> tuple[NDArray[np.int64], NDArray[np.in
     frame = encoded([column]).rename({"integer 0": "integer"})
     if column.table.person == EACH_ROW:
         return _tallied(_counted(frame))
-    return _tallied(bounded_rows(frame, rows=column.table.bounds[1], key=key))
+    return _tallied(bounded_rows(frame, rows=column.table.bounds[1], key=key, domain=column.domain))
 
 
 def cells(columns: Sequence[Column]) -> tuple[int, ...]:
@@ -72,13 +72,19 @@ def cells(columns: Sequence[Column]) -> tuple[int, ...]:
 
 def histogram(columns: Sequence[Column], *, key: Key) -> NDArray[np.int64]:
     """How many rows have each combination of the columns' values, as a dense array; people bounded per group."""
-    shape = cells(columns)
-    frame = encoded(columns)
-    cell: nw.Expr = nw.lit(0)
-    for i, column in enumerate(columns):
+    shape, table = cells(columns), columns[0].table
+    if table.person == EACH_ROW and all(isinstance(column.domain, Among) for column in columns):
+        summed = _with_cells(counted_values(columns), columns).group_by("integer").agg(nw.col("rows").sum())
+        return _dense(summed, 0, prod(shape)).reshape(shape)
+    return counted_cells(_with_cells(encoded(columns), columns), table, prod(shape), key=key).reshape(shape)
+
+
+def _with_cells(frame: nw.LazyFrame[Any], columns: Sequence[Column]) -> nw.LazyFrame[Any]:
+    """The place of each row in the flattened array, as `integer`."""
+    cell = nw.col("integer 0") - columns[0].domain.lowest
+    for i, column in enumerate(columns[1:], 1):
         cell = cell * column.domain.size + (nw.col(f"integer {i}") - column.domain.lowest)
-    frame = frame.with_columns(cell.cast(nw.Int64).alias("integer"))
-    return counted_cells(frame, columns[0].table, prod(shape), key=key).reshape(shape)
+    return frame.with_columns(cell.cast(nw.Int64).alias("integer"))
 
 
 def counted_cells(frame: nw.LazyFrame[Any], table: Table, size: int, *, key: Key) -> NDArray[np.int64]:
@@ -92,13 +98,18 @@ def counted_cells(frame: nw.LazyFrame[Any], table: Table, size: int, *, key: Key
 def group_totals(by: Column, values: Column, *, key: Key) -> NDArray[np.int64]:
     """The sum of `values` in each group of `by`; each person's sum in a group clamped to what `rows` rows can reach."""
     cells([by])
-    frame = encoded([by, values]).rename({"integer 0": "integer", "integer 1": "value"})
+    if by.table.person == EACH_ROW and isinstance(by.domain, Among):
+        # Few categories: adding up before encoding leaves little to encode.
+        parts = encoded([values], beside=by).group_by("value").agg(nw.col("integer 0").sum().alias("sum"))
+        frame = parts.select("sum", by.domain.encode("value", by.kind).alias("integer")).drop_nulls()
+    else:
+        frame = encoded([by, values]).rename({"integer 0": "integer", "integer 1": "sum"})
     if by.table.person != EACH_ROW:
         groups, rows = by.table.bounds
         low, high = reach(values.numbers, rows=rows)
-        pairs = frame.group_by("person", "integer").agg(nw.col("value").sum().clip(low, high))
+        pairs = frame.group_by("person", "integer").agg(nw.col("sum").sum().clip(low, high))
         frame = chosen_groups(pairs, groups=groups, key=key)
-    summed = frame.group_by("integer").agg(nw.col("value").sum().alias("rows"))
+    summed = frame.group_by("integer").agg(nw.col("sum").sum().alias("rows"))
     return _dense(summed, by.domain.lowest, by.domain.size)
 
 

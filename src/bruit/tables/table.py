@@ -116,23 +116,44 @@ class Column:
         return replace(self, table=self.table.limit(rows=rows, groups=groups))
 
 
-def encoded(columns: Sequence[Column]) -> nw.LazyFrame[Any]:
-    """The integers of columns of one table, under their names, beside `person` where there is one.
+def encoded(columns: Sequence[Column], *, beside: Column | None = None) -> nw.LazyFrame[Any]:
+    """The integers of columns of one table as `integer 0`, ..., with `person` where there is one.
 
-    A row that any of the domains drops, or that names no person, is left out.
+    A row that any of the domains drops, or that names no person, is left out. The values of `beside`, as they stand,
+    come as `value`.
     """
     table = columns[0].table
-    frame = table.frame
-    for column in columns:
+    frame, integers = table.frame, []
+    for i, column in enumerate(columns):
+        name = column.name
         if column.parses_text:
+            # Under a name of its own: another domain may read the same column as text.
+            name = f"bruit number {i}"
             number = polars.col(column.name).str.strip_chars().cast(polars.Float64, strict=False)
-            frame = nw.from_native(frame.to_native().with_columns(number))
+            frame = nw.from_native(frame.to_native().with_columns(number.alias(name)))
+        integers.append(column.domain.encode(name, column.kind).alias(f"integer {i}"))
+    needed = [f"integer {i}" for i in range(len(columns))]
+    if table.person != EACH_ROW:
+        integers.append(nw.col(table.person).alias("person"))
+        needed.append("person")
+    if beside is not None:
+        integers.append(nw.col(beside.name).alias("value"))
+    return frame.select(*integers).drop_nulls(subset=needed)
+
+
+def counted_values(columns: Sequence[Column]) -> nw.LazyFrame[Any]:
+    """How many rows, as `rows`, have each combination of the values that stand there, and their integers.
+
+    Where categories are few, counting before encoding leaves little to encode.
+    """
+    names = [f"value {i}" for i in range(len(columns))]
+    values = [nw.col(column.name).alias(name) for name, column in zip(names, columns, strict=True)]
+    counted = columns[0].table.frame.select(*values).group_by(*names).agg(nw.len().cast(nw.Int64).alias("rows"))
     integers = [
-        column.domain.encode(column.name, column.kind).alias(f"integer {i}") for i, column in enumerate(columns)
+        column.domain.encode(name, column.kind).alias(f"integer {i}")
+        for i, (name, column) in enumerate(zip(names, columns, strict=True))
     ]
-    if table.person == EACH_ROW:
-        return frame.select(*integers).drop_nulls()
-    return frame.select(*integers, nw.col(table.person).alias("person")).drop_nulls()
+    return counted.select("rows", *integers).drop_nulls()
 
 
 def require_column(table: Table, name: str) -> str:
