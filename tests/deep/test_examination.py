@@ -70,3 +70,23 @@ def test_what_has_no_rule_is_left_to_the_fallback() -> None:
 def test_a_model_with_nothing_to_train_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="no trainable parameter"):
         examine(nn.Linear(2, 2).requires_grad_(False), (torch.zeros(1, 2),))
+
+
+def test_a_buffer_that_follows_the_data_is_refused() -> None:
+    class Remembers(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.out = nn.Linear(4, 2)
+            self.register_buffer("seen", torch.zeros(4))
+
+        def forward(self, values: Tensor) -> Tensor:
+            self.seen += values.detach().abs().sum(0)
+            return self.out(values)
+
+    with pytest.raises(NotPrivate, match="changes its buffer 'seen'"):
+        examine(Remembers(), (torch.zeros(1, 4),))
+
+
+def test_a_batch_norm_that_stands_still_is_a_constant() -> None:
+    model = nn.Sequential(nn.BatchNorm1d(4).eval(), nn.Linear(4, 2))
+    assert examine(model, (torch.zeros(1, 4),)).rest == ("0.weight", "0.bias")

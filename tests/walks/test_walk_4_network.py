@@ -12,7 +12,6 @@ def test_the_plan_prices_the_reference_case() -> None:
     assert float(planned.epsilon) == pytest.approx(0.611, abs=0.002)  # DESIGN.md, privacy rule 3
 
 
-@pytest.mark.xfail(raises=(AttributeError, ImportError), reason="bruit.deep is not built yet")
 def test_a_trained_network_is_a_plain_module() -> None:
     train = bruit.deep.train
     import torch

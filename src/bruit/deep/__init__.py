@@ -5,6 +5,23 @@ from bruit.deep.batch_norm import replace_batch_norm
 from bruit.deep.clipping import Clipping
 from bruit.deep.engine import Engine
 from bruit.deep.examination import Structure, examine
+from bruit.deep.losses import cross_entropy
 from bruit.deep.rules import RULES
+from bruit.deep.sampling import Batch, PoissonSampler
+from bruit.deep.train import train
+from bruit.deep.training import Training, privatise
 
-__all__ = ["RULES", "Clipping", "Engine", "Structure", "examine", "replace_batch_norm"]
+__all__ = [
+    "RULES",
+    "Batch",
+    "Clipping",
+    "Engine",
+    "PoissonSampler",
+    "Structure",
+    "Training",
+    "cross_entropy",
+    "examine",
+    "privatise",
+    "replace_batch_norm",
+    "train",
+]

@@ -45,8 +45,7 @@ def examine(model: nn.Module, example: Sequence[Tensor]) -> Structure:
     """
     require_separate_layers(model)
     names = {id(parameter): name for name, parameter in model.named_parameters() if parameter.requires_grad}
-    if not names:
-        raise InvalidArgument("the model has no trainable parameter: set requires_grad_(True) on those to train")
+    trainable(model)
     owners = [(path, layer) for path, layer in model.named_modules() if _trains(layer)]
     loose = _used_elsewhere(model, example) | {
         id(p) for _, layer in owners if rule_of(layer) is None for p in layer.parameters(recurse=False)
@@ -62,16 +61,31 @@ def examine(model: nn.Module, example: Sequence[Tensor]) -> Structure:
     return Structure(ruled, rest, names)
 
 
+def trainable(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters that are to be trained, of which there must be one."""
+    if not isinstance(model, nn.Module):
+        raise InvalidArgument(f"model of type {type(model).__name__}: give a torch.nn.Module")
+    found = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not found:
+        raise InvalidArgument("the model has no trainable parameter: set requires_grad_(True) on those to train")
+    return found
+
+
 def require_separate_layers(model: nn.Module) -> None:
     """Refuses layers that are known to mix the samples of a batch."""
     for path, layer in model.named_modules():
         tracks = isinstance(layer, nn.modules.instancenorm._InstanceNorm) and layer.track_running_stats
-        if isinstance(layer, MIXES) or tracks:
+        if (isinstance(layer, MIXES) or tracks) and not _stands_still(layer):
             raise NotPrivate(
                 f"the layer {path or '(the model)'!r} is a {type(layer).__name__}, which mixes the samples of a "
                 "batch, so that no sample has a gradient of its own: model = bruit.deep.replace_batch_norm(model) "
                 "puts group norms in its place"
             )
+
+
+def _stands_still(layer: Any) -> bool:
+    """Whether a layer in eval mode uses the statistics it has, which are then constants."""
+    return not layer.training and layer.running_mean is not None
 
 
 def _trainable(layer: nn.Module) -> list[nn.Parameter]:
@@ -157,6 +171,19 @@ def require_rows(call: Call, batch: int) -> None:
         )
 
 
+@contextmanager
+def _still_buffers(model: nn.Module) -> Iterator[None]:
+    """Refuses a model that writes what it sees into its buffers, where no noise would cover it."""
+    before = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    yield
+    for name, buffer in model.named_buffers():
+        if name not in before or not torch.equal(before[name], buffer):
+            raise NotPrivate(
+                f"the model changes its buffer {name!r} as it sees data, and no noise covers that: take it out, or "
+                "put the layer into eval mode"
+            )
+
+
 def _require_separate_samples(model: nn.Module, example: Sequence[Tensor]) -> None:
     """Refuses a model in which the output of one sample moves with the input of another."""
     inputs = [_zeros(part, 3) for part in example]
@@ -165,12 +192,10 @@ def _require_separate_samples(model: nn.Module, example: Sequence[Tensor]) -> No
             inputs[place] = torch.linspace(-1, 1, part.numel(), dtype=part.dtype, device=part.device).view(part.shape)
             inputs[place].requires_grad_()
     moving = [part for part in inputs if part.requires_grad]
-    if not moving:
-        return
-    with torch.enable_grad():
+    with torch.enable_grad(), _still_buffers(model):
         outputs = model(*inputs)
         first = sum(value[0].float().sum() for value in tree_iter(outputs) if isinstance(value, Tensor))
-    found = torch.autograd.grad(first, moving, allow_unused=True) if isinstance(first, Tensor) else ()
+    found = torch.autograd.grad(first, moving, allow_unused=True) if moving and isinstance(first, Tensor) else ()
     if any(gradient is not None and bool(gradient[1:].any()) for gradient in found):
         raise NotPrivate(
             "the output of one sample moves with the input of another: somewhere the model computes over the batch; "

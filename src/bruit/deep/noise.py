@@ -1,0 +1,64 @@
+"""Where the noise and the samples of a training come from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Source:
+    """A stream of its own for one stretch of training; `name` says which generator it is.
+
+    On a GPU the noise is drawn there, by torch's generator under a key from `rng`.
+    """
+
+    rng: np.random.Generator
+    name: str
+    seeded: bool
+    on_device: torch.Generator | None = None
+
+    def normal(self, like: Tensor) -> Tensor:
+        """Standard normal noise of the shape, type and place of a tensor, which is float32 or float64."""
+        if self.on_device is not None:
+            return torch.randn(like.shape, generator=self.on_device, dtype=like.dtype, device=like.device)
+        kind = np.float64 if like.dtype == torch.float64 else np.float32
+        return torch.from_numpy(self.rng.standard_normal(tuple(like.shape), dtype=kind)).to(like.device)
+
+
+def source(
+    rng: np.random.Generator | None, *, entry: int, stretch: int, device: torch.device, strong: bool = False
+) -> Source:
+    """A source whose stream no other stretch shares: under a fresh key, or derived from the caller's generator.
+
+    A caller's generator gives one number; with the entry that paid and the count of the stretch it makes a stream that
+    a training that goes on after a stop does not see again.                               [DESIGN, privacy rule 8]
+    """
+    if rng is not None:
+        key = [int(rng.integers(2**63)), entry, stretch]
+        stream, name = np.random.default_rng(key), type(rng.bit_generator).__name__
+        return _placed(stream, f"PCG64 derived from the caller's {name}", device, seeded=True, strong=strong)
+    stream, name = _fresh()
+    return _placed(stream, name, device, seeded=False, strong=strong)
+
+
+def _fresh() -> tuple[np.random.Generator, str]:
+    """A strong stream, or where its parts are not installed NumPy's own under a key of the operating system."""
+    try:
+        from bruit.randomness import generator
+    except ImportError:
+        key = int.from_bytes(os.urandom(32), "little")
+        return np.random.Generator(np.random.PCG64(key)), "PCG64 keyed by the operating system"
+    return generator(None), "AES-128 in counter mode, keyed by the operating system"
+
+
+def _placed(rng: np.random.Generator, name: str, device: torch.device, *, seeded: bool, strong: bool) -> Source:
+    if device.type == "cpu" or strong:
+        return Source(rng, name, seeded)
+    there = torch.Generator(device)
+    there.manual_seed(int(rng.integers(2**63)))
+    return Source(rng, f"torch's generator on {device.type}, keyed by {name}", seeded, there)

@@ -1,0 +1,68 @@
+"""Training a network privately in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from bruit.deep.clipping import Clipping
+from bruit.deep.examination import trainable
+from bruit.deep.fallback import Loss
+from bruit.deep.losses import cross_entropy
+from bruit.deep.training import privatise
+from bruit.ledger import Budget
+from bruit.privacy import Release
+
+Optimiser = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
+"""Makes an optimiser of parameters, for instance `lambda p: torch.optim.SGD(p, lr=0.5)`."""
+
+
+def train(
+    model: nn.Module,
+    data: Any,
+    *,
+    budget: Budget | None,
+    epochs: int,
+    batch_size: int,
+    clip: float,
+    loss: Loss = cross_entropy,
+    optimiser: Optimiser = torch.optim.Adam,
+    size: int | None = None,
+    clipping: Clipping = Clipping.FLAT,
+    at_once: int | None = None,
+    precision: torch.dtype | None = None,
+    strong_noise: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+    rng: np.random.Generator | None = None,
+) -> Release[nn.Module]:
+    """Trains a model in place with DP-SGD, with the least noise that the budget pays for, and releases it.
+
+    The whole run is charged before the data is read. `data` is a Dataset or a tuple of tensors (inputs, targets); it is
+    sampled here, about `batch_size` records a step. `on_progress(done, steps)` is called after each step. The other
+    arguments are those of `privatise`.
+    """
+    training = privatise(
+        model,
+        optimiser(trainable(model)),
+        data,
+        budget=budget,
+        epochs=epochs,
+        batch_size=batch_size,
+        clip=clip,
+        loss=loss,
+        size=size,
+        clipping=clipping,
+        at_once=at_once,
+        precision=precision,
+        strong_noise=strong_noise,
+        rng=rng,
+    )
+    for batch in training:
+        training.step(batch)
+        if on_progress is not None:
+            on_progress(training.done, training.steps)
+    return training.release()

@@ -1,0 +1,265 @@
+"""A private training, step by step and in one call."""
+
+import numpy as np
+import pytest
+import torch
+from deep.books import halves, ledger
+from laws import ALARM
+from scipy import stats
+from torch import Tensor, nn
+
+import bruit
+from bruit.deep import Clipping, privatise, train
+from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate
+
+torch.set_num_threads(1)
+
+
+def started(model: nn.Module, *, learning_rate: float = 0.1, **changed: object) -> bruit.deep.Training:
+    book = ledger()
+    given = {
+        "budget": book.budget(epsilon=8.0, delta=1e-5),
+        "epochs": 1,
+        "batch_size": 64,
+        "clip": 1.0,
+        "rng": np.random.default_rng(1),
+        "data": halves(),
+    } | changed
+    data = given.pop("data")
+    return privatise(model, torch.optim.SGD(model.parameters(), lr=learning_rate), data, **given)  # type: ignore[arg-type]
+
+
+def test_a_model_learns_and_is_released_as_it_is() -> None:
+    torch.manual_seed(1)
+    model, book, seen = nn.Linear(4, 2), ledger(), list[tuple[int, int]]()
+    inputs, targets = halves(2048)
+    run = train(
+        model,
+        (inputs, targets),
+        budget=book.budget(epsilon=4.0, delta=1e-5),
+        epochs=4,
+        batch_size=256,
+        clip=1.0,
+        optimiser=lambda parameters: torch.optim.SGD(parameters, lr=2.0),
+        on_progress=lambda done, steps: seen.append((done, steps)),
+        rng=np.random.default_rng(2),
+    )
+    assert run.value is model
+    assert (model(inputs).argmax(1) == targets).float().mean() > 0.9
+    assert seen == [(step, 32) for step in range(1, 33)]
+    assert run.guarantee.epsilon <= 4
+    assert {"idealised arithmetic", "public size", "seeded"} == set(run.guarantee.assumes)
+    assert book.entries[0].release is not None
+
+
+def test_the_whole_run_is_one_charge_made_before_the_data_is_read() -> None:
+    class Locked(torch.utils.data.Dataset[tuple[Tensor, Tensor]]):
+        opened = False
+
+        def __len__(self) -> int:
+            return 256
+
+        def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
+            if self.opened:
+                raise OSError("the disk is gone")
+            return halves()[0][place], halves()[1][place]
+
+    book, data = ledger(), Locked()
+    training = started(nn.Linear(4, 2), data=data, budget=book.budget(epsilon=2.0, delta=1e-5))
+    (entry,) = book.entries
+    assert entry.loss == training.plan.loss
+    ((each, times),) = entry.loss.parts()
+    assert (type(each), times) == (bruit.privacy.Sampled, 4)
+    assert 0.99 * 2 <= entry.guarantee.epsilon <= 2
+    data.opened = True
+    with pytest.raises(OSError, match="disk"):
+        training.step(next(iter(training)))
+    assert training.done == 1
+    assert len(book.entries) == 1
+
+
+def test_steps_beyond_the_plan_are_refused() -> None:
+    training = started(nn.Linear(4, 2))
+    last = [training.step(batch) or batch for batch in training][-1]
+    assert training.done == training.steps == 4
+    assert list(training) == []
+    with pytest.raises(BudgetExceeded, match="4 steps that were planned and charged"):
+        training.step(last)
+
+
+def test_a_batch_pays_for_one_step() -> None:
+    training = started(nn.Linear(4, 2))
+    first = next(iter(training))
+    training.step(first)
+    with pytest.raises(InvalidArgument, match="a batch pays for one step"):
+        training.step(first)
+    assert training.done == 1
+
+
+def test_the_gradient_is_the_clipped_sum_and_its_noise_over_the_expected_batch() -> None:
+    model = nn.Linear(4, 2).double()
+    inputs, targets = halves()
+    training = started(model, learning_rate=0.0, data=(inputs.double(), targets))
+    noise = training._noise()
+    training._noise = lambda: {name: each.clone() for name, each in noise.items()}  # type: ignore[method-assign]
+    batch = next(iter(training))
+    training.step(batch)
+    chosen = torch.from_numpy(batch.places)
+    sums = training.engine.clipped_sum((inputs.double()[chosen],), targets[chosen], torch.ones(len(chosen)))
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, (sums[name] + noise[name]) / 64, rtol=1e-12, atol=1e-12)
+
+
+def test_computing_in_parts_changes_nothing() -> None:
+    gradients = []
+    for at_once in (None, 5):
+        torch.manual_seed(2)
+        model = nn.Linear(4, 2).double()
+        inputs, targets = halves()
+        training = started(model, data=(inputs.double(), targets), at_once=at_once)
+        training.step(next(iter(training)))
+        gradients.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]))
+    torch.testing.assert_close(*gradients, rtol=1e-12, atol=1e-12)
+
+
+def test_an_empty_batch_still_gets_noise_of_the_right_size() -> None:
+    model = nn.Linear(400, 50)
+    data = (torch.zeros(1000, 400), torch.zeros(1000, dtype=torch.long))
+    training = started(model, learning_rate=0.0, data=data, batch_size=1, clip=3.0)
+    batch = next(iter(training))
+    object.__setattr__(batch, "places", np.arange(0))
+    training.step(batch)
+    noise = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).double().numpy()
+    scaled = (noise / (3.0 * training.plan.noise)) ** 2
+    low, high = (stats.chi2.ppf(share, noise.size) for share in (ALARM / 2, 1 - ALARM / 2))
+    assert low < scaled.sum() < high
+
+
+def test_parameters_that_the_data_does_not_touch_get_noise_too() -> None:
+    class Partly(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.used, self.idle = nn.Linear(4, 2), nn.Linear(4, 2)
+
+        def forward(self, values: Tensor) -> Tensor:
+            return self.used(values)
+
+    model = Partly()
+    training = started(model)
+    training.step(next(iter(training)))
+    assert all(p.grad is not None and p.grad.abs().min() > 0 for p in model.parameters())
+
+
+def test_a_seeded_generator_gives_the_same_model_only_for_the_same_entry() -> None:
+    def weights(seed: int, book: bruit.Ledger) -> Tensor:
+        torch.manual_seed(3)
+        model = nn.Linear(4, 2)
+        budget = book.budget(epsilon=1.0, delta=1e-5)
+        return train(
+            model, halves(), budget=budget, epochs=1, batch_size=64, clip=1.0, rng=np.random.default_rng(seed)
+        ).value.weight.detach()  # type: ignore[union-attr]
+
+    book = ledger()
+    first = weights(7, book)
+    assert torch.equal(first, weights(7, ledger()))
+    assert not torch.equal(first, weights(7, book))  # the second entry of the same book
+
+
+def test_without_a_generator_no_two_trainings_share_noise() -> None:
+    models = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        models.append(nn.Linear(4, 2))
+        training = started(models[-1], rng=None)
+        assert "AES-128" in training.stream.name
+        training.step(next(iter(training)))
+    assert not torch.equal(models[0].weight, models[1].weight)
+
+
+def test_what_is_spent_so_far_grows_up_to_the_charge() -> None:
+    training = started(nn.Linear(4, 2))
+    spent = [training.epsilon_so_far()] + [training.step(batch) or training.epsilon_so_far() for batch in training]
+    assert spent[0] == 0
+    assert spent == sorted(spent)
+    assert spent[-1] == float(training.charge.guarantee.epsilon)
+
+
+@pytest.mark.parametrize("neighbours", [bruit.ADD_OR_REMOVE_ONE, bruit.REPLACE_ONE])
+def test_a_stated_size_is_no_assumption(neighbours: bruit.privacy.Neighbours) -> None:
+    budget = ledger(neighbours=neighbours).budget(epsilon=8.0, delta=1e-5)
+    training = started(nn.Linear(4, 2), budget=budget, size=300, rng=None)
+    assert training.charge.guarantee.assumes == ("idealised arithmetic",)
+    assert training.sampler.rate == bruit.privacy.exactly("64/300", "rate")
+
+
+@pytest.mark.parametrize("how", Clipping)
+def test_every_optimiser_and_clipping_runs(how: Clipping) -> None:
+    run = train(
+        nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)),
+        halves(),
+        budget=ledger().budget(epsilon=8.0, delta=1e-5),
+        epochs=1,
+        batch_size=64,
+        clip=0.5,
+        clipping=how,
+        optimiser=torch.optim.AdamW,
+    )
+    assert run.details["clipping"] == how
+
+
+def test_rule_2_no_error_depends_on_a_label_or_a_value() -> None:
+    inputs, targets = halves()
+    targets[3], targets[5], inputs[7] = 9, -100, torch.nan
+    model = nn.Linear(4, 2)
+    training = started(model, data=(inputs, targets), batch_size=256)
+    training.step(next(iter(training)))
+    assert all(bool(p.isfinite().all()) for p in model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"budget": None}, BudgetMissing, "needs a budget"),
+        ({"clip": 0.0}, InvalidArgument, "clip=0.0"),
+        ({"at_once": 0}, InvalidArgument, "at_once=0"),
+        ({"batch_size": 1000}, InvalidArgument, "larger than the data set"),
+        ({"loss": nn.CrossEntropyLoss()}, InvalidArgument, "reduction='none'"),
+        ({"data": (torch.zeros(256, 5), torch.zeros(256).long())}, InvalidArgument, "do not take zeros of the shapes"),
+        ({"data": (torch.zeros(256, 4), torch.zeros(256, 3))}, InvalidArgument, "do not take zeros of the shapes"),
+    ],
+)
+def test_what_cannot_be_trained_is_said_before_anything_is_charged(
+    changed: dict[str, object], error: type[Exception], message: str
+) -> None:
+    book = ledger()
+    with pytest.raises(error, match=message):
+        started(nn.Linear(4, 2), **({"budget": book.budget(epsilon=1.0, delta=1e-5)} | changed))
+    assert book.entries == ()
+
+
+def test_a_budget_without_delta_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="Gaussian noise needs a delta"):
+        started(nn.Linear(4, 2), budget=ledger().budget(epsilon=1.0))
+
+
+def test_another_model_s_parameters_are_refused() -> None:
+    optimiser = torch.optim.SGD(nn.Linear(4, 2).parameters(), lr=0.1)
+    budget = ledger().budget(epsilon=1.0, delta=1e-5)
+    with pytest.raises(InvalidArgument, match="not the model's"):
+        privatise(nn.Linear(4, 2), optimiser, halves(), budget=budget, epochs=1, batch_size=64, clip=1.0)
+
+
+def test_a_batch_norm_put_back_into_training_is_refused() -> None:
+    model = nn.Sequential(nn.BatchNorm1d(4, affine=False).eval(), nn.Linear(4, 2))
+    training = started(model)
+    model.train()
+    with pytest.raises(NotPrivate, match="BatchNorm1d"):
+        training.step(next(iter(training)))
+
+
+def test_a_training_that_diverges_is_said() -> None:
+    training = started(nn.Linear(4, 2), learning_rate=3e38, clip=1000.0)
+    with pytest.raises(InvalidArgument, match="diverged"):
+        for batch in training:
+            training.step(batch)
