@@ -93,3 +93,9 @@ def test_a_gaussian_price_buys_gaussian_noise(neighbours, table):
     release = count(table, budget=ledger.budget(loss))
     assert release.method == "DiscreteGaussian"
     assert release.noise == 10.0
+
+
+def test_an_epsilon_that_no_noise_fits_is_refused_before_the_charge(ledger, table):
+    with pytest.raises(InvalidArgument, match="larger epsilon"):
+        count(table, budget=ledger.budget(epsilon="1e-30"))
+    assert not ledger.entries

@@ -51,6 +51,13 @@ def test_rule_8_noise_is_never_copied(ledger, table):
             copied(asking)
 
 
+@pytest.mark.parametrize("answer", [float("nan"), 1.5, "1", None])
+def test_a_question_answers_with_a_whole_number(ledger, table, answer):
+    asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
+    with pytest.raises(InvalidArgument, match="whole number"):
+        asking.ask(lambda _: answer)
+
+
 def test_declared_numbers_are_checked_before_the_charge(ledger, table):
     with pytest.raises(InvalidArgument, match="sensitivity"):
         AboveThreshold(table, 0, sensitivity=0, budget=ledger.budget(epsilon=1))

@@ -96,7 +96,8 @@ class _Moments:
 
     def __post_init__(self) -> None:
         require_confidence(self.confidence)
-        if self.size is not None and (not isinstance(self.size, int) or self.size < 1):
+        whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
+        if self.size is not None and not (whole and self.size >= 1):
             raise InvalidArgument(f"size={self.size!r} must be a public whole number of rows, at least 1, or left out")
         farthest = max(self.column.numbers.highest - self.middle, self.middle - self.column.numbers.lowest)
         if 2 in self.powers and farthest**2 > WIDEST_SQUARE:

@@ -11,6 +11,9 @@ from bruit.ledger import Budget
 from bruit.privacy import Approximate, DiscreteGaussian, DiscreteLaplace, Neighbours, Pure
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
+LARGEST_SCALE = 2**53
+"""Noise of a larger scale leaves the range of 64-bit integers."""
+
 IntegerNoise = DiscreteLaplace | DiscreteGaussian
 
 
@@ -19,7 +22,13 @@ def laplace_noise(epsilon: Fraction, sensitivity: int, neighbours: Neighbours) -
 
     scale = sensitivity / epsilon                                                [Ghosh et al. 2009, Thm 3.2]
     """
-    return DiscreteLaplace(sensitivity / epsilon, sensitivity=sensitivity, neighbours=neighbours)
+    scale = sensitivity / epsilon
+    if scale >= LARGEST_SCALE:
+        raise InvalidArgument(
+            f"epsilon={float(epsilon):.3g} for integers that one person moves by {sensitivity} asks for noise beyond "
+            "64 bits; give a larger epsilon, tighter bounds or a coarser grid"
+        )
+    return DiscreteLaplace(scale, sensitivity=sensitivity, neighbours=neighbours)
 
 
 def bought_noise(budget: Budget, *, sensitivity: int, entries: int = 1) -> IntegerNoise:

@@ -59,7 +59,10 @@ class AboveThreshold:
                 raise PrivacyError("AboveThreshold cannot be copied into another process: two would share its noise")
             if self._finished:
                 raise PrivacyError("AboveThreshold has found its answer above: pay for another one to ask on")
-            self._finished = int(question(self._table)) + self._noise(4) >= self._threshold
+            answer = question(self._table)
+            if not isinstance(answer, int | np.integer):
+                raise InvalidArgument("a question must answer with a whole number")
+            self._finished = int(answer) + self._noise(4) >= self._threshold
             return self._finished
 
     def first(self, questions: Iterable[Question]) -> int | None:
