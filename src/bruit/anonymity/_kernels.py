@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from bruit._jit import kernel
 
 FIRST_SLOTS = 1 << 12
+SPARSE = 2
+"""With more possible values than so many times the rows, sorting is cheaper than counting."""
 
 
 @kernel
@@ -52,6 +54,109 @@ def tally(
 
 
 @kernel
+def _measured(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    begin: int,
+    end: int,
+    low: NDArray[np.int32],
+    high: NDArray[np.int32],
+) -> int:
+    """The weight of some rows; `low` and `high` receive the ends of each column."""
+    total = 0
+    low[:] = rows[begin]
+    high[:] = rows[begin]
+    for row in range(begin, end):
+        total += weights[row]
+        for column in range(rows.shape[1]):
+            value = rows[row, column]
+            if value < low[column]:
+                low[column] = value
+            elif value > high[column]:
+                high[column] = value
+    return total
+
+
+@kernel
+def _counted_cut(
+    values: NDArray[np.int32], weights: NDArray[np.int64], low: int, high: int, k: int, count: NDArray[np.int64]
+) -> int:
+    """The value nearest to the middle that leaves k on both sides, or -1, by counting every value between the ends."""
+    count[low : high + 1] = 0
+    for row in range(values.shape[0]):
+        count[values[row]] += weights[row]
+    total, left, best = weights.sum(), 0, -1
+    off = total + 1
+    for value in range(low, high):
+        left += count[value]
+        if left >= k and total - left >= k and abs(2 * left - total) < off:
+            best, off = value, abs(2 * left - total)
+    return best
+
+
+@kernel
+def _sorted_cut(values: NDArray[np.int32], weights: NDArray[np.int64], k: int) -> int:
+    """The same by sorting, for few rows with many possible values."""
+    order = np.argsort(values)
+    total, left, best = weights.sum(), 0, -1
+    off = total + 1
+    for place in range(order.shape[0] - 1):
+        left += weights[order[place]]
+        apart = values[order[place]] != values[order[place + 1]]
+        if apart and left >= k and total - left >= k and abs(2 * left - total) < off:
+            best, off = values[order[place]], abs(2 * left - total)
+    return best
+
+
+@kernel
+def _varied(
+    values: NDArray[np.int32],
+    place: NDArray[np.int32],
+    secret: NDArray[np.int32],
+    cut: int,
+    seen: NDArray[np.int64],
+    stamp: int,
+) -> int:
+    """The fewest different codes of `secret` on either side of a cut; `seen` remembers them under this stamp."""
+    left, right = 0, 0
+    for row in range(values.shape[0]):
+        side = 1 if values[row] > cut else 0
+        code = secret[place[row]]
+        if seen[side, code] != stamp:
+            seen[side, code] = stamp
+            if side:
+                right += 1
+            else:
+                left += 1
+    return min(left, right)
+
+
+@kernel
+def _divided(
+    rows: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    place: NDArray[np.int32],
+    begin: int,
+    end: int,
+    column: int,
+    cut: int,
+) -> int:
+    """Moves the rows up to the cut to the front; gives the first row beyond it."""
+    first, last = begin, end - 1
+    while True:
+        while first <= last and rows[first, column] <= cut:
+            first += 1
+        while first <= last and rows[last, column] > cut:
+            last -= 1
+        if first >= last:
+            return first
+        for other in range(rows.shape[1]):
+            rows[first, other], rows[last, other] = rows[last, other], rows[first, other]
+        place[first], place[last] = place[last], place[first]
+        weights[first], weights[last] = weights[last], weights[first]
+
+
+@kernel
 def mondrian(
     rows: NDArray[np.int32],
     weights: NDArray[np.int64],
@@ -70,78 +175,39 @@ def mondrian(
     place = np.arange(count).astype(np.int32)
     stack = np.empty((128, 2), np.int64)  # the smaller side is cut first, so the stack stays below log2(rows)
     stack[0, 0], stack[0, 1] = 0, count
-    depth, groups = 1, 0
+    depth, groups, stamp = 1, 0, 0
     lows, highs = np.empty((1024, width), np.int32), np.empty((1024, width), np.int32)
-    tally_of = np.zeros(sizes.max(), np.int64)
-    seen = np.zeros((2, secret.max() + 1 if l > 1 else 1), np.int64)
+    tallied, seen = np.zeros(sizes.max(), np.int64), np.zeros((2, secret.max() + 1), np.int64)
     low, high, span = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width)
-    stamp = 0
     while depth > 0:
         depth -= 1
         begin, end = stack[depth, 0], stack[depth, 1]
-        total, cut = 0, False
-        for column in range(width):
-            low[column], high[column] = rows[begin, column], rows[begin, column]
-        for row in range(begin, end):
-            total += weights[row]
-            for column in range(width):
-                value = rows[row, column]
-                if value < low[column]:
-                    low[column] = value
-                elif value > high[column]:
-                    high[column] = value
+        middle = begin
+        total = _measured(rows, weights, begin, end, low, high)
         for column in range(width):
             span[column] = (high[column] - low[column]) / max(sizes[column] - 1, 1)
-        while total >= 2 * k and not cut:
+        while total >= 2 * k and middle == begin:
             column = int(np.argmax(span))
             if span[column] <= 0:
                 break
             span[column] = -1.0
-            tally_of[low[column] : high[column] + 1] = 0
-            for row in range(begin, end):
-                tally_of[rows[row, column]] += weights[row]
-            left, best, off = 0, -1, total + 1
-            for value in range(low[column], high[column]):
-                left += tally_of[value]
-                if left >= k and total - left >= k and abs(2 * left - total) < off:
-                    best, off = value, abs(2 * left - total)
-            if best < 0:
-                continue
-            if l > 1:
-                stamp += 1
-                kinds = np.zeros(2, np.int64)
-                for row in range(begin, end):
-                    side = 1 if rows[row, column] > best else 0
-                    if seen[side, secret[place[row]]] != stamp:
-                        seen[side, secret[place[row]]] = stamp
-                        kinds[side] += 1
-                if kinds.min() < l:
-                    continue
-            first, last = begin, end - 1
-            while True:
-                while first <= last and rows[first, column] <= best:
-                    first += 1
-                while first <= last and rows[last, column] > best:
-                    last -= 1
-                if first >= last:
-                    break
-                for other in range(width):
-                    rows[first, other], rows[last, other] = rows[last, other], rows[first, other]
-                place[first], place[last] = place[last], place[first]
-                weights[first], weights[last] = weights[last], weights[first]
-            if first - begin > end - first:
-                stack[depth, 0], stack[depth, 1] = begin, first
-                stack[depth + 1, 0], stack[depth + 1, 1] = first, end
+            values = rows[begin:end, column]
+            if high[column] - low[column] > SPARSE * (end - begin):
+                cut = _sorted_cut(values, weights[begin:end], k)
             else:
-                stack[depth, 0], stack[depth, 1] = first, end
-                stack[depth + 1, 0], stack[depth + 1, 1] = begin, first
+                cut = _counted_cut(values, weights[begin:end], low[column], high[column], k, tallied)
+            stamp += 1
+            if cut >= 0 and (l <= 1 or _varied(values, place[begin:end], secret, cut, seen, stamp) >= l):
+                middle = _divided(rows, weights, place, begin, end, column, cut)
+        if middle > begin:
+            larger = 0 if middle - begin > end - middle else 1
+            stack[depth + larger, 0], stack[depth + larger, 1] = begin, middle
+            stack[depth + 1 - larger, 0], stack[depth + 1 - larger, 1] = middle, end
             depth += 2
-            cut = True
-        if not cut:
+        else:
             if groups == lows.shape[0]:
                 lows, highs = np.concatenate((lows, np.empty_like(lows))), np.concatenate((highs, np.empty_like(highs)))
             lows[groups], highs[groups] = low, high
-            for row in range(begin, end):
-                part[place[row]] = groups
+            part[place[begin:end]] = groups
             groups += 1
     return lows[:groups], highs[:groups]
