@@ -113,6 +113,44 @@ def test_mondrian_boxes_hold_k_rows_and_only_their_own(rows, k, l):  # noqa: E74
             assert column.codes[inside].max() == found.high[box, number]
 
 
+def plain_mondrian(table, secret, sizes, k, l):  # noqa: E741
+    """The same cuts with NumPy, group by group."""
+    waiting, done = [np.arange(len(table))], []
+    while waiting:
+        rows = waiting.pop()
+        spans = np.ptp(table[rows], axis=0) / np.maximum(sizes - 1, 1)
+        cut = next(
+            filter(None, (best_cut(table, secret, rows, i, k, l) for i in np.argsort(-spans, kind="stable"))), None
+        )
+        if cut is None:
+            done.append(frozenset(rows.tolist()))
+        else:
+            waiting += cut
+    return set(done)
+
+
+def best_cut(table, secret, rows, column, k, l):  # noqa: E741
+    values = table[rows, column]
+    lefts = [(abs(2 * int((values <= cut).sum()) - len(rows)), cut) for cut in np.unique(values)[:-1]]
+    lefts = [(off, cut) for off, cut in lefts if k <= (values <= cut).sum() <= len(rows) - k]
+    if not lefts:
+        return None
+    sides = [rows[values <= min(lefts)[1]], rows[values > min(lefts)[1]]]
+    return sides if min(len(set(secret[side].tolist())) for side in sides) >= l else None
+
+
+@pytest.mark.parametrize("spread", [6, 50, 5000])
+@pytest.mark.parametrize("l", [1, 2])
+def test_mondrian_cuts_where_plain_numpy_does(spread, l):  # noqa: E741
+    table = np.random.default_rng(spread).integers(0, spread, (500, 3))
+    columns = [coded(polars.Series(str(i), table[:, i])).ordered() for i in range(3)]
+    secret = coded(polars.Series("s", np.arange(500) % 3)).ordered()
+    found = boxes(columns, secret, k=7, l=l)
+    codes = np.stack([column.codes.astype(int) for column in columns], axis=1)
+    wanted = plain_mondrian(codes, secret.codes, found.sizes, 7, l)
+    assert {frozenset(np.flatnonzero(found.part == box).tolist()) for box in range(len(found.low))} == wanted
+
+
 def test_mondrian_is_the_same_with_and_without_repeated_rows_drawn_together():
     """Few distinct rows are cut by weight, many row by row; the boxes agree."""
     codes = np.random.default_rng(2).integers(0, 40, (400, 2))

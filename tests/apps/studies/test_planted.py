@@ -1,6 +1,7 @@
 """Every planted classic is caught, and the same mechanism done right is not."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,3 +61,9 @@ def test_a_row_tells_the_test_and_the_samples_it_took():
 def test_all_are_caught_at_full_size():
     rows = planted.run(size="full", rng=np.random.default_rng(21))
     assert [row.fault.name for row in rows if not (row.caught and row.right_passes)] == []
+
+
+def test_the_page_lists_every_fault_with_its_test_and_samples():
+    page = (Path(__file__).parents[3] / "docs" / "planted.md").read_text()
+    for fault in FAULTS:
+        assert f"| {fault.name} | {fault.story} | {fault.test} | {fault.small} |" in page
