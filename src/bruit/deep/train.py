@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ def train(
     at_once: int | None = None,
     precision: torch.dtype | None = None,
     strong_noise: bool = False,
+    checkpoint: str | Path | None = None,
+    every: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Release[nn.Module]:
@@ -59,6 +62,8 @@ def train(
         at_once=at_once,
         precision=precision,
         strong_noise=strong_noise,
+        checkpoint=checkpoint,
+        every=every,
         rng=rng,
     )
     for batch in training:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bruit.deep.checkpoints import Checkpoints, paid_before, reserve, taken
 from bruit.deep.clipping import Clipping
 from bruit.deep.engine import Engine
 from bruit.deep.examination import examine, require_separate_layers, trainable
@@ -58,13 +60,15 @@ class Training:
         charge: Charge,
         stream: Source,
         at_once: int | None,
+        checkpoints: Checkpoints | None = None,
+        start: int = 0,
     ) -> None:
         self.model, self.engine, self.optimiser, self.records = engine.model, engine, optimiser, records
         self.plan, self.charge, self.stream = planned, charge, stream
         self.at_once = at_once or len(records)
         self.sampler = PoissonSampler(len(records), Fraction(planned.batch_size, planned.size))
-        self.done = 0
-        self._drawn = 0
+        self.checkpoints = checkpoints
+        self.done = self._drawn = self._reserved = start
         self._open: Batch | None = None
 
     @property
@@ -84,6 +88,7 @@ class Training:
         self._require_open(batch)
         require_separate_layers(self.model)
         self._open = None
+        self._reserve()
         self.done += 1  # before the data is read: a step that fails half-way counts
         totals = self._noise()
         self._add_clipped(batch, totals)
@@ -112,9 +117,24 @@ class Training:
             "clipping": self.engine.how.value,
             "generator": self.stream.name,
         }
+        self._write()
         return self.charge.finish(
             Release(value=self.model, guarantee=self.charge.guarantee, method="DP-SGD", details=details)
         )
+
+    def _reserve(self) -> None:
+        """Writes a checkpoint and enters the next stretch in the book, where the last one is used up."""
+        if self.checkpoints is None or self.done < self._reserved:
+            return
+        self._write()
+        steps = min(self.checkpoints.every, self.steps - self.done)
+        reserve(self.charge, self.plan, self.done, steps)
+        self._reserved = self.done + steps
+
+    def _write(self) -> None:
+        if self.checkpoints is not None:
+            state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict()}
+            self.checkpoints.write(self.charge, state)
 
     def _trainable(self) -> list[tuple[str, nn.Parameter]]:
         return [(name, p) for name, p in self.model.named_parameters() if id(p) in self.engine.structure.names]
@@ -168,12 +188,15 @@ def privatise(
     at_once: int | None = None,
     precision: torch.dtype | None = None,
     strong_noise: bool = False,
+    checkpoint: str | Path | None = None,
+    every: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Training:
     """Charges a training and gives it to be run: `for batch in training: training.step(batch)`.
 
     `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
     public. `loss` gives one number for each sample. `at_once` bounds how many samples are in memory together.
+    `checkpoint` is a file that the training goes on from if it is there, written every `every` steps (an epoch).
     """
     price = require(budget, "deep.privatise")
     settings = Settings(clip, clipping, at_once, precision, strong_noise)
@@ -181,18 +204,41 @@ def privatise(
     engine = prepared(model, records, loss, settings)
     require_own_parameters(model, optimiser)
     planned = planned_run(price, size or len(records), batch_size=batch_size, epochs=epochs)
-    charge = price.charge(planned.loss, what="deep.train", assumes=assumed(planned, size=size, rng=rng))
+    files = None
+    if checkpoint is not None:
+        files = Checkpoints(Path(checkpoint), every if every is not None else planned.steps // epochs)
+    assumes = assumed(planned, size=size, rng=rng)
+    charge, start = _paid(price, planned, assumes, files, model, optimiser)
     device = next(model.parameters()).device
-    stream = source(rng, entry=charge.number, stretch=0, device=device, strong=strong_noise)
     return Training(
         engine=engine,
         optimiser=optimiser,
         records=records,
         planned=planned,
         charge=charge,
-        stream=stream,
+        stream=source(rng, entry=charge.number, stretch=start, device=device, strong=strong_noise),
         at_once=at_once,
+        checkpoints=files,
+        start=start,
     )
+
+
+def _paid(
+    price: Budget,
+    planned: Plan,
+    assumes: tuple[Assumption, ...],
+    files: Checkpoints | None,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+) -> tuple[Charge, int]:
+    """A new charge, or that of the checkpoint with its state put back and the steps that may have been taken."""
+    if files is None or not files.file.exists():
+        return price.charge(planned.loss, what="deep.train", assumes=assumes), 0
+    state = files.read()
+    charge = paid_before(price.ledger, planned, state)
+    model.load_state_dict(state["model"])
+    optimiser.load_state_dict(state["optimiser"])
+    return charge, taken(charge)
 
 
 def prepared(model: nn.Module, records: Records, loss: Loss, settings: Settings) -> Engine:
