@@ -1,4 +1,4 @@
-"""Goes through every outcome of a procedure that draws with `bruit.central.ranks.dice.Dice`: its exact law, not a sample."""
+"""Goes through every outcome of a procedure that draws with `Dice`: its exact law, not a sample."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
