@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
+from benchmarks.central_tables import CASES as TABLE_CASES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,4 +242,5 @@ def time_case(cell: Cell) -> Case:
 CASES = [
     *(time_case(Cell(LARGE, epsilon, "normal")) for epsilon in (0.1, 1.0)),
     *(case for cell in (*ADDED, *REPLACED) for case in error_cases(cell)),
+    *TABLE_CASES,
 ]
