@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bruit.apps.studies import planted
+from bruit.apps.studies import load, planted
 
 FAULTS = list(planted.faults())
 LISTED = {
@@ -42,14 +42,14 @@ def test_every_kind_of_test_catches_something():
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_is_caught_and_its_mending_is_not(fault):
     rng = np.random.default_rng(20)
-    row = planted.run([fault], size="small", alarm=planted.ALARM / len(FAULTS), rng=rng)[0]
+    row = planted.tried([fault], size="small", alarm=planted.ALARM / len(FAULTS), rng=rng)[0]
     assert row.caught, f"{fault.test} with {row.samples} samples"
     assert row.right_passes
 
 
 def test_a_row_tells_the_test_and_the_samples_it_took():
     seen = []
-    rows = planted.run(FAULTS[-2:], size="small", on_progress=lambda done, total: seen.append((done, total)))
+    rows = planted.tried(FAULTS[-2:], size="small", on_progress=lambda done, total: seen.append((done, total)))
     told = json.loads(json.dumps(rows[0].to_json()))
     assert told["test"] == "ledger"
     assert told["samples"] == 1
@@ -57,9 +57,16 @@ def test_a_row_tells_the_test_and_the_samples_it_took():
     assert seen == [(1, 2), (2, 2)]
 
 
+def test_the_study_counts_what_was_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(planted, "faults", lambda: iter(FAULTS[-4:]))
+    found = load("planted")(tmp_path, size="small", rng=np.random.default_rng(1))
+    assert found.figures == {"faults": 4, "caught": 4, "right_ones_passed": 4}
+    assert (tmp_path / "planted.csv").read_text().count("\n") == 5
+
+
 @pytest.mark.stress
 def test_all_are_caught_at_full_size():
-    rows = planted.run(size="full", rng=np.random.default_rng(21))
+    rows = planted.tried(size="full", rng=np.random.default_rng(21))
     assert [row.fault.name for row in rows if not (row.caught and row.right_passes)] == []
 
 

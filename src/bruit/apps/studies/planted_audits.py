@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from fractions import Fraction
-from math import exp, log
+from math import comb, exp, log
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ Outputs = NDArray[Any]
 REPORTS = 50
 YESES = 10
 QUESTIONS = 20
+PEOPLE = 20
+SHUFFLED_EPSILON = 0.5
 
 
 def laplace(scale: Exact, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -259,8 +261,25 @@ def _surveys() -> Iterator[Fault]:
     yield audited("memory lost", story, _redrawn, _remembered, (0, 1), claimed=three)
     story = "Ten categories are randomised with the probability for two."
     yield audited("probability of another alphabet", story, _two_for_ten, _ten, (0, 1))
-    story = "Reports keep the order of the people, while the ε of shuffled ones is claimed."
-    yield audited("shuffler left out", story, _unshuffled, _shuffled, ((0, 0, 0, 1), (1, 0, 0, 1)), claimed=0.8)
+    story = "Reports keep the order of the people, while the ε and δ of shuffled ones are claimed."
+    neighbours = ((0,) * PEOPLE, (1, *[0] * (PEOPLE - 1)))
+    delta = shuffled_delta(SHUFFLED_EPSILON)
+    yield audited("shuffler left out", story, _unshuffled, _shuffled, neighbours, claimed=SHUFFLED_EPSILON, delta=delta)
+
+
+def shuffled_delta(epsilon: float) -> float:
+    """The exact δ of the number of ones among the reports of all people, the worst over what the others hold."""
+    worst = 0.0
+    for ones in range(PEOPLE):
+        others = np.convolve(_binomial(ones, 0.75), _binomial(PEOPLE - 1 - ones, 0.25))
+        yes, no = np.convolve(others, [0.25, 0.75]), np.convolve(others, [0.75, 0.25])
+        for one, other in ((yes, no), (no, yes)):
+            worst = max(worst, float(np.maximum(one - exp(epsilon) * other, 0).sum()))
+    return worst
+
+
+def _binomial(trials: int, chance: float) -> NDArray[np.float64]:
+    return np.array([comb(trials, hits) * chance**hits * (1 - chance) ** (trials - hits) for hits in range(trials + 1)])
 
 
 def _flipped(data: int, samples: int, rng: np.random.Generator) -> Outputs:

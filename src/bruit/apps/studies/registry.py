@@ -29,6 +29,10 @@ STUDIES = {
         "rappor",
         "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
     ),
+    "planted": (
+        "planted",
+        "Classic faults of private mechanisms, planted on purpose, and the test that catches each.",
+    ),
     "reconstruction": (
         "reconstruction",
         "Secret bits from noisy counts: the threshold at the root of n, and every question asked (S2.3).",
