@@ -98,6 +98,14 @@ def test_a_query_needs_an_engine():
         tables.read("select 1", person=EACH_ROW, connection="sqlite:///people.db")
 
 
+def test_a_database_that_one_thread_sees_is_refused_when_it_is_opened():
+    engine = create_engine("sqlite:///:memory:")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("create table people as select 1 as id")
+    with pytest.raises(InvalidArgument, match="does not answer"):
+        tables.read("select id from people", person=EACH_ROW, connection=engine)
+
+
 def test_opening_a_query_reads_no_row(engine):
     """A function of the database that fails on a record fails only when a release was paid."""
     failing = "select abs(case when id = 3 then -9223372036854775808 else id end) as x from people"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import polars
@@ -49,14 +50,22 @@ def from_query(query: Any, connection: Any) -> polars.LazyFrame:
 
 def _schema(query: Any, connection: Any) -> dict[str, Any]:
     try:
-        with connection.connect() as open_connection:
-            names = list(_asked(open_connection, _empty(query)).keys())
+        # In a thread of its own, as polars reads: a database that only this thread sees is found out before a charge.
+        with ThreadPoolExecutor(1) as another:
+            names = another.submit(_names, _empty(query), connection).result()
+    except InvalidArgument:
+        raise
     except Exception as error:
         raise InvalidArgument(f"the database does not answer this query: {error}") from error
     if len(set(names)) < len(names):
         raise InvalidArgument(f"the query names a column twice: {', '.join(names)}; give each a label of its own")
     stated = {column.name: _kind(column.type) for column in getattr(query, "selected_columns", ())}
     return {name: stated.get(name, polars.String) for name in names}
+
+
+def _names(query: Any, connection: Any) -> list[str]:
+    with connection.connect() as open_connection:
+        return list(_asked(open_connection, query).keys())
 
 
 def _asked(connection: Any, query: Any) -> Any:
