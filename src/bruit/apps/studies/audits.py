@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.apps.studies import central_audits, local_audits
+from bruit.apps.studies import central_audits, deep_audits, local_audits
 from bruit.apps.studies.audit_case import Case
 from bruit.apps.studies.registry import Size
 from bruit.audit import Verdict, audit
@@ -84,3 +84,4 @@ def cases() -> Iterator[Case]:
     yield from local_audits.cases()
     for neighbours in CENTRAL:
         yield from central_audits.cases(neighbours)
+        yield from deep_audits.cases(neighbours)
