@@ -56,7 +56,7 @@ def tally(
 @kernel
 def _measured(
     rows: NDArray[np.int32],
-    weights: NDArray[np.int64],
+    weights: NDArray[np.int32],
     begin: int,
     end: int,
     low: NDArray[np.int32],
@@ -79,13 +79,13 @@ def _measured(
 
 @kernel
 def _counted_cut(
-    values: NDArray[np.int32], weights: NDArray[np.int64], low: int, high: int, k: int, count: NDArray[np.int64]
+    values: NDArray[np.int32], weights: NDArray[np.int32], low: int, high: int, k: int, count: NDArray[np.int64]
 ) -> int:
     """The value nearest to the middle that leaves k on both sides, or -1, by counting every value between the ends."""
     count[low : high + 1] = 0
     for row in range(values.shape[0]):
         count[values[row]] += weights[row]
-    total, left, best = weights.sum(), 0, -1
+    total, left, best = int(weights.sum()), 0, -1
     off = total + 1
     for value in range(low, high):
         left += count[value]
@@ -95,10 +95,10 @@ def _counted_cut(
 
 
 @kernel
-def _sorted_cut(values: NDArray[np.int32], weights: NDArray[np.int64], k: int) -> int:
+def _sorted_cut(values: NDArray[np.int32], weights: NDArray[np.int32], k: int) -> int:
     """The same by sorting, for few rows with many possible values."""
     order = np.argsort(values)
-    total, left, best = weights.sum(), 0, -1
+    total, left, best = int(weights.sum()), 0, -1
     off = total + 1
     for place in range(order.shape[0] - 1):
         left += weights[order[place]]
@@ -134,7 +134,7 @@ def _varied(
 @kernel
 def _divided(
     rows: NDArray[np.int32],
-    weights: NDArray[np.int64],
+    weights: NDArray[np.int32],
     place: NDArray[np.int32],
     begin: int,
     end: int,
@@ -159,7 +159,7 @@ def _divided(
 @kernel
 def mondrian(
     rows: NDArray[np.int32],
-    weights: NDArray[np.int64],
+    weights: NDArray[np.int32],
     secret: NDArray[np.int32],
     sizes: NDArray[np.int64],
     k: int,

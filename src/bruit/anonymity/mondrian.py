@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from bruit.anonymity import _kernels as kernels
 from bruit.anonymity.coded import NO_WEIGHTS, Coded, joined
 
+WORTH = 8
+"""Rows are moved as distinct ones with weights where these are at most one in so many."""
+
 LISTED = 3
 """Up to so many texts of a box are listed; more are shown by the first and the last."""
 
@@ -56,7 +59,7 @@ def boxes(columns: Sequence[Coded], secret: Coded | None, *, k: int, l: int = 1)
     sizes = np.array([column.size for column in columns], np.int64)
     numbers = np.empty(count, np.int32)
     every = list(columns) if secret is None or l <= 1 else [*columns, secret]
-    _, weights, whole = kernels.tally(joined(every, count), NO_WEIGHTS, numbers, max(count // 4, 1))
+    _, weights, whole = kernels.tally(joined(every, count), NO_WEIGHTS, numbers, max(count // WORTH, 1))
     chosen: slice | NDArray[np.int64] = slice(None)
     if whole:
         chosen = np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
@@ -65,5 +68,5 @@ def boxes(columns: Sequence[Coded], secret: Coded | None, *, k: int, l: int = 1)
     rows = np.stack([column.codes[chosen].astype(np.int32) for column in columns], axis=1)
     hidden = np.zeros(1, np.int32) if secret is None else secret.codes[chosen].astype(np.int32)
     part = np.empty(len(rows), np.int32)
-    low, high = kernels.mondrian(rows, weights, hidden, sizes, k, l, part)
+    low, high = kernels.mondrian(rows, weights.astype(np.int32), hidden, sizes, k, l, part)
     return Boxes(part[numbers] if whole else part, low, high, sizes)
