@@ -20,7 +20,7 @@ def decode(candidates: int) -> Prepare:
         texts = [f"string {place}" for place in range(candidates)]
         weights = np.exp(-np.arange(STRINGS) / 20)
         shares = weights / weights.sum()
-        tally = local.drawn_tally(protocol, texts[:STRINGS], shares, REPORTS, np.random.default_rng(1))
+        tally = local.rappor.drawn_tally(protocol, texts[:STRINGS], shares, REPORTS, rng=np.random.default_rng(1))
         return lambda: local.decode(tally, texts)
 
     return prepare

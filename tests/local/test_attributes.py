@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bruit.errors import InvalidArgument
-from bruit.local import Attributes, Faked
+from bruit.local import Attributes
+from bruit.local.attributes import Faked
 
 QUESTIONS = {"smokes": ["no", "yes"], "age": 4, "vote": ["a", "b", "c"]}
 
@@ -46,7 +47,7 @@ def test_shares_of_every_attribute_come_out(how: str) -> None:
         "vote": ["a", "b", "b"] * (people // 3),
     }
     protocol = Attributes(QUESTIONS, epsilon=2, how=how)  # type: ignore[arg-type]
-    releases = protocol.estimate(protocol.tally(protocol.randomise(table, rng)))
+    releases = protocol.estimate(protocol.tally(protocol.randomise(table, rng=rng)))
     truths = {"smokes": [0.5, 0.5], "age": [0, 0, 1, 0], "vote": [1 / 3, 2 / 3, 0]}
     for name, truth in truths.items():
         release = releases[name]

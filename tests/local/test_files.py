@@ -24,13 +24,9 @@ from bruit.local import (
     SubsetSelection,
     files,
     read_protocol,
-    read_rappor_protocol,
     read_reports,
     tally_files,
     tally_files_on_spark,
-    tally_mean_files,
-    tally_rappor_files,
-    write_rappor_reports,
     write_reports,
 )
 
@@ -42,7 +38,7 @@ def protocol(request: pytest.FixtureRequest) -> FrequencyProtocol:
 
 def reports_of(protocol: FrequencyProtocol, people: int = 1000, seed: int = 1) -> Reports:
     rng = np.random.default_rng(seed)
-    return protocol.randomise([protocol.answers.listed[i] for i in rng.integers(0, 73, people)], rng)
+    return protocol.randomise([protocol.answers.listed[i] for i in rng.integers(0, 73, people)], rng=rng)
 
 
 def test_a_reports_file_describes_itself(protocol: FrequencyProtocol, tmp_path: Path) -> None:
@@ -154,29 +150,29 @@ def test_reports_for_a_mean_are_tallied_from_files(
     monkeypatch.setattr(files, "_ROWS", 100)
     whole = mean.tally([])
     for part in range(3):
-        reports = mean.randomise(np.arange(250 + part) % 11, np.random.default_rng(part))
+        reports = mean.randomise(np.arange(250 + part) % 11, rng=np.random.default_rng(part))
         write_reports(reports, tmp_path / f"{part}.parquet")
         whole += mean.tally(reports)  # type: ignore[operator]
-    assert tally_mean_files(tmp_path) == tally_mean_files(tmp_path, mean) == whole
+    assert tally_files(tmp_path) == tally_files(tmp_path, mean) == whole
     assert whole.seeded
-    damaged(mean, tmp_path, lambda: tally_mean_files(tmp_path))
+    damaged(mean, tmp_path, lambda: tally_files(tmp_path))
     with pytest.raises(BadFile, match="no file"):
-        tally_mean_files(tmp_path / "missing.parquet")
+        tally_files(tmp_path / "missing.parquet")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidArgument, match="no Parquet"):
-        tally_mean_files(tmp_path / "empty")
+        tally_files(tmp_path / "empty")
 
 
 def test_rappor_reports_are_tallied_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_ROWS", 100)
     protocol = Rappor(bits=70, hashes=2, cohorts=4, f=0.5, p=0.25, q=0.75)
-    parts = [protocol.randomise(["a", "b"] * 125, np.random.default_rng(part)) for part in range(3)]
+    parts = [protocol.randomise(["a", "b"] * 125, rng=np.random.default_rng(part)) for part in range(3)]
     for part, reports in enumerate(parts):
-        write_rappor_reports(reports, tmp_path / f"{part}.parquet")
+        write_reports(reports, tmp_path / f"{part}.parquet")
     one, two, three = map(protocol.tally, parts)
-    assert tally_rappor_files(tmp_path) == tally_rappor_files(tmp_path, protocol) == one + two + three
-    assert read_rappor_protocol(tmp_path / "0.parquet") == protocol
-    damaged(protocol, tmp_path, lambda: tally_rappor_files(tmp_path))
+    assert tally_files(tmp_path) == tally_files(tmp_path, protocol) == one + two + three
+    assert read_protocol(tmp_path / "0.parquet") == protocol
+    damaged(protocol, tmp_path, lambda: tally_files(tmp_path))
 
 
 def damaged(protocol: Any, folder: Path, tally: Callable[[], object]) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument
-from bruit.local import KRR, LOLOHA, OUE, Client, Longitudinal, LongitudinalKRR, LongitudinalOUE, bits
+from bruit.local import KRR, LOLOHA, OUE, Client, LongitudinalKRR, LongitudinalOUE, bits
+from bruit.local.longitudinal import Longitudinal
 
 KINDS = [LongitudinalKRR, LongitudinalOUE, LOLOHA]
 
@@ -40,7 +41,7 @@ def test_the_variance_is_right_when_there_is_memoised_noise() -> None:
     for kind in KINDS:
         protocol, rng = kind(3, epsilon=1, forever=2), np.random.default_rng(1)
         held = np.zeros(20_000, np.int32)
-        counts = protocol.tally(protocol.randomise(held, rng)).counts
+        counts = protocol.tally(protocol.randomise(held, rng=rng)).counts
         for place, count in enumerate(counts):
             chance = float(protocol.support.true if place == 0 else protocol.support.false)
             assert abs(count - 20_000 * chance) < 6.5 * math.sqrt(20_000 * chance * (1 - chance))

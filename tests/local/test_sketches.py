@@ -26,7 +26,7 @@ def test_the_law_proves_the_epsilon_asked_for(epsilon: float) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_within_a_family_support_follows_the_collisions(kind: type[Sketch]) -> None:
     protocol = kind(6, epsilon=1, hashes=8, width=16)
-    tally = protocol.tally(protocol.randomise(np.full(PEOPLE, 2), np.random.default_rng(1)))
+    tally = protocol.tally(protocol.randomise(np.full(PEOPLE, 2), rng=np.random.default_rng(1)))
     true, false = protocol._chances
     for category, count in enumerate(tally.counts):
         together = (protocol.places[category] == protocol.places[2]).mean()
@@ -48,7 +48,7 @@ def test_over_families_wrong_answers_are_supported_as_stated(kind: type[Sketch])
 def test_a_large_sketch_estimates_well(kind: type[Sketch]) -> None:
     protocol, rng = kind(50, epsilon=3, hashes=256, width=256), np.random.default_rng(2)
     values = np.concatenate([np.zeros(PEOPLE // 2, int), rng.integers(1, 50, PEOPLE // 2)])
-    release = protocol.estimate(protocol.tally(protocol.randomise(values, rng)))
+    release = protocol.estimate(protocol.tally(protocol.randomise(values, rng=rng)))
     assert abs(release.value[0] - 0.5) < 8 * release.details["standard_error"][0]
 
 

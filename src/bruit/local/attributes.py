@@ -16,9 +16,9 @@ from bruit.errors import InvalidArgument
 from bruit.local import planning
 from bruit.local.answers import Categories
 from bruit.local.estimate import estimate
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.krr import KRR
 from bruit.local.proof import prove
-from bruit.local.protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.local.tally import Reports, Tally
 from bruit.local.unary import OUE
@@ -119,7 +119,7 @@ class Attributes:
             worst = max(worst, log_above(size * channel.keep + rest, size * channel.other + rest))
         return worst
 
-    def randomise(self, table: Mapping[str, Any], rng: np.random.Generator | None = None) -> dict[str, Reports]:
+    def randomise(self, table: Mapping[str, Any], *, rng: np.random.Generator | None = None) -> dict[str, Reports]:
         """The reports of each attribute; with `sample` every person is in one of them only."""
         source, columns = generator(rng), self._columns(table)
         people = len(next(iter(columns.values())))

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
-from bruit.local.checking import checked_flag
-from bruit.local.evolving import LOLOHA
+from bruit.local.loloha import LOLOHA
 from bruit.local.longitudinal import Longitudinal
 from bruit.local.protocol import protocol_from_json
+from bruit.local.receipt import checked_flag
 from bruit.local.tally import Reports
 from bruit.randomness import generator, is_strong, words
 
@@ -53,7 +53,7 @@ class Client:
             self._memory[state] = self._memoised(place, source)
             self.seeded |= not is_strong(rng)
         kept, seeded = self._shaped(self._memory[state]), self.seeded or not is_strong(rng)
-        return Reports(self.protocol, self.protocol.respond(kept, source), seeded)
+        return Reports(self.protocol, self.protocol.respond(kept, rng=source), seeded)
 
     def _state(self, place: Any) -> int:
         if isinstance(self.protocol, LOLOHA):
@@ -65,11 +65,11 @@ class Client:
             bucket = self.protocol.permanent.transmit(self.protocol.hashed(place, self._seed), rng=source)
             seed = int(self._seed[0])
             return [seed & 0xFFFFFFFF, seed >> 32, int(bucket[0])]
-        return [int(part) for part in np.atleast_1d(self.protocol.memoise(place, source)[0])]
+        return [int(part) for part in np.atleast_1d(self.protocol.memoise(place, rng=source)[0])]
 
     def _shaped(self, kept: list[int]) -> NDArray[Any]:
         """A memoised response as the one row of a report."""
-        sample = self.protocol.memoise(np.zeros(1, np.int32), generator(None))
+        sample = self.protocol.memoise(np.zeros(1, np.int32), rng=generator(None))
         row: NDArray[Any] = np.array([kept], dtype=sample.dtype)
         return row if sample.ndim == 2 else row.reshape(-1)
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument
-from bruit.local.adjusting import Adjustment, adjusted
+from bruit.local.adjustment import Adjustment, adjusted
 from bruit.local.intervals import Method, share_interval
 from bruit.local.planning import two_sided
 from bruit.privacy import Covers, Interval, Release
 
 if TYPE_CHECKING:
-    from bruit.local.protocol import FrequencyProtocol
+    from bruit.local.frequency_protocol import FrequencyProtocol
     from bruit.local.tally import Tally
 
 __all__ = ["Adjustment", "Method", "estimate"]

@@ -14,7 +14,7 @@ from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.errors import InvalidArgument
 from bruit.local import _hash_kernels
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.support import Support
 from bruit.privacy import Exact
 from bruit.randomness import words

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_places
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.frequency_protocol import FrequencyProtocol
+from bruit.local.receipt import checked_places
 from bruit.local.support import Support
 from bruit.privacy import Exact
 

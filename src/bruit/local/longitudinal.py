@@ -20,9 +20,9 @@ from bruit.channels import ONE, Channel, SymmetricChannel, binary, checked_epsil
 from bruit.errors import InvalidArgument
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_bits, checked_places
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.proof import either_way
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.receipt import checked_bits, checked_places
 from bruit.local.support import Support
 from bruit.privacy import Exact
 
@@ -53,15 +53,15 @@ class Longitudinal(FrequencyProtocol):
         return len(self.answers)
 
     @abstractmethod
-    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
+    def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[Any]:
         """The permanent response to each answer; a client draws it once for each and keeps it."""
 
     @abstractmethod
-    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[Any]:
         """A fresh report of each memoised response."""
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-        return self.respond(self.memoise(places, rng), rng)
+        return self.respond(self.memoise(places, rng=rng), rng=rng)
 
     def settings(self) -> dict[str, Any]:
         """The losses of one report and of all."""
@@ -101,11 +101,11 @@ class LongitudinalKRR(Longitudinal):
         keep, other = series(self.permanent, self.instantaneous)
         return Support(keep / ONE**2, other / ONE**2)
 
-    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+    def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[np.int32]:
         """Randomised response of loss `forever`."""
         return self.permanent.transmit(places, rng=rng)
 
-    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int32]:
+    def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[np.int32]:
         """Randomised response again."""
         return self.instantaneous.transmit(memoised, rng=rng)
 
@@ -165,12 +165,12 @@ class LongitudinalOUE(Longitudinal):
         true, false = self._ones(int(self.instantaneous.weights[0, 1]))
         return Support(true / ONE**2, false / ONE**2)
 
-    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
+    def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[np.uint64]:
         """Noisy bits of loss `forever`."""
         true, false = self.permanent
         return bits.noisy_positions(places, len(self.answers), true=true, false=false, rng=rng)
 
-    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[np.uint64]:
+    def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[np.uint64]:
         """Every memoised bit through fresh symmetric noise."""
         return bits.through(self.instantaneous, memoised, len(self.answers), rng)
 

@@ -1,189 +1,130 @@
-"""What every frequency protocol shares: randomise on the respondent's side, tally and estimate on the collector's."""
+"""What every local protocol offers, and the one door from JSON back to protocols and tallies."""
 
 from __future__ import annotations
 
 import json
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Protocol, Self
 
 import numpy as np
-import polars
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bruit.errors import BadFile, BruitError, InvalidArgument, NotPrivate
-from bruit.local import planning
-from bruit.local.answers import Answers
-from bruit.local.estimate import Adjustment, Method, estimate
-from bruit.local.proof import prove
-from bruit.local.support import Support
-from bruit.local.tally import Reports, Tally
-from bruit.privacy import LOCAL, Assumption, Covers, Guarantee, Pure, Release
-from bruit.randomness import generator, is_strong
+from bruit.errors import BadFile, BruitError
+from bruit.local.receipt import checked_flag
+from bruit.privacy import Pure
 
-VERSION = 1
+_DAMAGE: Final = (BruitError, KeyError, TypeError, ValueError, ArithmeticError)
+"""What a block raises that no `to_json` wrote."""
 
 
-class FrequencyProtocol(ABC):
-    """An encoder, a channel and a support set: a report supports some categories, the true one more often than others.
+class ReportsKind(Protocol):
+    """What the reports of any protocol offer: their rows as named columns, and the way back from columns."""
 
-    A subclass says how a report is made and which categories it supports, and proves its loss from its integers.
+    @property
+    def protocol(self) -> LocalProtocol:
+        """The protocol that the reports followed."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether their noise can be drawn again."""
+
+    def __len__(self) -> int:
+        """How many reports there are."""
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The reports as columns of a file, one row each."""
+
+    def of(self, columns: Mapping[str, NDArray[Any]], *, seeded: bool) -> Self:
+        """Other reports of the same protocol, from columns like these."""
+
+
+class TallyKind(Protocol):
+    """What the tally of any protocol offers: a sum over reports that merges with others and goes into JSON."""
+
+    @property
+    def protocol(self) -> LocalProtocol:
+        """The protocol that the reports followed."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise of any report can be drawn again."""
+
+    def __add__(self, other: Any, /) -> Self:
+        """The tally of all reports of both."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The tally in JSON types, with its protocol under `protocol` and whether it is seeded under `seeded`."""
+
+
+class LocalProtocol(ABC):
+    """Noise on the respondent's own device, then a tally of reports; each kind is known by its name in JSON.
+
+    A kind says how it randomises and tallies, and how it and its tallies come back from JSON; files need no more.
     """
 
-    kinds: ClassVar[dict[str, type[FrequencyProtocol]]] = {}
-    answers: Answers
+    kinds: ClassVar[dict[str, type[LocalProtocol]]] = {}
     epsilon: Fraction | float
+    """What one report costs its respondent at most."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        FrequencyProtocol.kinds[cls.__name__] = cls
-
-    def _fix(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def _prove(self, *, gap: int) -> None:
-        """Ends every constructor: refuses a law that loses more than epsilon, or that says nothing."""
-        prove(self.loss, self.epsilon, gap=gap)
-        if np.any(np.asarray(self.support.gap) <= 0):
-            raise InvalidArgument("the true answer must be supported more often than another; take a larger epsilon")
-
-    @property
-    @abstractmethod
-    def loss(self) -> Fraction | float:
-        """The largest log-likelihood ratio of a report, from the integers of the law and rounded up; <= epsilon."""
-
-    @property
-    @abstractmethod
-    def support(self) -> Support:
-        """How often a report supports the true answer and a given other one."""
+        LocalProtocol.kinds[cls.__name__] = cls
 
     @abstractmethod
-    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
-        """One report a row for answers given by their place."""
-
-    @abstractmethod
-    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The reports in the type that the kernels take; refuses what no respondent of this protocol sends."""
-
-    @abstractmethod
-    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """How many of the reports support each category."""
-
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """The keyword arguments, beside the categories, that make this protocol again, in JSON types."""
-
-    def law(self) -> dict[str, Any]:
-        """The integers of the law, in JSON types, for a respondent's device that makes its own reports."""
-        return {}
-
-    # ------------------------------------------------------------ the three steps
-    def randomise(
-        self, values: ArrayLike | polars.Series | Iterable[Any], rng: np.random.Generator | None = None
-    ) -> Reports:
+    def randomise(self, values: Any, *, rng: np.random.Generator | None = None) -> ReportsKind:
         """One report for each answer; this is the step that runs on the respondent's own device."""
-        return Reports(self, self._report(self.answers.indices(values), generator(rng)), seeded=not is_strong(rng))
 
-    def tally(self, reports: Reports | ArrayLike) -> Tally:
-        """How many reports support each category."""
-        if isinstance(reports, Reports) and reports.protocol != self:
-            raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")
-        values = self._check(np.asarray(reports.values if isinstance(reports, Reports) else reports))
-        return Tally(self, len(values), self._count(values), isinstance(reports, Reports) and reports.seeded)
+    @abstractmethod
+    def tally(self, reports: Any) -> TallyKind:
+        """What the reports add up to; refuses reports that no respondent of this protocol sends."""
 
-    def empty(self) -> Tally:
-        """The tally of no reports, to add others to."""
-        return Tally(self, 0, np.zeros(len(self.answers), np.int64))
-
-    def estimate(
-        self,
-        tally: Tally,
-        confidence: float = 0.95,
-        *,
-        covers: Covers = Covers.POPULATION,
-        method: Method = "exact",
-        joint: bool = False,
-        adjust: Adjustment = "none",
-    ) -> Release[NDArray[np.float64]]:
-        """The share of respondents who hold each answer, with intervals; unbiased unless an adjustment is asked for."""
-        return estimate(self, tally, confidence, covers=covers, method=method, joint=joint, adjust=adjust)
-
-    # ------------------------------------------------------------ before anyone is asked
-    def expected_error(self, answers: int, *, share: float | None = None, confidence: float = 0.95) -> float:
-        """The half-width of the interval of one share (by default the worst) after so many answers."""
-        return planning.expected_error(self.support, answers, share=share, confidence=confidence)
-
-    def answers_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
-        """How many people must answer for a half-width of at most `error`."""
-        return planning.least_answers(
-            lambda n: self.expected_error(n, share=share, confidence=confidence), planning.share_error(error)
-        )
-
-    def epsilon_for(self, *, error: float, answers: int, share: float | None = None, confidence: float = 0.95) -> float:
-        """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
-        return planning.epsilon_for(
-            lambda epsilon: self.at(epsilon).expected_error(answers, share=share, confidence=confidence),
-            planning.share_error(error),
-        )
-
-    def at(self, epsilon: float) -> Self:
-        """The same protocol at another epsilon."""
-        return type(self)._make(self.answers, {**self.settings(), "epsilon": epsilon})  # type: ignore[return-value]
-
-    # ------------------------------------------------------------ what it promises
+    @abstractmethod
     def privacy(self) -> Pure:
-        """The loss of one report, to be added to others; refused for a protocol that hides nothing."""
-        if math.isinf(self.epsilon):
-            raise NotPrivate(
-                f"{type(self).__name__} has an infinite epsilon: some of its reports tell the answer for certain; "
-                "use it for teaching, and another protocol for people"
-            )
-        return Pure(Fraction(self.epsilon), neighbours=LOCAL)
+        """What a respondent loses, to be added to other losses."""
 
-    def guarantee(self, *, seeded: bool = False) -> Guarantee:
-        """What one respondent is promised, whatever the collector does."""
-        assumed = (Assumption.SEEDED,) if seeded else ()
-        return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)
-
-    # ------------------------------------------------------------ files
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Everything that makes this protocol again, with its law, in JSON types."""
-        return {
-            "protocol": type(self).__name__,
-            "version": VERSION,
-            "categories": list(self.answers.listed),
-            "other": self.answers.other,
-            "settings": self.settings(),
-            "epsilon": str(self.epsilon),
-            "law": self.law(),
-        }
+        """Everything that makes this protocol again, with its law and its name under `protocol`, in JSON types."""
 
     @classmethod
-    def _make(cls, answers: Answers, settings: Mapping[str, Any]) -> FrequencyProtocol:
-        return cls(answers.listed, other=answers.other, **settings)  # type: ignore[call-arg]
+    @abstractmethod
+    def _from_json(cls, block: Mapping[str, Any]) -> LocalProtocol:
+        """The protocol made again from the settings in its JSON."""
 
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return False
-        return all(getattr(self, field.name) == getattr(other, field.name) for field in fields(self))  # type: ignore[arg-type]
+    @abstractmethod
+    def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> TallyKind:
+        """The tally made again from the numbers in its JSON; refuses numbers that no reports add up to."""
 
-    def __hash__(self) -> int:
-        return hash(tuple(getattr(self, field.name) for field in fields(self)))  # type: ignore[arg-type]
+    def empty(self) -> TallyKind:
+        """The tally of no reports, to add others to."""
+        return self.tally(self.randomise([]))
 
 
-def protocol_from_json(description: Mapping[str, Any] | str) -> FrequencyProtocol:
+def protocol_from_json(description: Mapping[str, Any] | str) -> LocalProtocol:
     """The protocol that `to_json` described: it is made again from its settings and must come out the same."""
     try:
         block = dict(json.loads(description) if isinstance(description, str) else description)
-        kind = FrequencyProtocol.kinds[block["protocol"]]
-        protocol = kind._make(Answers(tuple(block["categories"]), block["other"]), block["settings"])
+        protocol = LocalProtocol.kinds[block["protocol"]]._from_json(block)
         same = json.loads(json.dumps(protocol.to_json())) == json.loads(json.dumps(block))
-    except (BruitError, KeyError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         raise BadFile("this block describes no protocol: it was cut, changed, or written by something else") from error
     if not same:
         raise BadFile("this protocol does not come out as the block says: a parameter was changed after it was written")
     return protocol
+
+
+def tally_from_json(description: Mapping[str, Any] | str) -> TallyKind:
+    """The tally that `to_json` described."""
+    try:
+        block = dict(json.loads(description) if isinstance(description, str) else description)
+    except _DAMAGE as error:
+        raise BadFile("this block describes no tally: it was cut, changed, or written by something else") from error
+    protocol = protocol_from_json(block.get("protocol", {}))
+    try:
+        return protocol._tally_from_json(block, seeded=checked_flag(block["seeded"]))
+    except _DAMAGE as error:
+        raise BadFile(
+            "this tally does not fit its own protocol: it was cut, or changed after it was written"
+        ) from error

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
 from bruit.errors import InvalidArgument
-from bruit.local import bits, bloom
+from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_bits
 from bruit.local.estimate import Adjustment, Method
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.hadamard import transformed
 from bruit.local.planning import two_sided
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.rappor import bloom
+from bruit.local.receipt import checked_bits
 from bruit.local.support import Support
 from bruit.local.tally import Tally
 from bruit.local.unary import symmetric_weights

@@ -14,9 +14,9 @@ from bruit.channels import ONE, checked_epsilon, log_above
 from bruit.errors import InvalidArgument
 from bruit.local import _bit_kernels, _subset_kernels, bits
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_bits
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.proof import either_way
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.receipt import checked_bits
 from bruit.local.support import Support
 from bruit.privacy import Exact
 from bruit.randomness import bernoulli, words

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.errors import BadFile, InvalidArgument
-from bruit.local.checking import checked_flag
+from bruit.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from bruit.local.protocol import FrequencyProtocol
+    from bruit.local.frequency_protocol import FrequencyProtocol
+    from bruit.local.protocol import LocalProtocol
 
 
 @dataclass(frozen=True)
 class Reports:
     """The reports of many respondents, one row each; `seeded` when their noise can be drawn again."""
 
-    protocol: FrequencyProtocol
+    protocol: LocalProtocol
     values: NDArray[Any]
     seeded: bool = False
 
@@ -28,6 +29,16 @@ class Reports:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
         return np.array(self.values, dtype=dtype, copy=copy)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The reports as columns of a file: one, or one for each part of a report."""
+        values = self.values if self.values.ndim == 2 else self.values[:, None]
+        return {f"report_{place}": column for place, column in enumerate(values.T)}
+
+    def of(self, columns: Mapping[str, NDArray[Any]], *, seeded: bool) -> Reports:
+        """Other reports of the same protocol, from columns like these."""
+        parts = list(columns.values())
+        return Reports(self.protocol, parts[0] if self.values.ndim == 1 else np.column_stack(parts), seeded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,18 +79,3 @@ class Tally:
             "counts": self.counts.tolist(),
             "seeded": self.seeded,
         }
-
-
-def tally_from_json(description: dict[str, Any]) -> Tally:
-    """The tally that `to_json` described."""
-    from bruit.local.protocol import protocol_from_json
-
-    protocol = protocol_from_json(description.get("protocol", {}))
-    try:
-        counts = np.array(description["counts"], dtype=np.int64)
-        tally = Tally(protocol, int(description["answers"]), counts, checked_flag(description["seeded"]))
-    except (InvalidArgument, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BadFile("this block describes no tally: it was cut, changed, or written by something else") from error
-    if counts.shape != protocol.empty().counts.shape or (counts < 0).any() or (counts > tally.answers).any():
-        raise BadFile("this tally does not fit its own protocol: it was changed after it was written")
-    return tally

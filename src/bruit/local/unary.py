@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from bruit.channels import ONE, checked_epsilon, log_above, share
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_bits
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.proof import either_way
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.receipt import checked_bits
 from bruit.local.support import Support
 from bruit.privacy import Exact
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bruit.channels import ONE, Channel, binary, checked_epsilon, symmetric
 from bruit.errors import InvalidArgument
 from bruit.local.answers import Answers
-from bruit.local.checking import checked_places
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.frequency_protocol import FrequencyProtocol
+from bruit.local.receipt import checked_places
 from bruit.local.support import Support
 from bruit.privacy import Exact, exactly
 

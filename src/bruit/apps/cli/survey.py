@@ -19,16 +19,15 @@ from bruit.apps.cli.survey_files import (
     read_answers,
     read_survey,
     tallied,
-    write_survey_reports,
 )
 from bruit.apps.cli.survey_plan import plan
 from bruit.errors import InvalidArgument
-from bruit.local import Rappor, decode, read_candidates
-from bruit.local.adjusting import Adjustment
+from bruit.local import Tally, decode, read_candidates, write_reports
+from bruit.local.adjustment import Adjustment
 from bruit.local.intervals import Method
 from bruit.local.rappor import RapporTally
-from bruit.local.rappor_decoding import Decoder
-from bruit.local.rappor_selection import SELECTIONS
+from bruit.local.rappor.decoding import Decoder
+from bruit.local.rappor.selection import SELECTIONS
 from bruit.privacy import Covers, Release
 
 EXAMPLE = (
@@ -82,12 +81,12 @@ def randomise(
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("randomising", quiet=as_json) as on_progress:
         made = randomised(survey, column_of, rng, on_progress)
-    write_survey_reports(made, reports)
-    loss = survey.law.once if isinstance(survey, Rappor) else survey.epsilon
+    write_reports(made, reports)
+    loss = float(survey.epsilon)
     told = {
         "protocol": type(survey).__name__,
         "reports": len(made),
-        "epsilon": float(loss),
+        "epsilon": loss,
         "file": str(reports),
         "seeded": made.seeded,
     }
@@ -96,7 +95,7 @@ def randomise(
     else:
         show(
             f"{len(made)} reports of {told['protocol']} in {escape(str(reports))}; "
-            f"each cost its respondent at most ε = {float(loss):.4g}."
+            f"each cost its respondent at most ε = {loss:.4g}."
         )
 
 
@@ -106,9 +105,7 @@ def randomise(
 @click.argument("reports", type=click.Path(path_type=Path))
 @protocol_option
 @confidence_option
-@click.option(
-    "--method", type=click.Choice(get_args(Method)), default="wilson", show_default=True, help="Of intervals."
-)
+@click.option("--method", type=click.Choice(get_args(Method)), default="exact", show_default=True, help="Of intervals.")
 @click.option("--adjust", type=click.Choice(get_args(Adjustment)), default="none", show_default=True)
 @click.option("--joint", is_flag=True, help="Intervals that hold for all answers together.")
 @click.option("--this-table", is_flag=True, help="Cover the shares of these respondents, not of a population.")
@@ -132,9 +129,10 @@ def estimate(
     _checked_outputs(figure, csv)
     with progress("tallying", quiet=as_json) as on_progress:
         tally = tallied(reports, protocol, on_progress)
-    if isinstance(tally, RapporTally):
+    if not isinstance(tally, Tally):
         raise InvalidArgument(
-            f"{reports.name} holds RAPPOR reports: use `bruit survey decode` with a list of candidates"
+            f"{reports.name} holds reports of {type(tally.protocol).__name__}, which have no shares of listed answers: "
+            "use `bruit survey decode` for texts sent through Rappor, `protocol.estimate` in Python for a mean"
         )
     _checked_crowd(tally.answers)
     release = tally.protocol.estimate(

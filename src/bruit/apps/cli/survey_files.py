@@ -10,31 +10,16 @@ import numpy as np
 import polars
 
 from bruit.apps.cli.output import OnProgress
-from bruit.errors import BadFile, BruitError, InvalidArgument
-from bruit.local import (
-    FrequencyProtocol,
-    Rappor,
-    RapporReports,
-    RapporTally,
-    Reports,
-    Tally,
-    protocol_from_json,
-    rappor_from_json,
-    read_protocol,
-    read_rappor_protocol,
-    tally_files,
-    tally_rappor_files,
-    write_rappor_reports,
-    write_reports,
-)
+from bruit.errors import BadFile, InvalidArgument
+from bruit.local import FrequencyProtocol, LocalProtocol, MeanProtocol, protocol_from_json, tally_files
+from bruit.local.files import joined
+from bruit.local.protocol import ReportsKind, TallyKind
 
 FIGURES: Final = (".png", ".svg", ".pdf")
 _PIECE: Final = 1 << 16
 
-Survey = FrequencyProtocol | Rappor
 
-
-def read_survey(path: Path) -> Survey:
+def read_survey(path: Path) -> LocalProtocol:
     """The protocol in a JSON file that `bruit survey plan --save` wrote."""
     try:
         block = json.loads(path.read_text(encoding="utf-8"))
@@ -43,8 +28,7 @@ def read_survey(path: Path) -> Survey:
     except ValueError as error:
         raise BadFile(f"{path.name} is no whole JSON file: it was cut half-way or is of another kind") from error
     try:
-        is_rappor = isinstance(block, dict) and block.get("protocol") == "Rappor"
-        return rappor_from_json(block) if is_rappor else protocol_from_json(block)
+        return protocol_from_json(block)
     except BadFile as error:
         raise BadFile(f"{path.name}: {error}") from error
 
@@ -71,62 +55,32 @@ def read_answers(path: Path, column: str | None) -> polars.Series:
 
 
 def randomised(
-    survey: Survey, answers: polars.Series, rng: np.random.Generator | None, on_progress: OnProgress
-) -> Reports | RapporReports:
+    survey: LocalProtocol, answers: polars.Series, rng: np.random.Generator | None, on_progress: OnProgress
+) -> ReportsKind:
     """Reports of the answers, some at a time so that progress can be told."""
-    if isinstance(survey, Rappor) and answers.null_count():
+    if isinstance(survey, MeanProtocol):
+        name = type(survey).__name__
+        raise InvalidArgument(f"{name} is for a mean; here answers are listed or texts: call its randomise in Python")
+    if not isinstance(survey, FrequencyProtocol) and answers.null_count():
         raise InvalidArgument("an answer is missing; leave the respondent out, or write what it stands for")
-    parts: list[Any] = []
+    parts = []
     for start in range(0, len(answers), _PIECE):
-        piece = answers.slice(start, _PIECE)
-        parts.append(survey.randomise(piece if isinstance(survey, Rappor) else _listed(survey, piece), rng))
+        parts.append(survey.randomise(_listed(survey, answers.slice(start, _PIECE)), rng=rng))
         on_progress(min(start + _PIECE, len(answers)), len(answers))
-    values = np.concatenate([part.values for part in parts])
-    if isinstance(survey, Rappor):
-        return RapporReports(survey, np.concatenate([part.cohorts for part in parts]), values, parts[0].seeded)
-    return Reports(survey, values, parts[0].seeded)
+    return joined(parts)
 
 
-def _listed(survey: FrequencyProtocol, answers: polars.Series) -> Any:
+def _listed(survey: LocalProtocol, answers: polars.Series) -> Any:
     """Texts of a file as the answers that the protocol lists, which may be numbers."""
-    if all(isinstance(one, str) for one in survey.answers.listed):
+    if not isinstance(survey, FrequencyProtocol) or all(isinstance(one, str) for one in survey.answers.listed):
         return answers
     known = {str(one): one for one in survey.answers.listed}
     return [known.get(text, text) for text in answers]
 
 
-def write_survey_reports(reports: Reports | RapporReports, path: Path) -> None:
-    """Writes reports of either kind."""
-    if isinstance(reports, RapporReports):
-        write_rappor_reports(reports, path)
-    else:
-        write_reports(reports, path)
-
-
-def tallied(path: Path, protocol: Path | None, on_progress: OnProgress) -> Tally | RapporTally:
+def tallied(path: Path, protocol: Path | None, on_progress: OnProgress) -> TallyKind:
     """The tally of a reports file or of a folder of them, one file after the other."""
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    if not files:
-        raise InvalidArgument(f"{path.name} holds no Parquet file of reports")
-    survey = _described(files[0]) if protocol is None else read_survey(protocol)
-    if isinstance(survey, Rappor):
-        return tally_rappor_files(path, survey, on_progress=on_progress)
-    tally = survey.empty()
-    for number, file in enumerate(files):
-        tally += tally_files(file, survey)
-        on_progress(number + 1, len(files))
-    return tally
-
-
-def _described(file: Path) -> Survey:
-    """The protocol that a reports file names, whichever kind it is of."""
-    try:
-        return read_protocol(file)
-    except BruitError as other:
-        try:
-            return read_rappor_protocol(file)
-        except BruitError:
-            raise other from None
+    return tally_files(path, None if protocol is None else read_survey(protocol), on_progress=on_progress)
 
 
 def checked_output(path: Path, suffixes: tuple[str, ...]) -> None:

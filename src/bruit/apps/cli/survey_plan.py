@@ -11,7 +11,7 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.output import json_option, print_json, show, table
-from bruit.apps.cli.survey_files import Survey, checked_output
+from bruit.apps.cli.survey_files import checked_output
 from bruit.errors import InvalidArgument
 from bruit.local import (
     BLH,
@@ -21,6 +21,7 @@ from bruit.local import (
     SUE,
     FrequencyProtocol,
     HadamardResponse,
+    LocalProtocol,
     Rappor,
     SubsetSelection,
     Warner,
@@ -85,7 +86,7 @@ def plan(*, save: Path | None, as_json: bool, **asked: Any) -> None:
         show(f"saved {escape(str(save))}")
 
 
-def _frequencies(asked: dict[str, Any]) -> tuple[Survey, dict[str, Any]]:
+def _frequencies(asked: dict[str, Any]) -> tuple[LocalProtocol, dict[str, Any]]:
     epsilon, people, error, confidence = (asked[name] for name in ("epsilon", "people", "error", "confidence"))
     if sum(part is not None for part in (epsilon, people, error)) != 2:
         raise InvalidArgument("give two of --epsilon, --people and --error, and the third follows")
@@ -149,7 +150,7 @@ def _categories(asked: dict[str, Any]) -> list[str]:
     return [text.strip() for text in listed.split(",") if text.strip()]
 
 
-def _rappor(asked: dict[str, Any]) -> tuple[Survey, dict[str, Any]]:
+def _rappor(asked: dict[str, Any]) -> tuple[LocalProtocol, dict[str, Any]]:
     for name in ("categories", "categories_file", "epsilon", "error"):
         if asked[name] is not None:
             raise InvalidArgument(

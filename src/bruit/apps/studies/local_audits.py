@@ -29,8 +29,8 @@ def cases() -> Iterator[Case]:
         yield protocol_case(protocol, view=partial(_agreements, buckets=protocol.buckets))
     for twice in (local.LongitudinalKRR, local.LongitudinalOUE):
         yield protocol_case(twice(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON))
-    evolving = local.LOLOHA(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON)
-    yield protocol_case(evolving, view=partial(_agreements, buckets=evolving.buckets))
+    loloha = local.LOLOHA(ANSWERS, epsilon=EPSILON, forever=2 * EPSILON)
+    yield protocol_case(loloha, view=partial(_agreements, buckets=loloha.buckets))
     for sketch in (local.CountMeanSketch, local.HadamardSketch):
         yield protocol_case(sketch(ANSWERS, epsilon=EPSILON, hashes=2, width=4))
     yield protocol_case(local.DBitFlip(ANSWERS, epsilon=EPSILON, chosen=3))
@@ -38,7 +38,6 @@ def cases() -> Iterator[Case]:
     yield Case("local.OneBitMean", LOCAL, (0, 10), lambda end, n, rng: ends.randomise(np.full(n, end), rng=rng).values)
     for mixed in (False, True):
         yield window_case(local.PiecewiseMean(0, 10, grid=5, epsilon=EPSILON, mixed=mixed))
-    yield protocol_case(local.Faked(ANSWERS, epsilon=EPSILON, attributes=3), claimed=EPSILON)
     for how in ("split", "sample", "fake"):
         yield attributes_case(local.Attributes({"one": ANSWERS, "two": 3}, epsilon=EPSILON, how=how))
     yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
@@ -59,7 +58,9 @@ def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray,
 def window_case(protocol: local.PiecewiseMean) -> Case:
     """Reports on the two ends of the range."""
     ends = (float(protocol.ends.low), float(protocol.ends.high))
-    return Case("local.PiecewiseMean", LOCAL, ends, lambda end, n, rng: protocol.randomise(np.full(n, end), rng).values)
+    return Case(
+        "local.PiecewiseMean", LOCAL, ends, lambda end, n, rng: protocol.randomise(np.full(n, end), rng=rng).values
+    )
 
 
 def attributes_case(protocol: local.Attributes) -> Case:
@@ -67,7 +68,7 @@ def attributes_case(protocol: local.Attributes) -> Case:
 
     def reports(place: int, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         table = {name: np.full(samples, one.answers.listed[place]) for name, one in protocol.protocols}
-        made = protocol.randomise(table, rng)
+        made = protocol.randomise(table, rng=rng)
         if protocol.how != "sample":
             return np.column_stack([made[name].values.reshape(samples, -1) for name, _ in protocol.protocols])
         asked = [made[name].values.reshape(len(made[name]), -1).astype(np.int64) for name, _ in protocol.protocols]
@@ -87,8 +88,8 @@ def rappor_cases(protocol: local.Rappor) -> Iterator[Case]:
         return _bits(protocol.randomise([value] * samples, rng=rng, cohorts=np.repeat(cohort, samples)).values, kept)
 
     def often(value: str, samples: int, rng: np.random.Generator) -> NDArray[Any]:
-        memory = protocol.memoise(np.repeat(protocol.filters([value], cohort), samples, axis=0), rng)
-        reports = [_bits(protocol.respond(memory, rng), kept) for _ in range(REPORTS)]
+        memory = protocol.memoise(np.repeat(protocol.filters([value], cohort), samples, axis=0), rng=rng)
+        reports = [_bits(protocol.respond(memory, rng=rng), kept) for _ in range(REPORTS)]
         return np.asarray(np.sum(reports, axis=0))
 
     law = protocol.law

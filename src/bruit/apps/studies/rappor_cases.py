@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bruit.local import Rappor, RapporReports, RapporTally, drawn_tally
+from bruit.local.rappor import Rappor, RapporReports, RapporTally, drawn_tally
 
 P, Q = "0.5", "0.75"
 """The noise of each report, in all cases: the document's vectors have it."""
@@ -44,7 +44,7 @@ class Case:
     def tally(self, rng: np.random.Generator) -> RapporTally:
         """The tally of one collection."""
         if self.machines is None:
-            return drawn_tally(self.protocol, tuple(self.shares), self.chances, self.answers, rng)
+            return drawn_tally(self.protocol, tuple(self.shares), self.chances, self.answers, rng=rng)
         return self._collected(self.machines, rng)
 
     def _collected(self, machines: int, rng: np.random.Generator) -> RapporTally:
@@ -55,7 +55,7 @@ class Case:
         pairs, pair = np.unique(machine * len(texts) + value, return_inverse=True)
         group = cohorts[pairs // len(texts)]
         filters = self.protocol.filters([texts[place] for place in pairs % len(texts)], group)
-        reports = self.protocol.respond(self.protocol.memoise(filters, rng)[pair], rng)
+        reports = self.protocol.respond(self.protocol.memoise(filters, rng=rng)[pair], rng=rng)
         return self.protocol.tally(RapporReports(self.protocol, group[pair], reports, seeded=True))
 
 

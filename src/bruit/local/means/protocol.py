@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -13,29 +14,16 @@ from numpy.typing import NDArray
 from bruit.channels import checked_epsilon
 from bruit.errors import InvalidArgument
 from bruit.local import planning
-from bruit.local.numbers import checked_range, grid_steps
+from bruit.local.means.numbers import checked_range, grid_steps
+from bruit.local.protocol import LocalProtocol, TallyKind
+from bruit.local.tally import Reports
 from bruit.privacy import LOCAL, Assumption, Covers, Exact, Guarantee, Interval, Pure, Release
 
 VERSION = 2
 
 
-@dataclass(frozen=True)
-class MeanReports:
-    """One report a respondent, a whole number; `seeded` when their noise can be drawn again."""
-
-    protocol: MeanProtocol
-    values: NDArray[np.int64]
-    seeded: bool = False
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
-        return np.array(self.values, dtype=dtype, copy=copy)
-
-
 @dataclass(frozen=True, init=False)
-class MeanProtocol(ABC):
+class MeanProtocol(LocalProtocol):
     """Numbers from low to high in steps of `grid`; an answer outside is clamped, one that is no number is `missing`.
 
     So every answer yields a report, and nobody learns from an error what an answer was. `missing` is the middle of
@@ -74,6 +62,10 @@ class MeanProtocol(ABC):
     def law_json(self) -> dict[str, Any]:
         """The integers of the law, in JSON types."""
 
+    @abstractmethod
+    def tally_of(self, counts: list[int], *, seeded: bool) -> TallyKind:
+        """The tally of so many reports of each kind."""
+
     def answers_for(self, *, error: float, confidence: float = 0.95) -> int:
         """How many people must answer for a half-width of at most `error`."""
         return planning.least_answers(lambda n: self.expected_error(n, confidence=confidence), error)
@@ -100,12 +92,22 @@ class MeanProtocol(ABC):
         name = type(self).__name__
         return {"protocol": name, "version": VERSION, "settings": self.settings(), "law": self.law_json()}
 
+    @classmethod
+    def _from_json(cls, block: Mapping[str, Any]) -> Self:
+        return cls(**block["settings"])
+
+    def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> TallyKind:
+        counts = [int(count) for count in block["counts"]]
+        if min(counts) < 0:
+            raise InvalidArgument("a count of reports is not below 0")
+        return self.tally_of(counts, seeded=seeded)
+
     def _steps(self, values: Any) -> NDArray[np.int64]:
         return grid_steps(values, low=self.low, high=self.high, grid=self.grid, missing=self.missing)
 
     def _received(self, reports: Any) -> tuple[NDArray[Any], bool]:
         """The values of reports of this protocol, and whether their noise was seeded."""
-        if not isinstance(reports, MeanReports):
+        if not isinstance(reports, Reports):
             return np.asarray(reports), False
         if reports.protocol != self:
             raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")

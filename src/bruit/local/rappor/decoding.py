@@ -13,14 +13,15 @@ from scipy.special import ndtr, ndtri
 
 from bruit.errors import InvalidArgument
 from bruit.local.planning import two_sided
-from bruit.local.rappor_design import Design, design
-from bruit.local.rappor_lasso import Fit, fitted
-from bruit.local.rappor_selection import Selection, checked_selection, cut
-from bruit.local.rappor_shares import Bits, Shares, bits_of, least_squares
+from bruit.local.rappor.design import Design, design
+from bruit.local.rappor.lasso import Fit, fitted
+from bruit.local.rappor.selection import Selection, checked_selection, cut
+from bruit.local.rappor.shares import Bits, Shares, bits_of, least_squares
 from bruit.privacy import LOCAL, Assumption, Covers, Guarantee, Interval, Release
 
 if TYPE_CHECKING:
-    from bruit.local.rappor import Rappor, RapporTally
+    from bruit.local.rappor.protocol import Rappor
+    from bruit.local.rappor.tally import RapporTally
 
 Decoder = Literal["debiased", "least-squares"]
 POWER: Final = 0.9

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from bruit.errors import BadFile, BruitError, InvalidArgument
-from bruit.local.bloom import utf8
-from bruit.local.checking import checked_flag
-from bruit.local.rappor import Rappor, RapporReports, rappor_from_json
+from bruit.local.protocol import protocol_from_json
+from bruit.local.rappor.bloom import utf8
+from bruit.local.rappor.protocol import Rappor
+from bruit.local.rappor.tally import RapporReports
+from bruit.local.receipt import checked_flag
 from bruit.randomness import generator, is_strong, uniform_below
 
 
@@ -46,11 +48,11 @@ class RapporClient:
         """One report of the value: the memoised bits, drawn now if the value is new, through fresh noise."""
         source, group, text = generator(rng), np.array([self.cohort], np.int32), utf8(value).decode()
         if text not in self._memory:
-            memoised = self.protocol.memoise(self.protocol.filters([text], group), source)
+            memoised = self.protocol.memoise(self.protocol.filters([text], group), rng=source)
             self._memory[text] = [int(word) for word in memoised[0]]
             self.seeded |= not is_strong(rng)
         kept, seeded = np.array([self._memory[text]], np.uint64), self.seeded or not is_strong(rng)
-        return RapporReports(self.protocol, group, self.protocol.respond(kept, source), seeded)
+        return RapporReports(self.protocol, group, self.protocol.respond(kept, rng=source), seeded)
 
     def save(self, path: Path | str) -> None:
         """Writes the state to a file on the respondent's device."""
@@ -63,7 +65,7 @@ def load_client(path: Path | str) -> RapporClient:
     """The client whose state was saved."""
     try:
         state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-        client = RapporClient(rappor_from_json(state["protocol"]), cohort=state["cohort"])
+        client = RapporClient(_rappor(state["protocol"]), cohort=state["cohort"])
         client.seeded = checked_flag(state["seeded"])
         memory = {str(value): [int(word) for word in words] for value, words in state["memory"].items()}
     except (BruitError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -75,3 +77,10 @@ def load_client(path: Path | str) -> RapporClient:
         raise BadFile(f"{Path(path).name} remembers bits of another size than its protocol has")
     client._memory.update(memory)
     return client
+
+
+def _rappor(block: dict[str, Any]) -> Rappor:
+    protocol = protocol_from_json(block)
+    if not isinstance(protocol, Rappor):
+        raise InvalidArgument(f"{type(protocol).__name__} is not Rappor; its clients are of another kind")
+    return protocol

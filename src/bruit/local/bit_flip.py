@@ -14,8 +14,8 @@ from bruit.channels import ONE, checked_epsilon
 from bruit.errors import InvalidArgument
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_bits
-from bruit.local.protocol import FrequencyProtocol
+from bruit.local.frequency_protocol import FrequencyProtocol
+from bruit.local.receipt import checked_bits
 from bruit.local.subset import random_sets
 from bruit.local.support import Support
 from bruit.local.unary import symmetric_weights

@@ -12,63 +12,19 @@ import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
-from bruit.errors import BadFile, BruitError, InvalidArgument, NotPrivate
+from bruit.errors import InvalidArgument, NotPrivate
 from bruit.local import bits as packed
-from bruit.local import bloom
-from bruit.local.checking import checked_bits, checked_flag
-from bruit.local.rappor_law import RapporLaw
+from bruit.local.protocol import LocalProtocol
+from bruit.local.rappor import bloom
+from bruit.local.rappor.law import RapporLaw
+from bruit.local.rappor.tally import RapporReports, RapporTally
+from bruit.local.receipt import checked_bits
 from bruit.privacy import LOCAL, Exact, Pure
 from bruit.randomness import generator, is_strong, uniform_below
 
 
-@dataclass(frozen=True)
-class RapporReports:
-    """One row a report: its respondent's cohort and the noised bits, packed in words of 64."""
-
-    protocol: Rappor
-    cohorts: NDArray[np.int32]
-    values: NDArray[np.uint64]
-    seeded: bool = False
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-
-@dataclass(frozen=True, eq=False)
-class RapporTally:
-    """How many reports of each cohort have each bit set, and how many each cohort sent; `+` merges two."""
-
-    protocol: Rappor
-    answers: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    seeded: bool = False
-
-    def __add__(self, other: RapporTally) -> RapporTally:
-        if not isinstance(other, RapporTally):
-            return NotImplemented
-        if self.protocol != other.protocol:
-            raise InvalidArgument("two tallies can be added only when their reports followed the same protocol")
-        seeded = self.seeded or other.seeded
-        return RapporTally(self.protocol, self.answers + other.answers, self.counts + other.counts, seeded)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, RapporTally)
-            and (self.protocol, self.seeded) == (other.protocol, other.seeded)
-            and np.array_equal(self.answers, other.answers)
-            and np.array_equal(self.counts, other.counts)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def to_json(self) -> dict[str, Any]:
-        """The tally in JSON types, with its protocol."""
-        numbers = {"answers": self.answers.tolist(), "counts": self.counts.tolist()}
-        return {"protocol": self.protocol.to_json(), **numbers, "seeded": self.seeded}
-
-
 @dataclass(frozen=True, init=False)
-class Rappor:
+class Rappor(LocalProtocol):
     """RAPPOR with a Bloom filter of `bits` bits and `hashes` hashes, in `cohorts` cohorts, at noise f, p, q.
 
     A value sets h bits of the filter of its respondent's cohort; each bit passes the permanent noise once and the
@@ -89,7 +45,8 @@ class Rappor:
         ):
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise InvalidArgument(f"{name}={value!r} must be a whole number from {least} to {most}")
-        for name, part in {"bits": bits, "cohorts": cohorts, "law": RapporLaw(f=f, p=p, q=q, hashes=hashes)}.items():
+        law = RapporLaw(f=f, p=p, q=q, hashes=hashes)
+        for name, part in {"bits": bits, "cohorts": cohorts, "law": law, "epsilon": law.once}.items():
             object.__setattr__(self, name, part)
 
     @property
@@ -106,22 +63,22 @@ class Rappor:
     def randomise(
         self,
         values: Iterable[Any],
-        rng: np.random.Generator | None = None,
         *,
         cohorts: ArrayLike | None = None,
+        rng: np.random.Generator | None = None,
     ) -> RapporReports:
         """The first report of as many new respondents as there are values; `RapporClient` is one who comes back."""
         texts = values.to_list() if isinstance(values, polars.Series) else list(values)
         source = generator(rng)
         group = self._cohorts(cohorts, len(texts), source)
-        reports = self.respond(self.memoise(self.filters(texts, group), source), source)
+        reports = self.respond(self.memoise(self.filters(texts, group), rng=source), rng=source)
         return RapporReports(self, group, reports, seeded=not is_strong(rng))
 
-    def memoise(self, filters: NDArray[np.uint64], rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
+    def memoise(self, filters: NDArray[np.uint64], *, rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
         """The permanent response to each filter; a client draws it once for each value and keeps it."""
         return packed.through(self.law.permanent, filters, self.bits, generator(rng))
 
-    def respond(self, memoised: NDArray[np.uint64], rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
+    def respond(self, memoised: NDArray[np.uint64], *, rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
         """A fresh report of memoised bits."""
         return (
             memoised
@@ -159,6 +116,18 @@ class Rappor:
             "law": self.law.to_json(),
         }
 
+    @classmethod
+    def _from_json(cls, block: Mapping[str, Any]) -> Rappor:
+        noise = {name: block["law"][name] for name in ("f", "p", "q", "hashes")}
+        return cls(bits=block["bits"], cohorts=block["cohorts"], **noise)
+
+    def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> RapporTally:
+        answers, counts = (np.array(block[name], dtype=np.int64) for name in ("answers", "counts"))
+        fits = answers.shape == (self.cohorts,) and counts.shape == (self.cohorts, self.bits)
+        if not fits or (counts < 0).any() or (counts > answers[:, None]).any():
+            raise InvalidArgument("each bit of a cohort is one in none of its reports, in all, or in some")
+        return RapporTally(self, answers, counts, seeded)
+
     def _cohorts(self, asked: ArrayLike | None, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         if asked is None:
             return uniform_below(self.cohorts, size, rng=rng).astype(np.int32)
@@ -166,33 +135,6 @@ class Rappor:
         if group.shape != (size,) or (size and (group.min() < 0 or group.max() >= self.cohorts)):
             raise InvalidArgument(f"cohorts= needs one whole number from 0 to {self.cohorts - 1} for each value")
         return group
-
-
-def rappor_from_json(description: dict[str, Any]) -> Rappor:
-    """The protocol that `to_json` described: it is made again from its settings and must come out the same."""
-    try:
-        law = description["law"]
-        settings = {name: law[name] for name in ("f", "p", "q", "hashes")}
-        protocol = Rappor(bits=description["bits"], cohorts=description["cohorts"], **settings)
-    except (BruitError, KeyError, TypeError, ValueError) as error:
-        raise BadFile("this block describes no RAPPOR protocol: it was cut, or written by something else") from error
-    if protocol.to_json() != description:
-        raise BadFile("this protocol does not come out as the block says: a parameter was changed after it was written")
-    return protocol
-
-
-def rappor_tally_from_json(description: Mapping[str, Any]) -> RapporTally:
-    """The tally that `to_json` described."""
-    protocol = rappor_from_json(description.get("protocol", {}))
-    try:
-        answers, counts = (np.array(description[name], dtype=np.int64) for name in ("answers", "counts"))
-        tally = RapporTally(protocol, answers, counts, checked_flag(description["seeded"]))
-    except (BruitError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BadFile("this block describes no tally: it was cut, changed, or written by something else") from error
-    fits = answers.shape == (protocol.cohorts,) and counts.shape == (protocol.cohorts, protocol.bits)
-    if not fits or (counts < 0).any() or (counts > answers[:, None]).any():
-        raise BadFile("this tally does not fit its own protocol: it was changed after it was written")
-    return tally
 
 
 def _finite(law: RapporLaw) -> Any:

@@ -26,7 +26,7 @@ def test_the_law_proves_its_epsilon_and_is_unbiased(steps: int, epsilon: float, 
 @pytest.mark.parametrize("mixed", [False, True])
 def test_reports_follow_the_law(value: int, mixed: bool) -> None:
     protocol, people = PiecewiseMean(0, 10, grid=1, epsilon=2, mixed=mixed), 262_144
-    counts = protocol.tally(protocol.randomise(np.full(people, value), np.random.default_rng(1))).counts
+    counts = protocol.tally(protocol.randomise(np.full(people, value), rng=np.random.default_rng(1))).counts
     law = protocol.law(value)
     if mixed:
         one = protocol.ends.weights(np.array([value]))[0] / ONE
@@ -99,7 +99,7 @@ def test_it_beats_one_bit_at_large_epsilon_and_the_mixture_beats_both() -> None:
 
 def test_estimates_merge_and_carry_their_interval() -> None:
     protocol, rng = PiecewiseMean(0, 100, grid=1, epsilon=1, mixed=True), np.random.default_rng(3)
-    one, two = (protocol.tally(protocol.randomise(rng.uniform(20, 60, 20_000), rng)) for _ in range(2))
+    one, two = (protocol.tally(protocol.randomise(rng.uniform(20, 60, 20_000), rng=rng)) for _ in range(2))
     release = protocol.estimate(one + two)
     assert release.interval is not None
     assert release.interval.low < release.value < release.interval.high

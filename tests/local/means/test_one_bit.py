@@ -17,7 +17,8 @@ from scipy import stats
 
 from bruit.channels import ONE, log_above
 from bruit.errors import BadFile, InvalidArgument, OutOfDomain
-from bruit.local import MeanTally, OneBitMean, PiecewiseMean, mean_from_json, mean_tally_from_json
+from bruit.local import OneBitMean, PiecewiseMean, protocol_from_json, tally_from_json
+from bruit.local.means import MeanTally
 
 MEANS = [
     OneBitMean(0, 100, grid=1, epsilon=1),
@@ -53,7 +54,7 @@ def test_every_value_has_weights_within_epsilon(epsilon: float, steps: int) -> N
 @pytest.mark.parametrize("value", [-5, 0, 3, 7.4, 10, 99])
 def test_bits_follow_the_law_of_the_clamped_value(value: float) -> None:
     protocol, people = OneBitMean(0, 10, grid=1, epsilon=1), 262_144
-    ones = int(protocol.randomise(np.full(people, value), np.random.default_rng(1)).values.sum())
+    ones = int(protocol.randomise(np.full(people, value), rng=np.random.default_rng(1)).values.sum())
     kept, e = min(max(round(value), 0), 10), math.e
     chance = 1 / (e + 1) + kept / 10 * (e - 1) / (e + 1)
     assert_law([ones, people - ones], [chance, 1 - chance])
@@ -130,19 +131,19 @@ def test_tallies_merge_and_survive_json() -> None:
     one, two = protocol.tally([1, 0, 1]), protocol.tally(protocol.randomise([0.5, -0.5]))
     assert (one + two).answers == 5
     for kept in (protocol, PiecewiseMean(-1, 1, grid="0.01", epsilon=0.5, missing=0, mixed=True)):
-        assert mean_from_json(json.dumps(kept.to_json())) == kept
-        tally = kept.tally(kept.randomise([0.5, -0.5, None], np.random.default_rng(1)))
+        assert protocol_from_json(json.dumps(kept.to_json())) == kept
+        tally = kept.tally(kept.randomise([0.5, -0.5, None], rng=np.random.default_rng(1)))
         block = json.loads(json.dumps(tally.to_json()))
-        assert mean_tally_from_json(block) == tally
+        assert tally_from_json(block) == tally
         assert tally.seeded
         for change in ({"counts": [1]}, {"counts": [-1, *block["counts"][1:]]}, {"seeded": 1}, {"protocol": {}}):
             with pytest.raises(BadFile):
-                mean_tally_from_json({**block, **change})
+                tally_from_json({**block, **change})
         for harm in ({"law": {}}, {"settings": {**kept.settings(), "epsilon": "9"}}, {"protocol": "KRR"}):
             with pytest.raises(BadFile):
-                mean_from_json({**kept.to_json(), **harm})
+                protocol_from_json({**kept.to_json(), **harm})
     with pytest.raises(BadFile):
-        mean_from_json({})
+        protocol_from_json({})
 
 
 @pytest.mark.parametrize(

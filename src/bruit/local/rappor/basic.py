@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from bruit.channels import ONE, loss_of
 from bruit.local import bits
 from bruit.local.answers import Answers, Categories, answers
-from bruit.local.checking import checked_bits
-from bruit.local.protocol import FrequencyProtocol
-from bruit.local.rappor_law import RapporLaw
+from bruit.local.frequency_protocol import FrequencyProtocol
+from bruit.local.rappor.law import RapporLaw
+from bruit.local.receipt import checked_bits
 from bruit.local.support import Support
 from bruit.privacy import Exact
 
@@ -68,6 +68,6 @@ class BasicRappor(FrequencyProtocol):
     def at(self, epsilon: float) -> BasicRappor:
         """Basic one-time RAPPOR at the given epsilon."""
         from bruit.channels import checked_epsilon
-        from bruit.local.rappor_law import optimal_f
+        from bruit.local.rappor.law import optimal_f
 
         return BasicRappor(self.answers.listed, f=optimal_f(checked_epsilon(epsilon), 1), other=self.answers.other)

@@ -13,20 +13,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bruit.errors import BadFile, InvalidArgument
-from bruit.local import (
-    Rappor,
-    RapporTally,
-    bits,
-    decode,
-    detection_limit,
-    drawn_tally,
-    rappor_lasso,
-    read_candidates,
-)
-from bruit.local._decoding_kernels import correlate, descend
-from bruit.local.rappor_design import Design, design
-from bruit.local.rappor_selection import cut
-from bruit.local.rappor_shares import bits_of, least_squares
+from bruit.local import Rappor, bits, decode, detection_limit, read_candidates
+from bruit.local.rappor import RapporTally, drawn_tally, lasso
+from bruit.local.rappor._decoding_kernels import correlate, descend
+from bruit.local.rappor.design import Design, design
+from bruit.local.rappor.selection import cut
+from bruit.local.rappor.shares import bits_of, least_squares
 from bruit.privacy import LOCAL, Assumption
 
 USUAL = Rappor(bits=128, hashes=2, cohorts=16, f=0.5, p=0.5, q=0.75)
@@ -112,7 +104,7 @@ def test_benjamini_and_hochberg_are_those_of_scipy(p_values: list[float], level:
 
 
 def test_s2_19_the_estimator_of_a_bit_is_the_documents() -> None:
-    tally = drawn_tally(SMALL, TEXTS, EXPONENTIAL, 10_000, np.random.default_rng(2))
+    tally = drawn_tally(SMALL, TEXTS, EXPONENTIAL, 10_000, rng=np.random.default_rng(2))
     f, p, q = (float(part) for part in (SMALL.law.f, SMALL.law.p, SMALL.law.q))
     sizes = tally.answers[:, None]
     document = (tally.counts - (p + f * q / 2 - f * p / 2) * sizes) / ((1 - f) * (q - p))
@@ -120,7 +112,7 @@ def test_s2_19_the_estimator_of_a_bit_is_the_documents() -> None:
 
 
 def test_least_squares_are_those_of_numpy() -> None:
-    tally = drawn_tally(SMALL, TEXTS[:10], np.full(10, 0.1), 10_000, np.random.default_rng(3))
+    tally = drawn_tally(SMALL, TEXTS[:10], np.full(10, 0.1), 10_000, rng=np.random.default_rng(3))
     columns, found = design(SMALL, TEXTS[:10]), bits_of(tally)
     expected = np.full(columns.height, 0.06)
     root = np.sqrt(1 / found.variance(expected))
@@ -134,9 +126,9 @@ def test_least_squares_are_those_of_numpy() -> None:
 def test_a_drawn_tally_and_the_tally_of_people_follow_one_law() -> None:
     protocol, people, shares = Rappor(bits=12, hashes=2, cohorts=2, f=0.5, p=0.3, q=0.8), 65_536, [0.5, 0.3, 0.2]
     rng = np.random.default_rng(4)
-    drawn = drawn_tally(protocol, TEXTS[:3], shares, people, rng)
+    drawn = drawn_tally(protocol, TEXTS[:3], shares, people, rng=rng)
     values = [TEXTS[place] for place in rng.choice(3, people, p=shares)]
-    sent = protocol.tally(protocol.randomise(values, rng))
+    sent = protocol.tally(protocol.randomise(values, rng=rng))
     setting = (dense(design(protocol, TEXTS[:3])) @ shares).reshape(2, 12)
     if_zero, if_one = protocol.law.report.probabilities()[:, 1]
     for tally in (drawn, sent):
@@ -152,7 +144,7 @@ def test_a_drawn_tally_and_the_tally_of_people_follow_one_law() -> None:
 def test_the_bits_of_a_drawn_tally_go_together_as_those_of_people_do() -> None:
     """Without noise the two bits of a text are counted equally often."""
     protocol = Rappor(bits=512, hashes=2, cohorts=2, f=0)
-    tally = drawn_tally(protocol, TEXTS[:3], [0.5, 0.3, 0.2], 1000, np.random.default_rng(5))
+    tally = drawn_tally(protocol, TEXTS[:3], [0.5, 0.3, 0.2], 1000, rng=np.random.default_rng(5))
     columns = design(protocol, TEXTS[:3])
     for number in range(3):
         places = columns.rows[columns.starts[number] : columns.starts[number + 1]]
@@ -167,7 +159,9 @@ def test_standard_errors_are_the_dispersion_of_the_shares(noise: dict[str, float
     rng, columns = np.random.default_rng(6), design(protocol, TEXTS[:3])
     expected = dense(columns) @ shares
     found = [
-        least_squares(columns, bits_of(drawn_tally(protocol, TEXTS[:3], shares, 20_000, rng)), np.arange(3), expected)
+        least_squares(
+            columns, bits_of(drawn_tally(protocol, TEXTS[:3], shares, 20_000, rng=rng)), np.arange(3), expected
+        )
         for _ in range(draws)
     ]
     values = np.array([one.values for one in found])
@@ -185,7 +179,7 @@ def test_intervals_cover_what_they_say(p: float, q: float) -> None:
     protocol, shares, draws = Rappor(bits=64, hashes=2, cohorts=4, f=0.25, p=p, q=q), np.array([0.5, 0.3, 0.2]), 400
     rng, inside = np.random.default_rng(15), np.zeros(3, int)
     for _ in range(draws):
-        release = decode(drawn_tally(protocol, TEXTS[:3], shares, 10_000, rng), TEXTS[:8])
+        release = decode(drawn_tally(protocol, TEXTS[:3], shares, 10_000, rng=rng), TEXTS[:8])
         assert release.interval is not None
         places = [release.labels.index(text) for text in TEXTS[:3]]
         inside += (release.interval.low[places] <= shares) & (shares <= release.interval.high[places])
@@ -197,9 +191,9 @@ def test_a_text_that_nobody_has_gets_a_uniform_p_value() -> None:
     rng, below = np.random.default_rng(7), np.zeros(3, int)
     for draw in range(400):
         texts = [f"{draw} {text}" for text in TEXTS[:20]]
-        tally = drawn_tally(USUAL, texts, np.full(20, 0.05), 100_000, rng)
+        tally = drawn_tally(USUAL, texts, np.full(20, 0.05), 100_000, rng=rng)
         columns, found = design(USUAL, [*texts, "nobody"]), bits_of(tally)
-        fit = rappor_lasso.fitted(columns, found.shares, found.weights, 0.05)
+        fit = lasso.fitted(columns, found.shares, found.weights, 0.05)
         p_value = stats.norm.sf(fit.scores(columns, found.weights)[-1])
         below[np.searchsorted([0.1, 0.5], p_value)] += 1
     assert_law(below, [0.1, 0.4, 0.5])
@@ -212,7 +206,7 @@ def test_a_text_at_the_detection_limit_is_found_as_often_as_it_says() -> None:
     shares = [limit, *np.full(20, (1 - limit) / 20)]
     for draw in range(draws):
         listed = [f"{draw} at the limit", *(f"{draw} {text}" for text in others)]
-        tally = drawn_tally(USUAL, listed[:21], shares, 200_000, rng)
+        tally = drawn_tally(USUAL, listed[:21], shares, 200_000, rng=rng)
         found += listed[0] in decode(tally, listed, select="bonferroni").labels
     assert_law([found, draws - found], [0.9, 0.1])
 
@@ -222,7 +216,9 @@ def exponential(candidates: int, seeds: range) -> NDArray[np.float64]:
     listed = [*TEXTS, *(f"other {i}" for i in range(candidates - 100))]
     rows = []
     for seed in seeds:
-        labels = decode(drawn_tally(USUAL, TEXTS, EXPONENTIAL, 1_000_000, np.random.default_rng(seed)), listed).labels
+        labels = decode(
+            drawn_tally(USUAL, TEXTS, EXPONENTIAL, 1_000_000, rng=np.random.default_rng(seed)), listed
+        ).labels
         true = len(set(labels) & set(TEXTS))
         big = [len(set(labels) & set(TEXTS[:size])) for size in (32, 24)]
         rows.append((true, len(labels) - true, (len(labels) - true) / len(labels), *big))
@@ -253,7 +249,7 @@ def test_frequent_texts_that_are_no_candidates_do_not_make_others_look_true() ->
     false = found = 0
     for seed in range(8):
         labels = decode(
-            drawn_tally(USUAL, TEXTS, shares, 1_000_000, np.random.default_rng(seed)), [*TEXTS[3:], *decoys]
+            drawn_tally(USUAL, TEXTS, shares, 1_000_000, rng=np.random.default_rng(seed)), [*TEXTS[3:], *decoys]
         ).labels
         false, found = false + len(set(labels) & set(decoys)), found + len(set(labels) & set(TEXTS))
     assert found >= 20
@@ -262,7 +258,7 @@ def test_frequent_texts_that_are_no_candidates_do_not_make_others_look_true() ->
 
 # ------------------------------------------------------------ releases
 def test_a_release_says_what_it_costs_and_what_it_cannot_find() -> None:
-    tally = drawn_tally(USUAL, TEXTS[:4], [0.4, 0.3, 0.2, 0.1], 100_000, np.random.default_rng(9))
+    tally = drawn_tally(USUAL, TEXTS[:4], [0.4, 0.3, 0.2, 0.1], 100_000, rng=np.random.default_rng(9))
     release = decode(tally, [*TEXTS[:3], "nobody has this"])
     assert release.labels == TEXTS[:3]
     assert release.guarantee.neighbours == LOCAL
@@ -283,14 +279,14 @@ def test_a_release_says_what_it_costs_and_what_it_cannot_find() -> None:
 
 def test_rule_9_an_infinite_lasting_loss_is_said() -> None:
     protocol = Rappor(bits=64, hashes=2, cohorts=4, f=0, p=0.5, q=0.75)
-    release = decode(drawn_tally(protocol, TEXTS[:2], [0.5, 0.5], 10_000, np.random.default_rng(1)), TEXTS[:5])
+    release = decode(drawn_tally(protocol, TEXTS[:2], [0.5, 0.5], 10_000, rng=np.random.default_rng(1)), TEXTS[:5])
     assert release.guarantee.epsilon == math.inf
     assert release.details["epsilon_forever"] == "inf"
     assert set(TEXTS[:2]) <= set(release.labels)
 
 
 def test_the_documents_method_finds_less_and_is_surer() -> None:
-    tally = drawn_tally(USUAL, TEXTS, EXPONENTIAL, 1_000_000, np.random.default_rng(10))
+    tally = drawn_tally(USUAL, TEXTS, EXPONENTIAL, 1_000_000, rng=np.random.default_rng(10))
     listed = [*TEXTS, *(f"other {i}" for i in range(100))]
     document = decode(tally, listed, method="least-squares", select="bonferroni")
     ours = decode(tally, listed)
@@ -300,25 +296,25 @@ def test_the_documents_method_finds_less_and_is_surer() -> None:
 
 
 def test_every_candidate_can_be_estimated() -> None:
-    tally = drawn_tally(USUAL, TEXTS, EXPONENTIAL, 1_000_000, np.random.default_rng(11))
+    tally = drawn_tally(USUAL, TEXTS, EXPONENTIAL, 1_000_000, rng=np.random.default_rng(11))
     release = decode(tally, TEXTS, select="none")
     assert sorted(release.labels) == sorted(TEXTS)
     truth = dict(zip(TEXTS, EXPONENTIAL, strict=True))
     away = (release.value - [truth[label] for label in release.labels]) / release.details["standard_error"]
     assert np.abs(away).max() < stats.norm.isf(1e-9 / 200)
     with pytest.raises(InvalidArgument, match="cannot be told from"):
-        decode(drawn_tally(SMALL, TEXTS, EXPONENTIAL, 1000, np.random.default_rng(1)), range(500), select="none")
+        decode(drawn_tally(SMALL, TEXTS, EXPONENTIAL, 1000, rng=np.random.default_rng(1)), range(500), select="none")
 
 
 def test_respondents_who_report_often_widen_the_spread() -> None:
     """Memoised bits come back in every report: their noise does not average out, and the tests must know it."""
     protocol, rng = Rappor(bits=128, hashes=2, cohorts=8, f=0.5, p=0.25, q=0.9), np.random.default_rng(12)
     group = rng.integers(0, 8, 1000).astype(np.int32)
-    memoised = protocol.memoise(protocol.filters([TEXTS[i % 5] for i in range(1000)], group), rng)
+    memoised = protocol.memoise(protocol.filters([TEXTS[i % 5] for i in range(1000)], group), rng=rng)
     tally: RapporTally | None = None
     for _ in range(20):
-        reports = protocol.respond(memoised, rng)
-        counts = protocol.tally(type(protocol.randomise(["a"], rng))(protocol, group, reports))
+        reports = protocol.respond(memoised, rng=rng)
+        counts = protocol.tally(type(protocol.randomise(["a"], rng=rng))(protocol, group, reports))
         tally = counts if tally is None else tally + counts
     assert tally is not None
     listed = [*TEXTS[:5], *(f"other {i}" for i in range(500))]
@@ -330,7 +326,7 @@ def test_respondents_who_report_often_widen_the_spread() -> None:
 def test_a_cohort_without_reports_is_no_harm() -> None:
     reports = USUAL.randomise(
         [TEXTS[i % 2] for i in range(40_000)],
-        np.random.default_rng(13),
+        rng=np.random.default_rng(13),
         cohorts=np.random.default_rng(14).integers(0, 9, 40_000),
     )
     release = decode(USUAL.tally(reports), TEXTS[:50])

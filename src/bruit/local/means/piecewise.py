@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from bruit.channels import ONE
 from bruit.errors import InvalidArgument
-from bruit.local.checking import checked_places
-from bruit.local.mean import OneBitMean
-from bruit.local.mean_protocol import MeanProtocol, MeanReports
+from bruit.local.means.one_bit import OneBitMean
+from bruit.local.means.protocol import MeanProtocol
 from bruit.local.planning import checked_answers, two_sided
 from bruit.local.proof import either_way, prove
+from bruit.local.receipt import checked_places
+from bruit.local.tally import Reports
 from bruit.privacy import Exact, Release
 from bruit.randomness import bernoulli, generator, is_strong, words
 
@@ -135,7 +136,7 @@ class PiecewiseMean(MeanProtocol):
         one, share = float(self.ends.weights(np.array([step]))[0]) / ONE, self.share / ONE
         return np.concatenate([self.law(step) * share, np.array([1 - one, one]) * (1 - share)])
 
-    def randomise(self, values: ArrayLike, rng: np.random.Generator | None = None) -> MeanReports:
+    def randomise(self, values: ArrayLike, *, rng: np.random.Generator | None = None) -> Reports:
         """One report an answer: a place of the window mechanism, or beyond those the bit of the other one."""
         steps, source = self._steps(values), generator(rng)
         reports = self._window_reports(steps, source)
@@ -143,7 +144,7 @@ class PiecewiseMean(MeanProtocol):
             drawn = (words(source, len(steps)) >> np.uint64(12)).astype(np.int64)
             bits = self.places + (drawn < self.ends.weights(steps))
             reports = np.where(bernoulli(self.share, len(steps), rng=source), reports, bits)
-        return MeanReports(self, reports, seeded=not is_strong(rng))
+        return Reports(self, reports, seeded=not is_strong(rng))
 
     def _window_reports(self, steps: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Weights laid end to end: the longer places of the window, the rest of it, then the places outside."""
@@ -155,7 +156,7 @@ class PiecewiseMean(MeanProtocol):
         outside = np.where(outside >= steps, outside + self.window, outside)
         return np.where(inside < self.window, steps + inside, outside)
 
-    def tally(self, reports: MeanReports | ArrayLike) -> WindowTally:
+    def tally(self, reports: Reports | ArrayLike) -> WindowTally:
         """How often each report came."""
         received, seeded = self._received(reports)
         size = self.places + 2 * self.mixed

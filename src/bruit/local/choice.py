@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from bruit.local.answers import Categories
+from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.hadamard import HadamardResponse
 from bruit.local.hashing import OLH
 from bruit.local.krr import KRR
-from bruit.local.mean import OneBitMean
+from bruit.local.means.one_bit import OneBitMean
+from bruit.local.means.piecewise import PiecewiseMean
 from bruit.local.planning import checked_answers
-from bruit.local.protocol import FrequencyProtocol
 from bruit.local.subset import SubsetSelection
 from bruit.local.unary import OUE, SUE
-from bruit.local.window import PiecewiseMean
 from bruit.privacy import Exact
 
 _CANDIDATES: Final = (KRR, HadamardResponse, OLH, SubsetSelection, OUE, SUE)  # by the size of a report

@@ -77,13 +77,13 @@ class LOLOHA(Longitudinal):
         x = (a * places.astype(np.uint64) + b) & np.uint64(0xFFFFFFFF)
         return (((x >> np.uint64(16)) * np.uint64(self.buckets)) >> np.uint64(16)).astype(np.int32)
 
-    def memoise(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint32]:
+    def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[np.uint32]:
         """A hash of a new client for each answer, and the permanent response to its bucket."""
         seeds = words(rng, len(places))
         kept = self.permanent.transmit(self.hashed(places, seeds), rng=rng)
         return np.column_stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32), kept]).astype(np.uint32)
 
-    def respond(self, memoised: NDArray[Any], rng: np.random.Generator) -> NDArray[np.uint32]:
+    def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[np.uint32]:
         """The same hash with a fresh report of the memoised bucket."""
         report = memoised.copy()
         report[:, 2] = self.instantaneous.transmit(memoised[:, 2].astype(np.int32), rng=rng)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.local import _bloom_kernels
 from bruit.local.bits import words_for
+from bruit.local.rappor import _bloom_kernels
 
 
 def digests(texts: Iterable[Any]) -> NDArray[np.uint32]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
-from bruit.local._decoding_kernels import descend
-from bruit.local.rappor_design import Design
+from bruit.local.rappor._decoding_kernels import descend
+from bruit.local.rappor.design import Design
 
 _PENALTIES: Final = (4.0, 3.0, 2.0, 1.5, 1.2, 1.0, 0.8, 0.6, 0.4)
 """In standard deviations of a column's own estimate, from the strongest: each fit starts from the last."""

@@ -14,19 +14,9 @@ from laws import assert_law
 
 from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument, NotPrivate
-from bruit.local import (
-    BasicRappor,
-    Rappor,
-    RapporClient,
-    RapporLaw,
-    bits,
-    bloom,
-    load_client,
-    protocol_from_json,
-    rappor_from_json,
-    rappor_tally_from_json,
-)
-from bruit.local._bloom_kernels import digest_texts, positions
+from bruit.local import BasicRappor, Rappor, RapporClient, bits, load_client, protocol_from_json, tally_from_json
+from bruit.local.rappor import RapporLaw, bloom
+from bruit.local.rappor._bloom_kernels import digest_texts, positions
 from bruit.privacy import LOCAL
 
 ILLUSTRATED = RapporLaw(f=0.5, p=0.5, q=0.75, hashes=2)
@@ -89,7 +79,7 @@ def test_one_time_reports_are_the_memoised_bits() -> None:
 def test_every_bit_of_a_report_follows_the_composed_channel() -> None:
     """A peer's RAPPOR never flips a true one; here each bit, true or not, is one exactly as often as the law says."""
     protocol, people = Rappor(bits=16, hashes=2, cohorts=4, f=0.5, p=0.3, q=0.8), 65_536
-    reports = protocol.randomise(["word"] * people, np.random.default_rng(1), cohorts=np.full(people, 2))
+    reports = protocol.randomise(["word"] * people, rng=np.random.default_rng(1), cohorts=np.full(people, 2))
     tally = protocol.tally(reports)
     assert tally.answers.tolist() == [0, 0, people, 0]
     places = set(bloom.candidate_places(["word"], cohorts=4, hashes=2, bits=16)[0, 2].tolist())
@@ -102,7 +92,7 @@ def test_every_bit_of_a_report_follows_the_composed_channel() -> None:
 
 def test_the_permanent_response_flips_ones_and_zeros_alike() -> None:
     protocol, people = Rappor(bits=64, hashes=2, cohorts=1, f=0.3), 65_536
-    kept = bits.ones(protocol.memoise(np.full((people, 1), 0xFFFF, np.uint64), np.random.default_rng(2)), 64)
+    kept = bits.ones(protocol.memoise(np.full((people, 1), 0xFFFF, np.uint64), rng=np.random.default_rng(2)), 64)
     for bit in (0, 15, 16, 63):
         chance = 0.85 if bit < 16 else 0.15
         assert_law([kept[bit], people - kept[bit]], [chance, 1 - chance])
@@ -186,12 +176,12 @@ def test_rule_2_any_text_yields_a_report(tmp_path: Path) -> None:
 
 def test_a_tally_survives_its_json() -> None:
     protocol = Rappor(bits=70, hashes=2, cohorts=3, f=0.5, p=0.25, q=0.75)
-    tally = protocol.tally(protocol.randomise(["a", "b", "c"] * 20, np.random.default_rng(1)))
+    tally = protocol.tally(protocol.randomise(["a", "b", "c"] * 20, rng=np.random.default_rng(1)))
     block = json.loads(json.dumps(tally.to_json()))
-    assert rappor_tally_from_json(block) == tally
+    assert tally_from_json(block) == tally
     for change in ({"counts": [[1]]}, {"answers": [1, 2]}, {"answers": [0, 0, 0]}, {"seeded": "no"}, {"protocol": {}}):
         with pytest.raises(BadFile):
-            rappor_tally_from_json({**block, **change})
+            tally_from_json({**block, **change})
 
 
 def test_rule_8_clients_draw_their_own_noise() -> None:
@@ -256,12 +246,12 @@ def test_hashes_spread_over_bits_and_cohorts() -> None:
 def test_the_protocol_survives_its_json_and_notices_tampering() -> None:
     protocol = Rappor(bits=128, hashes=2, cohorts=16, f=0.5, p=0.5, q=0.75)
     block = json.loads(json.dumps(protocol.to_json()))
-    assert rappor_from_json(block) == protocol
+    assert protocol_from_json(block) == protocol
     block["law"]["f"] = "1/4"
     with pytest.raises(BadFile, match="changed"):
-        rappor_from_json(block)
+        protocol_from_json(block)
     with pytest.raises(BadFile):
-        rappor_from_json({})
+        protocol_from_json({})
 
 
 @pytest.mark.parametrize(
@@ -286,7 +276,7 @@ def test_rule_9_a_truth_that_is_memoised_is_said_to_leak() -> None:
 def test_basic_rappor_is_a_frequency_protocol() -> None:
     protocol, people = BasicRappor(["a", "b", "c"], f=0.5, p=0.5, q=0.75), 65_536
     assert float(protocol.epsilon) == pytest.approx(1.074 / 2, abs=1e-3)
-    tally = protocol.tally(protocol.randomise(["b"] * people, np.random.default_rng(3)))
+    tally = protocol.tally(protocol.randomise(["b"] * people, rng=np.random.default_rng(3)))
     for place, count in enumerate(tally.counts):
         chance = float(protocol.support.true if place == 1 else protocol.support.false)
         assert_law([count, people - count], [chance, 1 - chance])

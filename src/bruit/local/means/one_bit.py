@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from bruit.channels import ONE, SymmetricChannel, symmetric
 from bruit.errors import InvalidArgument
 from bruit.local.binomial import clopper_pearson, mid_p
-from bruit.local.checking import checked_places
-from bruit.local.mean_protocol import MeanProtocol, MeanReports
+from bruit.local.means.protocol import MeanProtocol
 from bruit.local.planning import checked_answers, two_sided
 from bruit.local.proof import prove
+from bruit.local.receipt import checked_places
+from bruit.local.tally import Reports
 from bruit.privacy import Exact, Release
 from bruit.randomness import generator, is_strong, words
 
@@ -74,13 +75,13 @@ class OneBitMean(MeanProtocol):
         part, rest = divmod(slope, self.steps)
         return self.channel.other + steps * part + steps * rest // self.steps
 
-    def randomise(self, values: ArrayLike, rng: np.random.Generator | None = None) -> MeanReports:
+    def randomise(self, values: ArrayLike, *, rng: np.random.Generator | None = None) -> Reports:
         """One bit for each answer, on the respondent's own device: numbers are clamped and rounded to the grid."""
         placed = self._steps(values)
         drawn = (words(generator(rng), len(placed)) >> np.uint64(12)).astype(np.int64)
-        return MeanReports(self, (drawn < self.weights(placed)).astype(np.int64), seeded=not is_strong(rng))
+        return Reports(self, (drawn < self.weights(placed)).astype(np.int64), seeded=not is_strong(rng))
 
-    def tally(self, reports: MeanReports | ArrayLike) -> MeanTally:
+    def tally(self, reports: Reports | ArrayLike) -> MeanTally:
         """How many sent a one."""
         received, seeded = self._received(reports)
         values = checked_places(received, 2)

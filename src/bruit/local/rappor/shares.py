@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument
-from bruit.local.rappor_design import Design
+from bruit.local.rappor.design import Design
 
 if TYPE_CHECKING:
-    from bruit.local.rappor import RapporTally
+    from bruit.local.rappor.tally import RapporTally
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.errors import BadFile, InvalidArgument
-from bruit.local import bloom
-from bruit.local._decoding_kernels import correlate
+from bruit.local.rappor import bloom
+from bruit.local.rappor._decoding_kernels import correlate
 
 if TYPE_CHECKING:
-    from bruit.local.rappor import Rappor
+    from bruit.local.rappor.protocol import Rappor
 
 
 @dataclass(frozen=True, eq=False)

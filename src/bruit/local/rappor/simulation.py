@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bruit.errors import InvalidArgument
-from bruit.local import bloom
-from bruit.local.rappor import RapporTally
+from bruit.local.rappor import bloom
+from bruit.local.rappor.tally import RapporTally
 from bruit.randomness import generator, is_strong
 
 if TYPE_CHECKING:
-    from bruit.local.rappor import Rappor
+    from bruit.local.rappor.protocol import Rappor
 
 
 def drawn_tally(
-    protocol: Rappor, texts: Sequence[str], shares: ArrayLike, answers: int, rng: np.random.Generator | None = None
+    protocol: Rappor, texts: Sequence[str], shares: ArrayLike, answers: int, *, rng: np.random.Generator | None = None
 ) -> RapporTally:
     """The tally of so many new respondents, each with a text drawn by its share: a simulation, not a protection.
 

@@ -1,0 +1,182 @@
+"""What every frequency protocol shares: randomise on the respondent's side, tally and estimate on the collector's."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+import polars
+from numpy.typing import ArrayLike, NDArray
+
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.local import planning
+from bruit.local.answers import Answers
+from bruit.local.estimate import Adjustment, Method, estimate
+from bruit.local.proof import prove
+from bruit.local.protocol import LocalProtocol
+from bruit.local.support import Support
+from bruit.local.tally import Reports, Tally
+from bruit.privacy import LOCAL, Assumption, Covers, Guarantee, Pure, Release
+from bruit.randomness import generator, is_strong
+
+VERSION = 1
+
+
+class FrequencyProtocol(LocalProtocol):
+    """An encoder, a channel and a support set: a report supports some categories, the true one more often than others.
+
+    It means one answer a person, so the shares of the categories sum to one; a question with several answers a person
+    is several protocols (`Attributes`). A subclass says how a report is made and which categories it supports, and
+    proves its loss from its integers.
+    """
+
+    answers: Answers
+
+    def _fix(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _prove(self, *, gap: int) -> None:
+        """Ends every constructor: refuses a law that loses more than epsilon, or that says nothing."""
+        prove(self.loss, self.epsilon, gap=gap)
+        if np.any(np.asarray(self.support.gap) <= 0):
+            raise InvalidArgument("the true answer must be supported more often than another; take a larger epsilon")
+
+    @property
+    @abstractmethod
+    def loss(self) -> Fraction | float:
+        """The largest log-likelihood ratio of a report, from the integers of the law and rounded up; <= epsilon."""
+
+    @property
+    @abstractmethod
+    def support(self) -> Support:
+        """How often a report supports the true answer and a given other one."""
+
+    @abstractmethod
+    def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
+        """One report a row for answers given by their place."""
+
+    @abstractmethod
+    def _check(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The reports in the type that the kernels take; refuses what no respondent of this protocol sends."""
+
+    @abstractmethod
+    def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """How many of the reports support each category."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The keyword arguments, beside the categories, that make this protocol again, in JSON types."""
+
+    def law(self) -> dict[str, Any]:
+        """The integers of the law, in JSON types, for a respondent's device that makes its own reports."""
+        return {}
+
+    # ------------------------------------------------------------ the three steps
+    def randomise(
+        self, values: ArrayLike | polars.Series | Iterable[Any], *, rng: np.random.Generator | None = None
+    ) -> Reports:
+        """One report for each answer; this is the step that runs on the respondent's own device."""
+        return Reports(self, self._report(self.answers.indices(values), generator(rng)), seeded=not is_strong(rng))
+
+    def tally(self, reports: Reports | ArrayLike) -> Tally:
+        """How many reports support each category."""
+        if isinstance(reports, Reports) and reports.protocol != self:
+            raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")
+        values = self._check(np.asarray(reports.values if isinstance(reports, Reports) else reports))
+        return Tally(self, len(values), self._count(values), isinstance(reports, Reports) and reports.seeded)
+
+    def empty(self) -> Tally:
+        """The tally of no reports, to add others to."""
+        return Tally(self, 0, np.zeros(len(self.answers), np.int64))
+
+    def estimate(
+        self,
+        tally: Tally,
+        confidence: float = 0.95,
+        *,
+        covers: Covers = Covers.POPULATION,
+        method: Method = "exact",
+        joint: bool = False,
+        adjust: Adjustment = "none",
+    ) -> Release[NDArray[np.float64]]:
+        """The share of respondents who hold each answer, with intervals; unbiased unless an adjustment is asked for."""
+        return estimate(self, tally, confidence, covers=covers, method=method, joint=joint, adjust=adjust)
+
+    # ------------------------------------------------------------ before anyone is asked
+    def expected_error(self, answers: int, *, share: float | None = None, confidence: float = 0.95) -> float:
+        """The half-width of the interval of one share (by default the worst) after so many answers."""
+        return planning.expected_error(self.support, answers, share=share, confidence=confidence)
+
+    def answers_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
+        """How many people must answer for a half-width of at most `error`."""
+        return planning.least_answers(
+            lambda n: self.expected_error(n, share=share, confidence=confidence), planning.share_error(error)
+        )
+
+    def epsilon_for(self, *, error: float, answers: int, share: float | None = None, confidence: float = 0.95) -> float:
+        """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
+        return planning.epsilon_for(
+            lambda epsilon: self.at(epsilon).expected_error(answers, share=share, confidence=confidence),
+            planning.share_error(error),
+        )
+
+    def at(self, epsilon: float) -> Self:
+        """The same protocol at another epsilon."""
+        return type(self)._make(self.answers, {**self.settings(), "epsilon": epsilon})  # type: ignore[return-value]
+
+    # ------------------------------------------------------------ what it promises
+    def privacy(self) -> Pure:
+        """The loss of one report, to be added to others; refused for a protocol that hides nothing."""
+        if math.isinf(self.epsilon):
+            raise NotPrivate(
+                f"{type(self).__name__} has an infinite epsilon: some of its reports tell the answer for certain; "
+                "use it for teaching, and another protocol for people"
+            )
+        return Pure(Fraction(self.epsilon), neighbours=LOCAL)
+
+    def guarantee(self, *, seeded: bool = False) -> Guarantee:
+        """What one respondent is promised, whatever the collector does."""
+        assumed = (Assumption.SEEDED,) if seeded else ()
+        return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)
+
+    # ------------------------------------------------------------ files
+    def to_json(self) -> dict[str, Any]:
+        """Everything that makes this protocol again, with its law, in JSON types."""
+        return {
+            "protocol": type(self).__name__,
+            "version": VERSION,
+            "categories": list(self.answers.listed),
+            "other": self.answers.other,
+            "settings": self.settings(),
+            "epsilon": str(self.epsilon),
+            "law": self.law(),
+        }
+
+    @classmethod
+    def _make(cls, answers: Answers, settings: Mapping[str, Any]) -> FrequencyProtocol:
+        return cls(answers.listed, other=answers.other, **settings)  # type: ignore[call-arg]
+
+    @classmethod
+    def _from_json(cls, block: Mapping[str, Any]) -> FrequencyProtocol:
+        return cls._make(Answers(tuple(block["categories"]), block["other"]), block["settings"])
+
+    def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> Tally:
+        tally = Tally(self, int(block["answers"]), np.array(block["counts"], dtype=np.int64), seeded)
+        counts = tally.counts
+        if counts.shape != self.empty().counts.shape or (counts < 0).any() or (counts > tally.answers).any():
+            raise InvalidArgument("each category is supported by none of the reports, by all, or by some")
+        return tally
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return False
+        return all(getattr(self, field.name) == getattr(other, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, field.name) for field in fields(self)))  # type: ignore[arg-type]

@@ -1,0 +1,24 @@
+"""RAPPOR: texts collected through Bloom filters, over and over, and found again from lists of candidates."""
+
+from bruit.local.rappor.basic import BasicRappor
+from bruit.local.rappor.client import RapporClient, load_client
+from bruit.local.rappor.decoding import decode, detection_limit
+from bruit.local.rappor.design import read_candidates
+from bruit.local.rappor.law import RapporLaw
+from bruit.local.rappor.protocol import Rappor
+from bruit.local.rappor.simulation import drawn_tally
+from bruit.local.rappor.tally import RapporReports, RapporTally
+
+__all__ = [
+    "BasicRappor",
+    "Rappor",
+    "RapporClient",
+    "RapporLaw",
+    "RapporReports",
+    "RapporTally",
+    "decode",
+    "detection_limit",
+    "drawn_tally",
+    "load_client",
+    "read_candidates",
+]
