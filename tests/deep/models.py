@@ -67,14 +67,14 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], Tensor]]] = {
     "linear, gram": (lambda: pooled(nn.Linear(20, 30), nn.Tanh()), lambda: torch.randn(5, 3, 20)),
     "linear, instantiated": (lambda: pooled(nn.Linear(2, 3), nn.Tanh()), lambda: torch.randn(5, 3, 4, 2)),
     "conv2d": (lambda: pooled(nn.Conv2d(2, 4, 3, padding=1, stride=2), nn.Tanh()), lambda: torch.randn(5, 2, 7, 6)),
-    "conv2d, gram": (lambda: pooled(nn.Conv2d(8, 9, 3), nn.Tanh()), lambda: torch.randn(5, 8, 4, 4)),
+    "conv2d, gram": (lambda: pooled(nn.Conv2d(8, 12, 3), nn.Tanh()), lambda: torch.randn(5, 8, 4, 4)),
     "conv2d, groups": (
         lambda: pooled(nn.Conv2d(4, 6, (3, 2), groups=2, dilation=(1, 2), padding=(2, 1)), nn.Tanh()),
         lambda: torch.randn(5, 4, 6, 5),
     ),
     "conv2d, groups, gram": (
-        lambda: pooled(nn.Conv2d(8, 16, 3, groups=2, stride=2, bias=False), nn.Tanh()),
-        lambda: torch.randn(5, 8, 5, 6),
+        lambda: pooled(nn.Conv2d(16, 32, 3, groups=2, stride=2, bias=False), nn.Tanh()),
+        lambda: torch.randn(5, 16, 5, 6),
     ),
     "conv2d, depthwise": (lambda: pooled(nn.Conv2d(4, 4, 3, groups=4), nn.Tanh()), lambda: torch.randn(5, 4, 5, 5)),
     "conv2d, same": (lambda: pooled(nn.Conv2d(2, 3, 4, padding="same"), nn.Tanh()), lambda: torch.randn(5, 2, 5, 5)),

@@ -117,3 +117,11 @@ def test_the_model_is_left_as_it_was() -> None:
         assert torch.equal(value, p)
         assert p.grad is None
     assert not any(layer._forward_hooks or layer._forward_pre_hooks for layer in model.modules())
+
+
+@pytest.mark.parametrize("case", [case for case in MODELS if case.endswith(("gram", "instantiated"))])
+def test_each_way_to_measure_is_tried(case: str) -> None:
+    model, inputs, targets = made(case)
+    share = engine(model, inputs, bound=1.0).shares((inputs,), targets)["0.weight"]
+    share.squares()
+    assert (share._held is None) is case.endswith("gram")  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -34,7 +35,8 @@ class Patches:
     def squares(self) -> Tensor:
         layer, positions = self.layer, self.outputs[0, 0].numel()
         width = layer.weight[0].numel()
-        if not gram_is_cheaper(positions, width, layer.out_channels // layer.groups):
+        # Held gradients save the second pass over the images, which is worth twice the room.
+        if not gram_is_cheaper(2 * positions, width, layer.out_channels // layer.groups):
             self._held = self._gradients()
             return self._held.flatten(1).square().sum(1)
         patches, outputs = self._laid_out()
@@ -75,14 +77,10 @@ class Patches:
     def _laid_out(self) -> tuple[Tensor, Tensor]:
         """Patches (batch, groups, D, positions) and output gradients (batch, groups, P, positions)."""
         image, outputs, padding = self._as_images()
-        kernel = self._kernel_shape()[2:]
         stride, dilation = self._pair(self.layer.stride, 1), self._pair(self.layer.dilation, 1)
-        patches = functional.unfold(wide(image), kernel, dilation=dilation, padding=padding, stride=stride)
-        batch, groups = len(patches), self.layer.groups
-        return (
-            patches.view(batch, groups, -1, patches.shape[-1]),
-            wide(outputs).reshape(batch, groups, -1, patches.shape[-1]),
-        )
+        patches = laid_out(wide(image), outputs.shape[2:], self._kernel_shape()[2:], stride, padding, dilation)
+        shape = (len(image), self.layer.groups, -1, patches.shape[-1])
+        return patches.view(shape), wide(outputs).reshape(shape)
 
     def _as_images(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
         """Input and output gradient with two dimensions of space, and the zeros that are still to be put around."""
@@ -105,3 +103,24 @@ class Patches:
     def _pair(given: Any, missing: int) -> tuple[int, ...]:
         values = tuple(int(each) for each in given)
         return (missing,) * (2 - len(values)) + values
+
+
+def laid_out(
+    image: Tensor,
+    positions: Sequence[int],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+) -> Tensor:
+    """The patch of every position: (batch, channels x kernel, positions), copied once through a strided view.
+
+    `torch.nn.functional.unfold` does the same, half as slowly again on one core and sample by sample on a GPU.
+    """
+    if any(padding):
+        image = functional.pad(image, (padding[1], padding[1], padding[0], padding[0]))
+    image = image.contiguous()
+    sample, channel, row, column = image.stride()
+    steps = (row * dilation[0], column * dilation[1], row * stride[0], column * stride[1])
+    view = image.as_strided((*image.shape[:2], *kernel, *positions), (sample, channel, *steps))
+    return view.reshape(len(image), -1, positions[0] * positions[1])
