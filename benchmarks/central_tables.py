@@ -6,7 +6,9 @@ rows a second on this machine, with its session already started.
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 from functools import lru_cache
@@ -115,6 +117,7 @@ def on_spark(person: str) -> Prepare:
 
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         folder = Path(tempfile.mkdtemp(prefix="bruit-benchmark-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         for part, frame in enumerate(rows().head(SPARK_ROWS).iter_slices(SPARK_ROWS // 8)):
             frame.write_parquet(folder / f"{part}.parquet")
         settings = {"spark.ui.enabled": "false", "spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "4"}
