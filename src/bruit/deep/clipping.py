@@ -23,7 +23,7 @@ class Clipping(StrEnum):
 
 
 STABILITY = 0.01
-"""What keeps automatic clipping from blowing up the smallest gradients.                        [Bu et al. 2023, §4]"""
+"""What keeps automatic clipping from blowing up the smallest gradients.                        [Bu et al. 2023]"""
 
 
 def factors(squares: Tensor, layers: Sequence[str], *, bound: float, how: Clipping) -> Tensor:

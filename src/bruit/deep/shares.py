@@ -1,7 +1,7 @@
 """What each sample of a batch adds to the gradient of one parameter, kept in the form that is cheapest to measure.
 
 A share answers three questions: the squared norm of every sample's gradient, the gradients themselves, and their
-weighted sum. Books are kept during one backward pass; the sum needs no second one.        [Bu et al. 2023]
+weighted sum. Books are kept during one backward pass; the sum needs no second one.        [Bu et al. 2022]
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Products:
     """Sums over positions of outer products, g_bt a_btᵀ: what a linear layer has.
 
     ‖Σ_t g_t a_tᵀ‖² = Σ_tt' (a_t·a_t')(g_t·g_t'), which costs T²(D+P) where the gradient itself costs T·D·P and D·P
-    numbers of room; the cheaper of the two is taken.                                          [Bu et al. 2023, §3]
+    numbers of room; the cheaper of the two is taken.                                          [Bu et al. 2022]
     """
 
     def __init__(self, inputs: Tensor, outputs: Tensor) -> None:
