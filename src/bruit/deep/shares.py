@@ -12,6 +12,10 @@ import torch
 from torch import Tensor
 
 
+WIDE_SUMS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 8)
+"""Whether torch can multiply bfloat16 into float32."""
+
+
 class Share(Protocol):
     """The gradients of one parameter, sample by sample."""
 
@@ -56,31 +60,30 @@ class Products:
 
     def __init__(self, inputs: Tensor, outputs: Tensor) -> None:
         """Inputs of shape (batch, positions, D) and output gradients (batch, positions, P)."""
-        self.inputs, self.outputs = inputs, outputs
+        self.inputs, self.outputs = inputs.to(outputs.dtype), outputs  # what autocast multiplied
         self._held: Tensor | None = None
 
     def squares(self) -> Tensor:
-        inputs, outputs = wide(self.inputs), wide(self.outputs)
+        inputs, outputs = self.inputs, self.outputs
         if inputs.shape[1] == 1:
-            return inputs.square().sum((1, 2)) * outputs.square().sum((1, 2))
+            return wide(inputs).square().sum((1, 2)) * wide(outputs).square().sum((1, 2))
         if gram_is_cheaper(inputs.shape[1], inputs.shape[2], outputs.shape[2]):
             return gram_squares(inputs, outputs)
-        self._held = outputs.mT @ inputs
+        self._held = wide_product(outputs.mT, inputs)
         return self._held.flatten(1).square().sum(1)
 
     def per_sample(self) -> Tensor:
-        return self._held if self._held is not None else wide(self.outputs).mT @ wide(self.inputs)
+        return self._held if self._held is not None else wide_product(self.outputs.mT, self.inputs)
 
     def weighted(self, weights: Tensor) -> Tensor:
         if self._held is not None:
             return weighted_rows(weights, self._held)
-        inputs, outputs = wide(self.inputs), wide(self.outputs)
-        each = weights.to(inputs.dtype).view(-1, 1, 1)
+        inputs, outputs = self.inputs, self.outputs
         if inputs.shape[2] < outputs.shape[2]:  # the narrower of the two is scaled
-            inputs = inputs * each
+            inputs = scaled(inputs, weights)
         else:
-            outputs = outputs * each
-        return outputs.flatten(0, 1).mT @ inputs.flatten(0, 1)
+            outputs = scaled(outputs, weights)
+        return wide_product(outputs.flatten(0, 1).mT, inputs.flatten(0, 1))
 
     def without(self, dropped: Tensor) -> Products:
         return Products(emptied(self.inputs, dropped), emptied(self.outputs, dropped))
@@ -98,7 +101,26 @@ def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
 
 def gram_squares(inputs: Tensor, outputs: Tensor) -> Tensor:
     """Σ_tt' (a_t·a_t')(g_t·g_t') for every sample; rounding must not make it negative."""
-    return ((inputs @ inputs.mT) * (outputs @ outputs.mT)).sum((1, 2)).clamp(min=0)
+    return (wide_product(inputs, inputs.mT) * wide_product(outputs, outputs.mT)).sum((1, 2)).clamp(min=0)
+
+
+def wide_product(left: Tensor, right: Tensor) -> Tensor:
+    """A product of matrices in float32 or wider: a GPU multiplies bfloat16 and adds in float32 without a copy."""
+    if multiplies_short(left) and multiplies_short(right):
+        product = torch.mm if left.dim() == 2 else torch.bmm
+        return product(left, right, out_dtype=torch.float32)
+    return wide(left) @ wide(right)
+
+
+def scaled(values: Tensor, weights: Tensor) -> Tensor:
+    """Each sample's values times its weight, rounded once where a GPU multiplies bfloat16."""
+    product = wide(values) * weights.to(wide(values[:0]).dtype).view(-1, *[1] * (values.dim() - 1))
+    return product.to(values.dtype) if multiplies_short(values) else product
+
+
+def multiplies_short(values: Tensor) -> bool:
+    """Whether values are multiplied as they are; float16 is not, since small weights would vanish in it."""
+    return WIDE_SUMS and values.is_cuda and values.dtype == torch.bfloat16
 
 
 def wide(values: Tensor) -> Tensor:
