@@ -36,6 +36,8 @@ class Engine:
     def clipped_sum(self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor) -> dict[str, Tensor]:
         """Σ_b weight_b · clip(g_b) for every trainable parameter; a weight is 1, or 0 for padding."""
         shares = self.shares(inputs, targets)
+        if not shares:  # nothing that is trained moves the loss
+            return {}
         names = list(shares)
         squares = torch.stack([shares[name].squares() for name in names])
         finite = squares.isfinite().all(0)

@@ -11,7 +11,6 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-
 WIDE_SUMS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 8)
 """Whether torch can multiply bfloat16 into float32."""
 
