@@ -113,7 +113,7 @@ def growth(store: Any) -> Prepare:
     return prepare
 
 
-DISK = (Peer("fsync of a page", fsync, times=0.4, here=True),)
+DISK = (Peer("fsync of a page", fsync, here=True),)
 
 CASES = [
     Case("charges in memory", "charges/s", "higher", charges("memory"), amount=CHARGES, goal=5_000),
