@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bruit.central.noise import half_width
-from bruit.errors import InvalidArgument
-from bruit.privacy import ADD_OR_REMOVE_ONE, DiscreteGaussian, DiscreteLaplace
+from bruit.central.noise import bought_noise, half_width
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.ledger import Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, DiscreteGaussian, DiscreteLaplace
 
 
 @given(st.fractions(Fraction(1, 10), 50), st.floats(0.01, 0.999))
@@ -37,3 +38,15 @@ def test_gaussian_half_width_is_the_least_that_covers(variance, confidence):
 def test_an_absurd_confidence_is_refused(confidence):
     with pytest.raises(InvalidArgument, match="confidence"):
         half_width(DiscreteLaplace(1, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE), confidence)
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(1, 200))
+def test_a_gaussian_price_pays_only_for_what_it_was_stated_for(each, entries, squared):
+    """One person who moves `entries` numbers by `each` moves them by entries * each^2 in squared l2."""
+    book = Ledger("rows", epsilon=100, delta="0.1", neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW, by="zcdp")
+    loss = DiscreteGaussian(100, squared_sensitivity=squared, entries=entries, neighbours=ADD_OR_REMOVE_ONE)
+    if squared >= entries * each**2:
+        assert bought_noise(book.budget(loss), each=each, entries=entries) == loss
+    else:
+        with pytest.raises(NotPrivate, match="cannot pay"):
+            bought_noise(book.budget(loss), each=each, entries=entries)

@@ -23,7 +23,7 @@ def count(
     """
     table = data if isinstance(data, Table) else data.table
     price = require_price(budget, table, "central.count")
-    loss = bought_noise(price, sensitivity=table.bounds[1])
+    loss = bought_noise(price, each=table.bounds[1])
     width = half_width(loss, confidence)
     charge, source = pay(price, loss, what="central.count", rng=rng)
     value = exact_count(data) + int(draw(loss, 1, rng=source)[0])

@@ -57,7 +57,7 @@ def sums_noise(by: Column, values: Column, price: Budget) -> IntegerNoise:
     """The noise of a sum by group: one person moves `groups` sums, or twice as many when exchanged for another."""
     people = 1 if price.neighbours is ADD_OR_REMOVE_ONE else 2
     entries = people * by.table.bounds[0]
-    return bought_noise(price, sensitivity=entries * sum_sensitivity(values, ADD_OR_REMOVE_ONE), entries=entries)
+    return bought_noise(price, each=sum_sensitivity(values, ADD_OR_REMOVE_ONE), entries=entries)
 
 
 def found_noise(

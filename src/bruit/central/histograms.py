@@ -39,8 +39,8 @@ def histogram(
     if not columns:
         raise InvalidArgument("central.histogram needs at least one column with a declared domain")
     price = require_price(budget, columns[0].table, "central.histogram")
-    sensitivity, entries = histogram_sensitivity(*columns[0].table.bounds, price.neighbours)
-    loss = bought_noise(price, sensitivity=sensitivity, entries=entries)
+    _, entries = histogram_sensitivity(*columns[0].table.bounds, price.neighbours)
+    loss = bought_noise(price, each=columns[0].table.bounds[1], entries=entries)
     width = half_width(loss, confidence)
     labels = labels_of(columns)
     charge, source = pay(price, loss, what="central.histogram", rng=rng)

@@ -40,7 +40,7 @@ def sum(  # noqa: A001  the statistic's own name, used as central.sum
 ) -> Release[float]:
     """The sum of a column after clamping, each person's sum clamped to what `limit(rows=...)` rows can reach."""
     price = require_price(budget, column.table, "central.sum")
-    loss = bought_noise(price, sensitivity=sum_sensitivity(column, price.neighbours))
+    loss = bought_noise(price, each=sum_sensitivity(column, price.neighbours))
     width = half_width(loss, confidence)
     charge, source = pay(price, loss, what="central.sum", rng=rng)
     steps = total(column) + int(draw(loss, 1, rng=source)[0])

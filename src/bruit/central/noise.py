@@ -31,15 +31,18 @@ def laplace_noise(epsilon: Fraction, sensitivity: int, neighbours: Neighbours) -
     return DiscreteLaplace(scale, sensitivity=sensitivity, neighbours=neighbours)
 
 
-def bought_noise(budget: Budget, *, sensitivity: int, entries: int = 1) -> IntegerNoise:
-    """The noise a budget buys for integers of which one person moves `entries`, by `sensitivity` in all (l1)."""
-    loss = budget.loss
+def bought_noise(budget: Budget, *, each: int, entries: int = 1) -> IntegerNoise:
+    """The noise a budget buys for integers of which one person moves at most `entries`, by at most `each`.
+
+    l1 = entries * each, l2^2 = entries * each^2                                  [docs/rules.md, rule 6]
+    """
+    loss, sensitivity = budget.loss, entries * each
     if isinstance(loss, Pure | Approximate):
         return laplace_noise(budget.epsilon, sensitivity, budget.neighbours)
     if isinstance(loss, DiscreteLaplace) and loss.sensitivity >= sensitivity:
         return loss
-    squared = ceil(Fraction(sensitivity**2, entries))
-    if isinstance(loss, DiscreteGaussian) and loss.squared_sensitivity >= squared and loss.entries >= entries:
+    wide_enough = isinstance(loss, DiscreteGaussian) and loss.squared_sensitivity >= entries * each**2
+    if isinstance(loss, DiscreteGaussian) and wide_enough and loss.entries >= entries:
         return loss
     raise NotPrivate(
         f"a budget of {type(loss).__name__} cannot pay for {entries} integers of l1 sensitivity {sensitivity}; "

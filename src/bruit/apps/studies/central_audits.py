@@ -259,7 +259,7 @@ def _modes(neighbours: Neighbours) -> Many:
 
 def _counts(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        loss = noise.bought_noise(_budget(neighbours), sensitivity=column.table.bounds[1])
+        loss = noise.bought_noise(_budget(neighbours), each=column.table.bounds[1])
         return tables.count(column) + noise.draw(loss, samples, rng=rng)
 
     return many
@@ -267,8 +267,8 @@ def _counts(neighbours: Neighbours) -> Many:
 
 def _histograms(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        sensitivity, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
-        loss = noise.bought_noise(_budget(neighbours), sensitivity=sensitivity, entries=entries)
+        _, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
+        loss = noise.bought_noise(_budget(neighbours), each=column.table.bounds[1], entries=entries)
         exact = tables.histogram((column,), key=tables.draw_key(rng))
         return exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
 
@@ -278,8 +278,8 @@ def _histograms(neighbours: Neighbours) -> Many:
 def _bounds(neighbours: Neighbours) -> Many:
     def many(column: tables.UndeclaredColumn, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         searched = private_bounds.searched_column(column, SEARCH["largest"], SEARCH["grid"])
-        sensitivity, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
-        loss = noise.bought_noise(_budget(neighbours, SHARP), sensitivity=sensitivity, entries=entries)
+        _, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
+        loss = noise.bought_noise(_budget(neighbours, SHARP), each=column.table.bounds[1], entries=entries)
         exact = tables.magnitudes(searched, key=tables.draw_key(rng))
         shown = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
         least = private_bounds.least_count(loss, exact.size, SEARCH["confidence"])
@@ -290,7 +290,7 @@ def _bounds(neighbours: Neighbours) -> Many:
 
 def _sums(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
-        loss = noise.bought_noise(_budget(neighbours), sensitivity=moments.sum_sensitivity(column, neighbours))
+        loss = noise.bought_noise(_budget(neighbours), each=moments.sum_sensitivity(column, neighbours))
         return (tables.total(column) + noise.draw(loss, samples, rng=rng)) * float(column.numbers.grid)
 
     return many
