@@ -10,9 +10,9 @@ from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.output import json_option, print_json, show, table
-from bruit.apps.cli.release_question import Question, chosen, opened, price_of
+from bruit.apps.steward import Question, left_in, opened, preview, price_of
 from bruit.errors import InvalidArgument
-from bruit.ledger import Amount, Ledger
+from bruit.ledger import Ledger
 from bruit.privacy import Release
 
 EXAMPLE = (
@@ -49,7 +49,10 @@ MOST_LINES = 100
 @click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
 @in_store
 @click.option(
-    "--preview", is_flag=True, help="Show the error to expect and what will be left; charge and read nothing."
+    "--preview",
+    "only_preview",
+    is_flag=True,
+    help="Show the error to expect and what will be left; charge and read nothing.",
 )
 @json_option
 def command(
@@ -67,7 +70,7 @@ def command(
     delta: str | None,
     ledger: str,
     store: str,
-    preview: bool,
+    only_preview: bool,
     as_json: bool,
     **described: Any,
 ) -> None:
@@ -77,43 +80,33 @@ def command(
     """
     flags = {"count": count, "sum": sum_, "mean": mean, "variance": variance, "histogram": histogram}
     question = Question(chosen(flags, described["quantiles"], described["group_by"]), **described)
-    if question.size is not None and question.statistic not in ("mean", "variance"):
-        raise InvalidArgument("--size is for --mean and --variance")
     book = Ledger.open(ledger, store)
     price = {"epsilon": epsilon} if delta is None else {"epsilon": epsilon, "delta": delta}
     data = opened(source, person, rows, groups)
-    if preview:
-        rehearsed, spent = question.rehearsal(data, book, price)
-        told = _preview(question.statistic, question.expected(rehearsed, data, book, price), rehearsed, book, spent)
+    if only_preview:
+        told = preview(question, data, book, price)
         print_json(told) if as_json else _show_preview(told)
         return
     release = question.release(data, price_of(book, price))
     if as_json:
-        print_json({"statistic": question.statistic, **json.loads(release.to_json()), **_left(book)})
+        print_json({"statistic": question.statistic, **json.loads(release.to_json()), **left_in(book)})
     else:
         _show(question, release, book)
 
 
-def _preview(
-    statistic: str, expected: dict[str, Any], rehearsed: Release[Any], book: Ledger, spent: Any
-) -> dict[str, Any]:
-    left = book.remaining
-    return {
-        "preview": True,
-        "statistic": statistic,
-        "expected_error": expected,
-        "guarantee": rehearsed.guarantee.to_json(),
-        "promise": str(rehearsed.guarantee),
-        **_left(book),
-        "price": float(spent),
-        "left_after": float(left.total - spent),
-        "enough": left.total >= spent,
-    }
-
-
-def _left(book: Ledger) -> dict[str, Any]:
-    remaining: Amount = book.remaining
-    return {"ledger": book.name, "measure": remaining.measure, "left": float(remaining.total)}
+def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:
+    """The one statistic that was asked for; groups are counted, or summed with --sum."""
+    asked = [name for name, given in flags.items() if given]
+    if quantiles is not None:
+        asked.append("quantiles")
+    if group_by is not None and set(asked) <= {"count", "sum"} and len(asked) < 2:
+        return "group-by"
+    if group_by is not None or len(asked) != 1:
+        raise InvalidArgument(
+            "ask for one statistic: --count, --sum, --mean, --variance, --histogram, --quantiles, or --group-by COLUMN "
+            "(counts, or sums with --sum and --column)"
+        )
+    return asked[0]
 
 
 def _show_preview(told: dict[str, Any]) -> None:

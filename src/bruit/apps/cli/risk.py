@@ -13,7 +13,7 @@ from rich.markup import escape
 from bruit.anonymity import Report, report
 from bruit.apps.cli.output import json_option, print_json, show, table
 from bruit.apps.cli.risk_page import page
-from bruit.apps.cli.risk_sections import sections
+from bruit.apps.steward import sections
 from bruit.privacy import EACH_ROW
 from bruit.tables import read
 

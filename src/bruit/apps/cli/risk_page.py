@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from bruit.anonymity import Report
-from bruit.apps.cli.risk_sections import sections
+from bruit.apps.steward import sections
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }

@@ -1,4 +1,4 @@
-"""What `bruit release` was asked: one statistic of one file."""
+"""One statistic of one file, as a person asks for it: typed in a terminal or filled into a form."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ NAMED = {
 }
 """Quantiles that have a name."""
 
+STATISTICS = ("count", "sum", "mean", "variance", "histogram", "quantiles", "group-by")
+
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 """Sizes a preview answers for where the error depends on a size that is private."""
 
@@ -40,6 +42,12 @@ class Question:
     quantiles: str | None
     size: int | None
     confidence: float
+
+    def __post_init__(self) -> None:
+        if self.statistic not in STATISTICS:
+            raise InvalidArgument(f"statistic {self.statistic!r}: choose among {', '.join(STATISTICS)}")
+        if self.size is not None and self.statistic not in ("mean", "variance"):
+            raise InvalidArgument("size, a public number of rows, is for a mean or a variance")
 
     def release(self, table: Table, budget: Budget) -> Release[Any]:
         """The statistic, paid from the budget."""
@@ -106,7 +114,7 @@ class Question:
     def _groups(self, table: Table, budget: Budget) -> Release[Any]:
         by: Column | UndeclaredColumn = table[str(self.group_by)]
         if self.among is not None:
-            by = table[str(self.group_by)].among(_listed(self.among))
+            by = table[str(self.group_by)].among(listed(self.among))
         values = None if self.column is None else self._numbers(table)
         return central.group_by(by, values=values, budget=budget, confidence=self.confidence)
 
@@ -118,37 +126,22 @@ class Question:
         if self.among is None:
             return self._numbers(table)
         if self.within is not None:
-            raise InvalidArgument("--within is for numbers, --among for categories: give one of them")
-        return self._undeclared(table).among(_listed(self.among))
+            raise InvalidArgument("within is for numbers, among for categories: give one of them")
+        return self._undeclared(table).among(listed(self.among))
 
     def _numbers(self, table: Table) -> Column:
         if self.within is None or self.grid is None:
             raise InvalidArgument(
-                f"--column {self.column or 'NAME'} needs --within LOW HIGH and --grid STEP, known before seeing data"
-                + ("; or --among a,b,c for categories" if self.statistic in ("histogram", "count") else "")
+                f"column {self.column or ''} needs bounds (within) and a step (grid), known before seeing the data"
+                + ("; or its categories (among)" if self.statistic in ("histogram", "count") else "")
             )
         low, high = self.within
         return self._undeclared(table).within(low, high, grid=self.grid, missing=self.missing)
 
     def _undeclared(self, table: Table) -> UndeclaredColumn:
         if self.column is None:
-            raise InvalidArgument(f"--{self.statistic} needs --column: of which column?")
+            raise InvalidArgument(f"{self.statistic} needs a column: of which one?")
         return table[self.column]
-
-
-def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:
-    """The one statistic that was asked for; groups are counted, or summed with --sum."""
-    asked = [name for name, given in flags.items() if given]
-    if quantiles is not None:
-        asked.append("quantiles")
-    if group_by is not None and set(asked) <= {"count", "sum"} and len(asked) < 2:
-        return "group-by"
-    if group_by is not None or len(asked) != 1:
-        raise InvalidArgument(
-            "ask for one statistic: --count, --sum, --mean, --variance, --histogram, --quantiles, or --group-by COLUMN "
-            "(counts, or sums with --sum and --column)"
-        )
-    return asked[0]
 
 
 def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
@@ -161,10 +154,14 @@ def opened(path: str, person: str, rows: int | None, groups: int | None) -> Tabl
     table = tables.read(path, person=person)
     if rows is None:
         if groups is not None:
-            raise InvalidArgument("--groups also needs --rows: how many rows of one person count in each group")
+            raise InvalidArgument("groups also needs rows: how many rows of one person count in each group")
         return table
     return table.limit(rows=rows, groups=1 if groups is None else groups)
 
 
-def _listed(text: str) -> list[str]:
-    return next(csv.reader([text], skipinitialspace=True))
+def listed(text: str) -> list[str]:
+    """The categories of a line like `a, b, "c, d"`."""
+    try:
+        return next(csv.reader([text], skipinitialspace=True))
+    except csv.Error as error:
+        raise InvalidArgument('categories stand on one line, like: a, b, "c, d"') from error
