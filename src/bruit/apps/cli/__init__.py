@@ -10,10 +10,12 @@ COMMANDS = {
     "belief": "What an attacker may come to believe after an answer of a given ε.",
     "budget": "The ε of a training run before it starts.",
     "code": "Encode, decode and explain error-correcting codes and check digits.",
+    "data": "List and fetch the public data sets of the studies; write a table to try things on.",
     "demo": "A tour in ten seconds, offline.",
     "ledger": "Create, show and export the book of a data set.",
     "release": "Release a private statistic of a file, paid from a book.",
     "risk": "What a table gives away: identifiers, uniques, k, l, t, and a private way out.",
+    "serve": "Serve polls, the budget explorer, the workbench and the studies to browsers.",
     "study": "Run a study of the source documents.",
     "survey": "Plan, randomise, estimate and decode a survey.",
 }

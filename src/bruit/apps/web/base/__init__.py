@@ -1,0 +1,1 @@
+"""The templates and static files that every page shares."""

@@ -1,0 +1,138 @@
+"""What stands before every page: security headers, limits on size and rate, and errors that say nothing private."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bruit.apps.web.rates import Buckets, Rate
+from bruit.apps.web.refusals import Refusal, refuse
+
+log = logging.getLogger("bruit.web")
+
+_POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        # plotly opens one empty style element and fills it through the object model: this is the hash of nothing
+        "style-src 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS: Final = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class Guard:
+    """Wraps the application: every response carries the headers, no exception leaves with what it says."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        rates: Mapping[str, Rate],
+        kind_of: Callable[[Scope], str],
+        body_limit: Callable[[Scope], int],
+    ) -> None:
+        self.app, self.kind_of, self.body_limit = app, kind_of, body_limit
+        self.buckets = {kind: Buckets(rate) for kind, rate in rates.items()}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuses what comes too often, too large or from another site; else passes it on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        try:
+            refusal = self._refusal(scope)
+            if refusal is not None:
+                await refuse(refusal, scope, receive, sending)
+                return
+            await self.app(scope, self._counted(scope, receive), sending)
+        except TooLarge:
+            if not started:
+                await refuse(_too_large(self.body_limit(scope)), scope, receive, sending)
+        except Exception as error:
+            # neither the message nor a traceback: they may hold a value or a path
+            log.error("%s in %s", type(error).__name__, _place(error))
+            if not started:
+                await refuse(BROKEN, scope, receive, sending)
+
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers = Headers(scope=scope)
+        wait = self.buckets[self.kind_of(scope)].take((scope.get("client") or ("?",))[0])
+        if wait:
+            return Refusal(
+                429, "Too many requests from this address; wait a little.", {"retry-after": str(int(wait) + 1)}
+            )
+        limit, length = self.body_limit(scope), headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > limit:
+            return _too_large(limit)
+        if scope["method"] not in SAFE and not same_origin(headers):
+            return Refusal(403, "This request came from another site, so nothing was changed.")
+        return None
+
+    def _counted(self, scope: Scope, receive: Receive) -> Receive:
+        limit, seen = self.body_limit(scope), 0
+
+        async def receiving() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise TooLarge
+            return message
+
+        return receiving
+
+
+class TooLarge(Exception):
+    """More bytes came than a request may send."""
+
+
+BROKEN: Final = Refusal(500, "Something went wrong on the server; nothing of your request was kept in its log.")
+
+
+def same_origin(headers: Headers) -> bool:
+    """Whether a browser says that this site itself sent the request; programs send no Origin and no cookie."""
+    origin = headers.get("origin")
+    if origin is None:
+        return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+    return origin.partition("://")[2] == headers.get("host", "")
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal(413, f"A request here may send at most {limit // 1024} kB.")
+
+
+def _place(error: BaseException) -> str:
+    """The module and line where an exception was raised: no message, no value, no path."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"

@@ -1,0 +1,33 @@
+"""A part of the application: a package of pages with a router, templates and static files of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+
+SMALL = 64 * 1024
+"""Bytes that a request may send where nothing larger is asked for."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a package of pages gives to the application, under the name `part` in its `__init__`.
+
+    Its routes stand under `/<name>`, its files `templates/x.html` and `static/x.js` in its folder are the template
+    `<name>/x.html` and the address `/static/<name>/x.js`. Pages of a part with `steward=True` are for whoever holds
+    the steward's key. `body_limit` is the most bytes a request to the part may send. `running` is entered while the
+    application runs.
+    """
+
+    name: str
+    title: str
+    line: str
+    router: APIRouter
+    folder: Path
+    steward: bool = False
+    body_limit: int = SMALL
+    running: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None

@@ -1,0 +1,40 @@
+"""Errors as the reader wants them: a page for people, JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from bruit.apps.web.rendering import page
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A status and a sentence that depends on no private value."""
+
+    status: int
+    sentence: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def answer(refusal: Refusal, request: Request) -> Response:
+    """The refusal as a page where a page was asked for, as JSON elsewhere."""
+    if "text/html" in request.headers.get("accept", ""):
+        return page(
+            request,
+            "base/refusal.html",
+            status=refusal.status,
+            headers=refusal.headers,
+            sentence=refusal.sentence,
+            number=refusal.status,
+        )
+    return JSONResponse({"detail": refusal.sentence}, refusal.status, dict(refusal.headers))
+
+
+async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    """Sends the refusal."""
+    await answer(refusal, Request(scope, receive))(scope, receive, send)
