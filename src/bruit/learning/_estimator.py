@@ -1,0 +1,332 @@
+"""The contract of every private estimator: what is asked is priced and charged first, and only then is data read.
+
+A fit is three steps:
+
+    question = self._ask(X, y, groups=groups)      # arguments and schema are checked; no record is read
+    loss = ...                                     # from question.price, .domains, .size, .rows: all of it public
+    records = question.pay(loss)                   # the charge stands in the book; then the rows are read
+
+Without privacy `question.price` is None and `question.pay(None)` reads the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from bruit.errors import BudgetMissing, InvalidArgument, NeighboursDiffer, NotPrivate, PrivacyError
+from bruit.learning._records import Domains, as_array, chosen_rows, encode_classes, encode_rows, encode_target, resolved
+from bruit.ledger import WITHOUT_PRIVACY, Budget, Charge, Payment, require
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Assumption, Guarantee, Loss, Neighbours
+from bruit.randomness import generator, is_strong
+from bruit.tables import Domain, Within
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+@dataclass(frozen=True)
+class Records:
+    """The rows a fit may use, after encoding, dropping and bounding, and the stream it draws from.
+
+    With domains `values` and `target` hold their integers (class numbers for a classifier); without, the numbers that
+    were given, and class numbers all the same.
+    """
+
+    values: NDArray[Any]
+    target: NDArray[Any]
+    classes: NDArray[Any]
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a fit asks, before any record is read.
+
+    price    the budget, None without privacy        domains  one for each column, None where they are read from data
+    classes  the public labels, or None              target   the public bounds of what is predicted, or None
+    size     the public number of rows, or None      rows     the most rows of one person that count
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    groups: Any
+    price: Budget | None
+    domains: tuple[Domain, ...] | None
+    classes: NDArray[Any] | None
+    target: Within | None
+    size: int | None
+    rows: int
+
+    @property
+    def what(self) -> str:
+        """The name under which the book keeps the charge."""
+        return f"learning.{type(self.estimator).__name__}"
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbours of the book."""
+        return ADD_OR_REMOVE_ONE if self.price is None else self.price.neighbours
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether a person is exchanged for another, so that two people's rows move at once."""
+        return self.neighbours is REPLACE_ONE
+
+    def pay(self, loss: Loss | None, *, assumes: Iterable[Assumption] = ()) -> Records:
+        """Commits the charge, sets `guarantee_`, and only then reads the rows."""
+        source, guarantee = self._paid(loss, assumes)
+        self.estimator.guarantee_ = guarantee
+        return self._read(source)
+
+    def _paid(self, loss: Loss | None, assumes: Iterable[Assumption]) -> tuple[np.random.Generator, Guarantee | None]:
+        state = self.estimator.random_state
+        if self.price is None or loss is None:
+            return stream(state), None
+        told = [*assumes]
+        if self.estimator_size is not None and self.neighbours is ADD_OR_REMOVE_ONE:
+            told.append(Assumption.PUBLIC_SIZE)
+        if not (state is None or (isinstance(state, np.random.Generator) and is_strong(state))):
+            told.append(Assumption.SEEDED)
+        charge = charged(self.price, loss, what=self.what, assumes=told)
+        return stream(state, charge), charge.guarantee
+
+    @property
+    def estimator_size(self) -> int | None:
+        """The size that the caller stated."""
+        return getattr(self.estimator, "size", None)
+
+    def _read(self, source: np.random.Generator) -> Records:
+        if self.domains is None:
+            return self._read_numbers(source)
+        values, kept = encode_rows(self.X, self.domains)
+        target, classes = np.zeros(len(values), np.int64), self.classes
+        if self.classes is not None:
+            target, known = encode_classes(self.y, self.classes)
+            kept &= known
+        elif self.target is not None:
+            target, known = encode_target(self.y, self.target)
+            kept &= known
+        elif self.y is not None and self.price is None:
+            classes, target = _read_target(self.estimator, self.y)
+        kept &= self._counted(kept, source)
+        found = np.empty(0) if classes is None else classes
+        return Records(values[kept], target[kept], found, source)
+
+    def _counted(self, kept: NDArray[np.bool_], source: np.random.Generator) -> NDArray[np.bool_]:
+        """Which rows count; a dropped row takes nobody's place."""
+        counted = kept.copy()
+        if self.groups is not None:
+            people = as_array(self.groups)[kept]
+            counted[kept] = chosen_rows(people, self.rows, rng=source)
+        return counted
+
+    def _read_numbers(self, source: np.random.Generator) -> Records:
+        """Rows as scikit-learn reads them, for the exact algorithm without a domain."""
+        if self.y is None:
+            values = validate_data(self.estimator, self.X, dtype=np.float64, ensure_min_samples=self._least_rows)
+            return Records(values, np.zeros(len(values), np.int64), np.empty(0), source)
+        numeric = is_regressor(self.estimator)
+        values, y = validate_data(
+            self.estimator, self.X, self.y, dtype=np.float64, y_numeric=numeric, ensure_min_samples=self._least_rows
+        )
+        if self.classes is not None:
+            target, known = encode_classes(y, self.classes)
+            return Records(values[known], target[known], self.classes, source)
+        classes, target = _read_target(self.estimator, y)
+        return Records(values, target, classes, source)
+
+    @property
+    def _least_rows(self) -> int:
+        return int(getattr(self.estimator, "_least_rows", 1))
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """What private estimators share; an estimator states its own parameters and keeps them untouched.
+
+    domain           what is public about the columns: one domain for all, a sequence, or a mapping by name
+    classes, target  what is public about y: the labels of a classifier, `within(...)` of a regressor
+    size             the public number of rows, where adding or removing hides it
+    rows_per_person  how many rows of one person count where fit is given groups=
+    budget           what pays each fit; bruit.WITHOUT_PRIVACY asks for the exact algorithm
+    random_state     None is the strong source; with a seed the guarantee says that it was seeded
+    """
+
+    domain: Domains | None
+    budget: Payment
+    random_state: RandomState
+    guarantee_: Guarantee | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        total = self.domain is not None
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = total
+        tags.non_deterministic = self.budget is not WITHOUT_PRIVACY
+        return tags
+
+    def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> Question:
+        """The question of a fit: arguments and schema are checked, no record is read."""
+        price = _price(self, groups)
+        classes = _public_classes(self, price)
+        target = _public_target(self, price)
+        if self.domain is None:
+            if price is not None:
+                raise InvalidArgument(
+                    f"{_name(self)} with a budget needs domain=: bounds and categories known before seeing the data, "
+                    "bruit.tables.within(...) or among(...)"
+                )
+            domains = None
+        else:
+            _require_schema(self, X, y, reset=True)
+            domains = resolved(self.domain, X, self.n_features_in_)
+            y = None if y is None or not (is_classifier(self) or is_regressor(self)) else column_or_1d(y, warn=True)
+            check_consistent_length(X, y, groups)
+        size = _public_size(self, price, X, groups)
+        rows = 1 if groups is None else _whole(getattr(self, "rows_per_person", 1), "rows_per_person")
+        self._domains = domains
+        return Question(self, X, y, groups, price, domains, classes, target, size, rows)
+
+    def _encode(self, X: Any) -> NDArray[Any]:
+        """Rows to predict for: integers of the domains, or the numbers themselves where there are none.
+
+        Every row gets an answer: a value that its domain drops takes the middle of the bounds or the first category.
+        """
+        check_is_fitted(self)
+        if self._domains is None:
+            return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+        _require_schema(self, X, None, reset=False)
+        return encode_rows(X, self._domains)[0]
+
+
+def charged(price: Budget, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Charge:
+    """The charge of a loss; by concentrated privacy where the book's own accountant has no price for its noise.
+
+    A vector that one person moves in many places has no dominating pair that is proved, but a rho that is.
+    """
+    try:
+        return price.charge(loss, what=what, assumes=assumes)
+    except NotPrivate:
+        if price.by is not None or price.ledger.terms.by != "basic" or not price.delta:
+            raise
+        return replace(price, by="zcdp").charge(loss, what=what, assumes=assumes)
+
+
+def stream(state: RandomState, charge: Charge | None = None) -> np.random.Generator:
+    """A stream of this fit's own: the strong source, or one derived from the seed and the entry that paid.
+
+    Clones of a seeded estimator stand in the book under numbers of their own, so that they draw noise of their own.
+    """
+    if state is None or (isinstance(state, np.random.Generator) and is_strong(state)):
+        return generator(None)
+    if isinstance(state, np.random.Generator):
+        seed = int(state.integers(2**63))
+    elif isinstance(state, np.random.RandomState):
+        seed = int(state.randint(2**31))
+    else:
+        seed = _whole(state, "random_state", least=0)
+    entry = [] if charge is None else [charge.number, *charge.ledger.name.encode()]
+    return np.random.default_rng([seed, *entry])
+
+
+def _name(estimator: Any) -> str:
+    return f"learning.{type(estimator).__name__}"
+
+
+def _price(estimator: Any, groups: Any) -> Budget | None:
+    """The budget, where its book protects the people whose rows are given; None for the exact algorithm."""
+    what, budget = _name(estimator), estimator.budget
+    if budget is WITHOUT_PRIVACY:
+        return None
+    if budget is None:
+        raise BudgetMissing(what, exact=True)
+    price = require(budget, what)
+    if price.neighbours is LOCAL:
+        raise NeighboursDiffer(
+            f"{what} reads a table behind one curator; the book {price.ledger.name!r} is local, kept by respondents: "
+            "use a book for add or remove one, or for replace one"
+        )
+    if price.epsilon == 0:
+        raise InvalidArgument(f"{what}: a price of epsilon=0 buys no answer; give an epsilon above zero")
+    if (price.person == EACH_ROW) != (groups is None):
+        told = (
+            "fit(..., groups=...) says whose row each is" if groups is not None else "each row is a person of its own"
+        )
+        raise PrivacyError(
+            f"{what}: the book {price.ledger.name!r} protects {price.person!r}, but here {told}; "
+            "where people have several rows give groups= and a book whose person names them; otherwise neither"
+        )
+    return price
+
+
+def _public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
+    stated = getattr(estimator, "classes", None)
+    if not is_classifier(estimator):
+        return None
+    if stated is None:
+        if price is not None:
+            raise InvalidArgument(f"{_name(estimator)} with a budget needs classes=: the labels, known before the data")
+        return None
+    found = np.unique(np.asarray(stated))
+    if len(found) < 2 or len(found) < len(np.asarray(stated)):
+        raise InvalidArgument("classes= must list at least two labels, each once")
+    return found
+
+
+def _public_target(estimator: Any, price: Budget | None) -> Within | None:
+    stated = getattr(estimator, "target", None)
+    if not is_regressor(estimator) or (stated is None and price is None):
+        return None
+    if not isinstance(stated, Within):
+        raise InvalidArgument(
+            f"{_name(estimator)} with a budget needs target=bruit.tables.within(low, high, grid=...): "
+            "the bounds of what is predicted, known before the data"
+        )
+    return stated
+
+
+def _public_size(estimator: Any, price: Budget | None, X: Any, groups: Any) -> int | None:
+    """The stated size; the number of rows itself without privacy or where only whole rows are exchanged."""
+    stated = getattr(estimator, "size", None)
+    if stated is not None:
+        return _whole(stated, "size")
+    if price is None or (price.neighbours is REPLACE_ONE and groups is None and not price.covers_a_part):
+        return int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X) if hasattr(X, "__len__") else None
+    return None
+
+
+def _whole(value: Any, name: str, *, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidArgument(f"{name}={value!r} must be a whole number, at least {least}")
+    return int(value)
+
+
+def _require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
+    """Refuses what has not two dimensions or other columns than before; values are not looked at."""
+    shape = getattr(X, "shape", None) or np.shape(X)
+    if hasattr(X, "tocsr") or len(shape) != 2 or shape[1] < 1:
+        raise InvalidArgument(
+            f"X must be a dense table with rows and columns, at least one feature; it has the shape {shape}. "
+            "Reshape your data: X.reshape(-1, 1) makes one column"
+        )
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise InvalidArgument("Complex data not supported: X must hold real numbers or categories")
+    supervised = reset and (is_classifier(estimator) or is_regressor(estimator))
+    validate_data(estimator, X, y if supervised else "no_validation", skip_check_array=True, reset=reset)
+
+
+def _read_target(estimator: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes read from the data and their places, or the numbers to predict: without privacy only."""
+    if not is_classifier(estimator):
+        return np.empty(0), np.asarray(y, np.float64)
+    check_classification_targets(y)
+    classes, places = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise InvalidArgument("y holds only one class; a classifier needs two")
+    return classes, places.astype(np.int64)

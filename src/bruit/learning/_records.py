@@ -1,0 +1,181 @@
+"""Rows of arrays and data frames as integers of a public domain; whatever a record holds, reading it raises nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from bruit.errors import InvalidArgument
+from bruit.privacy import EACH_ROW
+from bruit.tables import Among, Column, Domain, Within, read
+from bruit.tables.table import Table
+from bruit.tables.total import text
+
+Domains = Domain | Sequence[Domain] | Mapping[str, Domain]
+"""What is public about the columns: one domain for all, one for each in their order, or one for each name."""
+
+
+def is_frame(data: object) -> bool:
+    """Whether the data is a data frame that narwhals knows."""
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def resolved(domain: Domains, data: Any, columns: int) -> tuple[Domain, ...]:
+    """One domain for each column of the data, in the order of the columns."""
+    if isinstance(domain, Within | Among):
+        return (domain,) * columns
+    if isinstance(domain, Mapping):
+        if is_frame(data):
+            names = [str(name) for name in nw.from_native(data).columns]
+            if set(names) != set(domain):
+                wrong = sorted(set(names) ^ set(domain))
+                raise InvalidArgument(
+                    f"domain= and the frame must name the same columns; only one of them has {', '.join(wrong)}"
+                )
+            return tuple(domain[name] for name in names)
+        domain = list(domain.values())
+    found = tuple(domain)
+    if len(found) != columns:
+        raise InvalidArgument(f"domain= has {len(found)} columns, X has {columns} features: state one domain for each")
+    if not all(isinstance(each, Within | Among) for each in found):
+        raise InvalidArgument("domain= holds what bruit.tables.within(...) and bruit.tables.among(...) give")
+    return found
+
+
+def encode_rows(data: Any, domains: Sequence[Domain]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The integers of every cell, column by column in one array, and which rows every domain keeps.
+
+    A cell that its domain drops holds the middle of the bounds, or the first category: a value like any other.
+    """
+    columns = _columns(data)
+    rows = len(columns[0]) if columns else 0
+    integers, kept = np.empty((rows, len(domains)), np.int64, order="F"), np.ones(rows, bool)
+    for j, (column, domain) in enumerate(zip(columns, domains, strict=True)):
+        found, present = _encoded(column, domain)
+        integers[:, j] = np.where(present, found, neutral(domain))
+        kept &= present
+    return integers, kept
+
+
+def neutral(domain: Domain) -> int:
+    """The integer that stands for a dropped value where a row must have one."""
+    return (domain.lowest + domain.highest) // 2 if isinstance(domain, Within) else 0
+
+
+def encode_classes(labels: Any, classes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The place of each label among the public classes, and which rows have one of them."""
+    place: dict[Any, int] = {label: i for i, label in enumerate(classes.tolist())}
+    values = as_array(labels)
+    if values.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
+        order = np.argsort(classes)
+        found = order[np.clip(np.searchsorted(classes[order], values), 0, len(classes) - 1)]
+        return found.astype(np.int64), np.asarray(classes[found] == values)
+    codes = [place.get(each, -1) if isinstance(each, Hashable) else -1 for each in values.tolist()]
+    found = np.array(codes, np.int64)
+    return np.maximum(found, 0), found >= 0
+
+
+def encode_target(values: Any, domain: Within) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The grid integer of each target, and which rows have one."""
+    return _encoded(as_array(values), domain)
+
+
+def chosen_rows(groups: Any, most: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which rows count when each person keeps at most `most`; a row that names nobody does not.
+
+    Every row draws a number and a person keeps the rows of the least: what a person contributes depends on that
+    person's rows and draws alone.                                               [docs/rules.md, rule 6]
+    """
+    people = [text(each) for each in as_array(groups).tolist()]
+    named = np.array([each is not None for each in people], bool)
+    _, codes = np.unique(np.array([each or "" for each in people]), return_inverse=True)
+    order = np.lexsort((rng.integers(2**63, size=len(codes)), codes, ~named))
+    codes = codes[order]
+    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    place = np.arange(len(codes)) - np.repeat(first, np.diff(first, append=len(codes)))
+    kept = np.zeros(len(codes), bool)
+    kept[order] = place < most
+    return np.asarray(kept & named)
+
+
+def as_array(values: Any) -> NDArray[Any]:
+    """One column of labels, targets or people as an array, whatever series or list holds it."""
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        values = series.to_numpy()
+    found = np.asarray(values) if isinstance(values, np.ndarray) else _listed(values)
+    return found.reshape(-1)
+
+
+def _listed(values: Any) -> NDArray[Any]:
+    found = np.asarray(values)
+    return found if found.dtype.kind in "biuf" else np.asarray(values, object)
+
+
+def _columns(data: Any) -> list[Any]:
+    """The columns of a frame as narrow tables, those of an array as arrays."""
+    if is_frame(data):
+        table = read(data, person=EACH_ROW)
+        frame = table.frame.collect().to_polars()
+        whole = Table(nw.from_native(frame.lazy()), EACH_ROW)
+        return [_Series(whole, name, len(frame)) for name in frame.columns]
+    rows = np.asarray(data)
+    return [rows[:, j] for j in range(rows.shape[1])]
+
+
+class _Series:
+    """One column of a collected frame."""
+
+    def __init__(self, table: Table, name: str, rows: int) -> None:
+        self.table, self.name, self.rows = table, name, rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def encoded(self, domain: Domain) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        frame: polars.LazyFrame = self.table.frame.to_native()
+        kind = self.table.columns[self.name]
+        if isinstance(domain, Among) and not (kind == nw.String or kind == nw.Boolean or kind.is_integer()):
+            return _encoded(frame.select(self.name).collect().to_series().to_numpy(), domain)
+        column = Column(self.table, self.name, domain)
+        if column.parses_text:
+            frame = frame.with_columns(polars.col(self.name).str.strip_chars().cast(polars.Float64, strict=False))
+        integers = nw.from_native(frame).select(domain.encode(self.name, column.kind).alias("integer")).collect()
+        found = integers.to_polars()["integer"]
+        return found.fill_null(0).to_numpy(), found.is_not_null().to_numpy()
+
+
+def _encoded(column: Any, domain: Domain) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    if isinstance(column, _Series):
+        return column.encoded(domain)
+    if isinstance(domain, Within):
+        return domain.encode_values(_numbers(column))
+    return domain.encode_values(np.array([_category(value) for value in column.tolist()], object))
+
+
+def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers as they are; from anything else what Python reads as one, and missing otherwise."""
+    if column.dtype.kind in "biuf":
+        return column.astype(np.float64)
+    return np.array([_number(value) for value in column.tolist()], np.float64)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _category(value: Any) -> str:
+    """The name of a category: whole numbers without a fraction, so that 1.0 is the category 1."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return text(value) or ""

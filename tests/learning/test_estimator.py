@@ -1,0 +1,210 @@
+"""The contract of private estimators, on an estimator that only counts its classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import cross_val_score
+
+import bruit
+from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, PrivacyError
+from bruit.learning._estimator import PrivateEstimator
+from bruit.learning._records import chosen_rows, encode_classes, encode_rows
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Assumption, DiscreteLaplace, Neighbours
+from bruit.randomness import discrete_laplace
+from bruit.tables import among, within
+
+X = np.array([[0.5, 1.0], [0.2, 3.0], [0.9, 2.0], [0.4, 0.0]])
+Y = np.array(["a", "b", "a", "a"])
+UNIT = within(0, 4, grid="0.01", missing=0)
+
+
+class Majority(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Predicts the class of the largest noisy count."""
+
+    def __init__(
+        self,
+        *,
+        domain: Any = None,
+        classes: Any = None,
+        size: Any = None,
+        rows_per_person: int = 1,
+        budget: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.domain = domain
+        self.classes = classes
+        self.size = size
+        self.rows_per_person = rows_per_person
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Majority:
+        question = self._ask(X, y, groups=groups)
+        loss = None
+        if question.price is not None:
+            moved = question.rows * (2 if question.exchanged else 1)
+            loss = DiscreteLaplace(moved / question.price.epsilon, sensitivity=moved, neighbours=question.neighbours)
+        records = question.pay(loss)
+        self.classes_ = records.classes
+        self.counts_ = np.bincount(records.target, minlength=len(self.classes_))
+        if loss is not None:
+            self.counts_ += discrete_laplace(loss.scale, len(self.classes_), rng=records.rng)
+        self.rows_, self.values_, self.public_size_ = len(records.values), records.values, question.size
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.full(len(self._encode(X)), self.classes_[np.argmax(self.counts_)])
+
+
+def book(epsilon: float = 10, neighbours: Neighbours = ADD_OR_REMOVE_ONE, person: str = EACH_ROW) -> bruit.Ledger:
+    return bruit.Ledger("rows", epsilon=epsilon, neighbours=neighbours, person=person)
+
+
+def majority(ledger: bruit.Ledger | None = None, **settings: Any) -> Majority:
+    price = (ledger or book()).budget(epsilon=1)
+    return Majority(**{"domain": UNIT, "classes": ["a", "b"], "budget": price} | settings)
+
+
+def test_rule_1_nothing_private_is_guessed() -> None:
+    with pytest.raises(BudgetMissing, match="WITHOUT_PRIVACY"):
+        majority(budget=None).fit(X, Y)
+    with pytest.raises(InvalidArgument, match="domain="):
+        majority(domain=None).fit(X, Y)
+    with pytest.raises(InvalidArgument, match="classes="):
+        majority(classes=None).fit(X, Y)
+    with pytest.raises(NeighboursDiffer):
+        majority(book(neighbours=LOCAL)).fit(X, Y)
+
+
+def test_the_charge_stands_before_the_data_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = book()
+
+    def fails(*_: Any) -> Any:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr("bruit.learning._estimator.encode_rows", fails)
+    with pytest.raises(OSError, match="disk"):
+        majority(ledger).fit(X, Y)
+    assert [entry.what for entry in ledger.entries] == ["learning.Majority"]
+
+
+def test_parameters_stay_untouched() -> None:
+    model = majority(random_state=3)
+    before = model.get_params()
+    model.fit(X, Y)
+    assert all(model.get_params()[name] is value for name, value in before.items())
+
+
+def test_rule_8_three_clones_draw_three_noises_and_pay_three_times() -> None:
+    ledger = book()
+    model = majority(ledger, random_state=1)
+    counts = [tuple(clone(model).fit(X, Y).counts_.tolist()) for _ in range(3)]
+    assert len(set(counts)) == 3
+    assert len(ledger.entries) == 3
+    assert Assumption.SEEDED in model.fit(X, Y).guarantee_.assumes
+    assert not majority().fit(X, Y).guarantee_.assumes
+
+
+def test_the_same_seed_and_entry_draw_the_same_noise() -> None:
+    first, second = (majority(book(), random_state=1).fit(X, Y) for _ in range(2))
+    assert first.counts_.tolist() == second.counts_.tolist()
+
+
+def test_cross_validation_under_a_small_book_is_refused_when_it_is_empty() -> None:
+    ledger = book(epsilon=2)
+    with pytest.raises(BudgetExceeded):
+        cross_val_score(majority(ledger), np.tile(X, (3, 1)), np.tile(Y, 3), cv=3, error_score="raise")
+    assert len(ledger.entries) == 2
+
+
+def test_people_with_several_rows_need_a_book_of_their_own_and_are_bounded() -> None:
+    people = ["p", "p", "p", None]
+    for ledger, groups in ((book(), people), (book(person="id"), None)):
+        with pytest.raises(PrivacyError, match="protects"):
+            majority(ledger).fit(X, Y, groups=groups)
+    model = majority(book(person="id"), rows_per_person=2).fit(X, Y, groups=people)
+    assert model.rows_ == 2
+    assert model.guarantee_.unit == "id"
+
+
+def test_what_a_person_contributes_does_not_depend_on_others() -> None:
+    kept = chosen_rows(["a", "b", "a", None, "b", "b"], 1, rng=np.random.default_rng(1))
+    assert kept[[0, 2]].sum() == 1
+    assert kept[[1, 4, 5]].sum() == 1
+    assert not kept[3]
+    assert not chosen_rows([], 1, rng=np.random.default_rng(1)).size
+
+
+def test_the_size_is_public_only_where_rows_are_exchanged_or_it_is_stated() -> None:
+    assert majority().fit(X, Y).public_size_ is None
+    assert majority(book(neighbours=REPLACE_ONE)).fit(X, Y).public_size_ == 4
+    stated = majority(size=4).fit(X, Y)
+    assert stated.public_size_ == 4
+    assert stated.guarantee_.assumes == (Assumption.PUBLIC_SIZE,)
+
+
+STRANGE: list[Any] = [np.nan, np.inf, -np.inf, 1e308, None, "text", {"a": 1}, b"x", object()]
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=repr)
+def test_rule_2_no_error_and_no_charge_depends_on_values(value: Any) -> None:
+    rows, labels = X.astype(object), Y.astype(object)
+    rows[0, 0], labels[1] = value, value
+    ledger = book()
+    model = majority(ledger).fit(rows, labels)
+    assert model.rows_ == 3
+    assert model.predict(rows).shape == (4,)
+    assert ledger.spent.epsilon == 1
+    assert majority(book(), domain=[UNIT, among([1, 2])]).fit(rows, labels).values_[:, 1].tolist() == [0, 1, 2]
+
+
+def test_no_row_at_all_is_no_error() -> None:
+    assert majority().fit(X[:0], Y[:0]).rows_ == 0
+
+
+FRAME = {"age": [0.5, 9.0, None, -1.0], "job": ["x", "y", "z", None]}
+DOMAINS = {"age": within(0, 4, grid="0.5"), "job": among(["x", "y"])}
+
+
+@pytest.mark.parametrize("make", [polars.DataFrame, pandas.DataFrame])
+def test_frames_are_read_by_the_names_of_their_columns(make: Any) -> None:
+    model = majority(domain=dict(reversed(DOMAINS.items()))).fit(make(FRAME), Y)
+    assert model.values_.tolist() == [[1, 0], [8, 1], [0, 2]]
+    assert list(model.feature_names_in_) == ["age", "job"]
+    with pytest.raises(InvalidArgument, match="same columns"):
+        majority(domain={"age": UNIT}).fit(make(FRAME), Y)
+
+
+def test_an_array_and_a_frame_are_encoded_alike() -> None:
+    array = np.array([FRAME["age"], FRAME["job"]], object).T
+    for data in (array, polars.DataFrame(FRAME), pandas.DataFrame(FRAME)):
+        integers, kept = encode_rows(data, list(DOMAINS.values()))
+        assert integers.tolist() == [[1, 0], [8, 1], [4, 2], [0, 2]]
+        assert kept.tolist() == [True, True, False, True]
+
+
+def test_labels_are_found_among_the_public_classes() -> None:
+    codes, known = encode_classes(np.array([1.0, 3.0, np.nan]), np.array([1, 2]))
+    assert (codes[0], known.tolist()) == (0, [True, False, False])
+    assert encode_classes(pandas.Series(["b", None]), np.array(["a", "b"]))[1].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("data", [X[0], X[None], X[:, :0], X.astype(complex)], ids=["1d", "3d", "none", "complex"])
+def test_a_schema_that_does_not_fit_is_told_and_costs_nothing(data: Any) -> None:
+    ledger = book()
+    with pytest.raises(ValueError, match="X must"):
+        majority(ledger).fit(data, Y)
+    assert not ledger.entries
+
+
+def test_without_privacy_it_reads_what_it_was_not_told() -> None:
+    model = Majority(budget=bruit.WITHOUT_PRIVACY).fit(X, Y)
+    assert (model.counts_.tolist(), model.classes_.tolist(), model.guarantee_) == ([3, 1], ["a", "b"], None)
+    assert Majority(domain=UNIT, budget=bruit.WITHOUT_PRIVACY).fit(X, Y).counts_.tolist() == [3, 1]
