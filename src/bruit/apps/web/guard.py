@@ -9,26 +9,13 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bruit.apps.web.policy import policy
 from bruit.apps.web.rates import Buckets, Rate
 from bruit.apps.web.refusals import Refusal, refuse
 
 log = logging.getLogger("bruit.web")
 
-_POLICY: Final = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        # plotly opens one empty style element and fills it through the object model: this is the hash of nothing
-        "style-src 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
-        "img-src 'self' data: blob:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
-)
 HEADERS: Final = {
-    "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -65,6 +52,7 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                headers.setdefault("content-security-policy", policy())
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
