@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import docs, lint, set_up, system_parts
+from scripts import lint, set_up, system_parts
 
 ROOT = Path(__file__).parents[1]
 TARGETS = {"setup", "demo", "test", "check", "bench", "stress", "audit", "studies", "docs", "serve"}
@@ -43,22 +43,11 @@ def test_missing_system_parts_are_named_with_what_is_skipped(
     assert all("are skipped" in line and "apt install" in line for line in lines)
 
 
-def test_a_broken_link_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("[here](page.md) [gone](gone.md#part) [web](https://example.org) `[code](no.md)`\n")
-    assert docs.broken_links(page) == ["gone.md"]
-
-
-def test_no_page_has_a_broken_link() -> None:
-    assert {page.name: docs.broken_links(page) for page in docs.pages() if docs.broken_links(page)} == {}
-
-
 def test_constraints_pin_every_dependency_that_is_installed_for_the_gate() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
     asked = re.findall(r'"([A-Za-z][\w.-]*)(?:\[\w+\])?>=', (ROOT / "pyproject.toml").read_text())
-    later = {"fastapi", "jinja2", "uvicorn", "plotly", "python-multipart", "segno", "pyspark", "jupytext", "nbclient"}
-    assert {name.lower() for name in asked} - pinned - later - {"ipykernel"} == set()
+    assert {name.lower() for name in asked} - pinned == set()
 
 
 def test_an_old_python_is_refused_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

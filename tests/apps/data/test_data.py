@@ -2,8 +2,10 @@
 
 import hashlib
 import io
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from urllib.error import URLError
 
 import polars
 import pytest
@@ -26,7 +28,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
 
 
 def unreachable(*_: object, **__: object) -> io.BytesIO:
-    raise files.URLError("no network")
+    raise URLError("no network")
 
 
 def put(path: Path, content: bytes) -> Path:
@@ -58,6 +60,26 @@ def test_what_is_not_the_published_file_is_refused(folders: Path, monkeypatch: p
     put(folders / "named" / FILE.path, b"another")
     with pytest.raises(BadFile, match="remove it"):
         files.find(FILE)
+
+
+def test_a_mirror_stands_in_for_a_publisher_that_is_gone_or_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def answer(address: str, timeout: float) -> io.BytesIO:
+        asked.append(address)
+        if "gone" in address:
+            raise URLError("no such host")
+        return io.BytesIO(CONTENT if "mirror" in address else b"changed")
+
+    monkeypatch.setattr(files, "urlopen", answer)
+    mirrored = replace(FILE, mirrors=("https://gone.example/file.csv", "https://mirror.example/file.csv"))
+    assert files.find(mirrored).read_bytes() == CONTENT
+    assert asked == [mirrored.address, *mirrored.mirrors]
+
+
+def test_people_are_the_same_at_every_call_and_none_is_real() -> None:
+    assert data.people(50).equals(data.people(50))
+    assert data.people(50)["email"].str.ends_with("@example.org").all()
 
 
 def test_a_file_that_is_nowhere_says_where_to_put_it() -> None:

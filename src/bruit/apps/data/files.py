@@ -4,8 +4,8 @@ import hashlib
 import os
 import sys
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from bruit.errors import BadFile, MissingData
@@ -18,20 +18,24 @@ SECONDS_TO_WAIT = 20
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A file by its path in a folder of data sets, its address at the publisher and the digests it may have."""
+    """A file by its path in a folder of data sets, its publisher's address, the digests it may have and its mirrors."""
 
     path: str
     address: str
     digests: tuple[str, ...]
+    mirrors: tuple[str, ...] = ()
 
 
 def find(file: PublicFile) -> Path:
-    """The file on this machine, fetched from its publisher if need be; its digest was checked."""
+    """The file on this machine, fetched from its publisher or a mirror if need be; its digest was checked."""
+    here = place(file)
+    return _fetched(file) if here is None else _checked(here, file)
+
+
+def place(file: PublicFile) -> Path | None:
+    """Where the file stands on this machine, or None; nothing is fetched or checked."""
     folders = [Path(os.environ[FOLDER])] if os.environ.get(FOLDER) else []
-    for folder in (*folders, cache()):
-        if (folder / file.path).is_file():
-            return _checked(folder / file.path, file)
-    return _fetched(file)
+    return next((folder / file.path for folder in (*folders, cache()) if (folder / file.path).is_file()), None)
 
 
 def cache() -> Path:
@@ -48,19 +52,30 @@ def _checked(path: Path, file: PublicFile) -> Path:
 
 
 def _fetched(file: PublicFile) -> Path:
-    try:
-        with urlopen(file.address, timeout=SECONDS_TO_WAIT) as answer:
-            content = answer.read()
-    except (URLError, TimeoutError) as error:
-        raise MissingData(
-            f"{file.path} is neither in the folder named by {FOLDER} nor in {cache()}, and {file.address} cannot be "
-            f"reached: put the file into one of them"
-        ) from error
-    if hashlib.sha256(content).hexdigest() not in file.digests:
-        raise BadFile(f"{file.address} does not give the {file.path} that was published; nothing was kept")
+    content = _content(file)
     path = cache() / file.path
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(f".{os.getpid()}")
     unfinished.write_bytes(content)
     unfinished.replace(path)  # in one step: nobody ever reads half a file
     return path
+
+
+def _content(file: PublicFile) -> bytes:
+    """The file from the first address that gives what was published."""
+    changed = []
+    for address in (file.address, *file.mirrors):
+        try:
+            with urlopen(address, timeout=SECONDS_TO_WAIT) as answer:
+                content: bytes = answer.read()
+        except (OSError, HTTPException):
+            continue
+        if hashlib.sha256(content).hexdigest() in file.digests:
+            return content
+        changed.append(address)
+    if changed:
+        raise BadFile(f"{changed[0]} does not give the {file.path} that was published; nothing was kept")
+    raise MissingData(
+        f"{file.path} is neither in the folder named by {FOLDER} nor in {cache()}, and {file.address} cannot be "
+        f"reached: put the file into one of them"
+    )

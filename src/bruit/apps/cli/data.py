@@ -1,0 +1,76 @@
+"""`bruit data`: the public data sets of the studies, and a table to try things on."""
+
+from pathlib import Path
+
+import rich_click as click
+from rich.markup import escape
+
+from bruit.apps import data
+from bruit.apps.cli.output import json_option, print_json, progress, show, table
+from bruit.errors import InvalidArgument
+
+EXAMPLE = "Example: bruit data list; bruit data fetch adult; bruit data example people.csv"
+
+
+@click.group("data", epilog=EXAMPLE)
+def command() -> None:
+    """List and fetch the public data sets of the studies; write an invented table to try things on."""
+
+
+@command.command("list", epilog=EXAMPLE)
+@json_option
+def list_sets(*, as_json: bool) -> None:
+    """Show every data set: what it is, and where its files stand on this machine."""
+    places = {name: _places(each) for name, each in data.CATALOGUE.items()}
+    if as_json:
+        print_json([{"name": name, "what": data.CATALOGUE[name].what, "files": files} for name, files in places.items()])
+        return
+    lines = [(name, data.CATALOGUE[name].what, escape("\n".join(files.values()))) for name, files in places.items()]
+    show(table("Data sets", ("name", "what it is", "where"), lines))
+
+
+@command.command(epilog=EXAMPLE)
+@click.argument("names", nargs=-1)
+@json_option
+def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
+    """Fetch data sets from their publishers, or a mirror, into the cache; every file is checked by its digest.
+
+    Without a name, all of them.
+    """
+    if unknown := sorted(set(names) - set(data.CATALOGUE)):
+        raise InvalidArgument(f"no data set {unknown[0]!r}; choose among {', '.join(data.CATALOGUE)}")
+    files = [file for name in names or data.CATALOGUE for file in data.CATALOGUE[name].files]
+    found = {}
+    with progress("Fetching", quiet=as_json) as on_progress:
+        for number, file in enumerate(files, 1):
+            found[file.path] = str(data.find(file))
+            on_progress(number, len(files))
+    if as_json:
+        print_json(found)
+    else:
+        show(*(escape(f"{name}: {path}") for name, path in found.items()))
+
+
+@command.command(epilog=EXAMPLE)
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default=Path("people.csv"))
+@click.option("--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True)
+@json_option
+def example(*, file: Path, rows: int, as_json: bool) -> None:
+    """Write a table of people who do not exist, as CSV or Parquet by the name of the file."""
+    if file.suffix not in {".csv", ".parquet"}:
+        raise InvalidArgument(f"{file}: end the name with .csv or .parquet")
+    if file.exists():
+        raise InvalidArgument(f"{file} exists and is left as it is: name another file")
+    invented = data.people(rows)
+    try:
+        invented.write_csv(file) if file.suffix == ".csv" else invented.write_parquet(file)
+    except OSError as error:
+        raise InvalidArgument(f"{file} cannot be written: {error.strerror or error}") from error
+    if as_json:
+        print_json({"file": str(file), "rows": rows, "columns": invented.columns})
+    else:
+        show(escape(f"{rows} invented people in {file}: {', '.join(invented.columns)}"))
+
+
+def _places(each: data.DataSet) -> dict[str, str]:
+    return {file.path: str(data.place(file) or "not here yet") for file in each.files}

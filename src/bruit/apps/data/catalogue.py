@@ -1,0 +1,20 @@
+"""Every public data set that is read from files, by name."""
+
+from dataclasses import dataclass
+
+from bruit.apps.data import census
+from bruit.apps.data.files import PublicFile
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What a data set is, and its files."""
+
+    what: str
+    files: tuple[PublicFile, ...]
+
+
+CATALOGUE = {
+    "adult": DataSet("UCI Adult: 48 842 people of the 1994 census", (census.TRAINING, census.TEST)),
+}
+"""The data sets; those inside an installed package (the survey of the demo) need no file."""

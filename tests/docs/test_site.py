@@ -1,0 +1,45 @@
+"""The site: it builds with warnings as errors, and every public name stands in its reference."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from scripts import reference
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stdout + built.stderr) == (0, "")
+    return folder
+
+
+@pytest.mark.xdist_group("site")
+def test_every_public_name_stands_in_the_reference(site: Path) -> None:
+    for package in reference.packages():
+        page = (site / "reference" / f"{package}.html").read_text()
+        names = getattr(import_module(f"bruit.{package}"), "__all__", [])
+        assert {name for name in names if f'id="bruit.{package}.{name}"' not in page} == set(), package
+
+
+@pytest.mark.xdist_group("site")
+def test_nothing_is_fetched_when_a_page_opens(site: Path) -> None:
+    loaded = re.findall(r'<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)"', (site / "index.html").read_text())
+    assert loaded == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_no_page_of_the_root_has_a_broken_link(name: str) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", (ROOT / name).read_text())
+    local = [target for target in targets if not re.match(r"[a-z]+:", target)]
+    assert [target for target in local if not (ROOT / target).exists()] == []
