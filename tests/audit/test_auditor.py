@@ -206,6 +206,7 @@ def test_a_verdict_says_everything_in_json() -> None:
         "alarm": 1e-9,
         "samples": 10,
         "event": "(0, 1]",
+        "measure": "epsilon",
         "passes": False,
     }
 

@@ -1,13 +1,14 @@
 """Measures a mechanism from outside: the epsilon it can at best have."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.audit import cells
-from bruit.audit.bounds import epsilon_at_least
+from bruit.audit.bounds import epsilon_at_least, mu_at_least
 from bruit.audit.verdict import Verdict
 from bruit.errors import InvalidArgument
 from bruit.randomness import generator
@@ -18,6 +19,9 @@ Mechanism = Callable[[Data, int, np.random.Generator], NDArray[Any]]
 
 Event = Callable[[NDArray[Any]], NDArray[np.bool_]]
 """Tells for each output whether the event happened."""
+
+Bounds = Callable[..., NDArray[np.float64]]
+"""`bounds(hits, others, trials, alarm=...)`: what counts of an event on one data set and on the neighbour prove."""
 
 DIRECTIONS = 2
 FEWEST_SAMPLES = 8
@@ -42,21 +46,55 @@ def audit(
     nothing: it says that this pair and these samples did not refute the claim.
     """
     _check(claimed, samples, alarm, delta)
+    bounds = partial(epsilon_at_least, delta=delta)
+    found, told = _measured(mechanism, pair, bounds, samples=samples, alarm=alarm, event=event, rng=rng)
+    return Verdict(found, float(claimed), float(delta), float(alarm), samples, told)
+
+
+def audit_gaussian(
+    mechanism: Mechanism[Data],
+    pair: tuple[Data, Data],
+    *,
+    claimed: float,
+    samples: int,
+    alarm: float,
+    event: Event | None = None,
+    rng: np.random.Generator | None = None,
+) -> Verdict:
+    """A lower bound on mu for a mechanism that claims to be mu-GDP, from its outputs on a pair of neighbours.
+
+    mu >= Phi^-1(P[S]) - Phi^-1(Q[S]) for every event S, found and tried as in `audit`.         [Nasr et al. 2023]
+    Every threshold on a Gaussian output shows all of its mu, where epsilon shows only in the tails.
+    """
+    _check(claimed, samples, alarm, 0.0)
+    found, told = _measured(mechanism, pair, mu_at_least, samples=samples, alarm=alarm, event=event, rng=rng)
+    return Verdict(found, float(claimed), 0.0, float(alarm), samples, told, "mu")
+
+
+def _measured(
+    mechanism: Mechanism[Data],
+    pair: tuple[Data, Data],
+    bounds: Bounds,
+    *,
+    samples: int,
+    alarm: float,
+    event: Event | None,
+    rng: np.random.Generator | None,
+) -> tuple[float, str]:
+    """The larger bound of both directions, and its event."""
     source = generator(rng)
     first, second = (_outputs(mechanism, data, samples, source) for data in pair)
     share = alarm / DIRECTIONS
     if event is not None:
-        happened = [_happened(event, outputs) for outputs in (first, second)]
-        found = [
-            (_tested(one, other, alarm=share, delta=delta), "declared") for one, other in (happened, happened[::-1])
-        ]
+        happened = [_happened(event, outputs).sum() for outputs in (first, second)]
+        both = (happened, happened[::-1])
+        found = [(float(bounds(one, other, samples, alarm=share)), "declared") for one, other in both]
     else:
-        found = _learnt(*_numbered(first, second), alarm=share, delta=delta)
-    bound, description = max(found, key=lambda pair: pair[0])
-    return Verdict(bound, float(claimed), float(delta), float(alarm), samples, description)
+        found = _learnt(*_numbered(first, second), bounds=bounds, alarm=share)
+    return max(found, key=lambda pair: pair[0])
 
 
-def _learnt(first: NDArray[Any], second: NDArray[Any], *, alarm: float, delta: float) -> list[tuple[float, str]]:
+def _learnt(first: NDArray[Any], second: NDArray[Any], *, bounds: Bounds, alarm: float) -> list[tuple[float, str]]:
     """For each direction, the bound of the event that looks best in the first half, tried on the second."""
     quarter, half = len(first) // 4, len(first) // 2
     grid = cells.learn(first[:half], second[:half])
@@ -68,21 +106,22 @@ def _learnt(first: NDArray[Any], second: NDArray[Any], *, alarm: float, delta: f
     found = []
     for one, other in ((0, 1), (1, 0)):
         order = np.argsort(-(ordering[one] + 1) / (ordering[other] + 1), kind="stable")
-        length = _best_length(choosing[one][order], choosing[other][order], half - quarter, alarm=alarm, delta=delta)
+        length = _best_length(choosing[one][order], choosing[other][order], half - quarter, bounds=bounds, alarm=alarm)
         event = np.sort(order[:length])
         hits, others = trying[one][event].sum(), trying[other][event].sum()
-        bound = epsilon_at_least(hits, others, len(first) - half, alarm=alarm, delta=delta)
+        bound = bounds(hits, others, len(first) - half, alarm=alarm)
         found.append((float(bound), grid.describe(event)))
     return found
 
 
-def _best_length(hits: NDArray[np.int64], others: NDArray[np.int64], trials: int, *, alarm: float, delta: float) -> int:
+def _best_length(
+    hits: NDArray[np.int64], others: NDArray[np.int64], trials: int, *, bounds: Bounds, alarm: float
+) -> int:
     """How many cells, from the largest likelihood ratio down, promise the largest bound.   [Neyman & Pearson 1933]
 
     The order comes from other outputs than these counts: a choice among noisy orders would flatter itself.
     """
-    bounds = epsilon_at_least(2 * hits.cumsum(), 2 * others.cumsum(), 2 * trials, alarm=alarm, delta=delta)
-    return int(bounds.argmax()) + 1
+    return int(bounds(2 * hits.cumsum(), 2 * others.cumsum(), 2 * trials, alarm=alarm).argmax()) + 1
 
 
 def _happened(event: Event, outputs: NDArray[Any]) -> NDArray[np.bool_]:
@@ -94,10 +133,6 @@ def _happened(event: Event, outputs: NDArray[Any]) -> NDArray[np.bool_]:
             "value for each, such as lambda outputs: outputs > 0"
         )
     return said
-
-
-def _tested(inside: NDArray[np.bool_], outside: NDArray[np.bool_], *, alarm: float, delta: float) -> float:
-    return float(epsilon_at_least(inside.sum(), outside.sum(), len(inside), alarm=alarm, delta=delta))
 
 
 def _outputs(mechanism: Mechanism[Data], data: Data, samples: int, rng: np.random.Generator) -> NDArray[Any]:

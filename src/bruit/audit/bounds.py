@@ -28,3 +28,16 @@ def epsilon_at_least(
     with np.errstate(divide="ignore"):
         ratio: NDArray[np.float64] = np.log(numerator / at_most(others, trials, alarm / 2))
     return np.maximum(ratio, 0.0)
+
+
+def mu_at_least(
+    hits: NDArray[np.int64], others: NDArray[np.int64], trials: int, *, alarm: float
+) -> NDArray[np.float64]:
+    """The least mu of a Gaussian trade-off that allows an event so many hits, and so many on the neighbour.
+
+    mu >= Phi^-1(P[S]) - Phi^-1(Q[S]), with P[S] bounded from below and Q[S] from above.       [Nasr et al. 2023]
+    """
+    likely, rare = at_least(hits, trials, alarm / 2), at_most(others, trials, alarm / 2)
+    known = (likely > 0) & (rare < 1)
+    shift = special.ndtri(np.where(known, likely, 0.5)) - special.ndtri(np.where(known, rare, 0.5))
+    return np.maximum(np.where(known, shift, 0.0), 0.0).astype(np.float64)

@@ -6,7 +6,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Verdict:
-    """A lower bound on epsilon (at `delta`) that is too high with chance at most `alarm`, beside what was claimed."""
+    """A lower bound on epsilon (at `delta`) that is too high with chance at most `alarm`, beside what was claimed.
+
+    `measure` is "epsilon", "mu" for the shift of a Gaussian trade-off, or the strength of another family of curves.
+    """
 
     lower_bound: float
     claimed: float
@@ -14,6 +17,7 @@ class Verdict:
     alarm: float
     samples: int
     event: str
+    measure: str = "epsilon"
 
     @property
     def passes(self) -> bool:
@@ -29,5 +33,6 @@ class Verdict:
             "alarm": self.alarm,
             "samples": self.samples,
             "event": self.event,
+            "measure": self.measure,
             "passes": self.passes,
         }

@@ -1,0 +1,181 @@
+"""Audits of one training run: many canaries, each put in or left out by its own coin, and a score for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
+
+from bruit.audit.tradeoffs import GAUSSIAN, Numbers, TradeOffs
+from bruit.audit.verdict import Verdict
+from bruit.errors import InvalidArgument
+
+FEWEST_GUESSES = 16
+"""The shortest list of guesses that is tried by itself: fewer right ones prove little."""
+
+POINTS = 33
+ROUNDS = 4
+STRONGEST = 64.0
+"""Strengths are searched up to here, four times among 33 points: to 6e-5."""
+
+Refuted = Callable[[Numbers, int, int, float], NDArray[np.bool_]]
+"""`refuted(strengths, guesses, right, alarm)`: which strengths cannot explain so many right guesses."""
+
+
+def audit_one_run(
+    scores: ArrayLike,
+    included: ArrayLike,
+    *,
+    claimed: float,
+    alarm: float,
+    delta: float = 0.0,
+    guesses: int | None = None,
+) -> Verdict:
+    """A lower bound on epsilon at delta, from the scores of canaries of one run.              [Steinke et al. 2023]
+
+    Guesses are right at most as often as those of randomised response: if the run is (epsilon, delta)-private, then
+    P[right >= v] <= P[B >= v] + 2 m delta max_i P[v > B >= v - i] / i for m canaries, where B is binomial with as many
+    trials as guesses and the chance 1 / (1 + e^-epsilon). The scores may depend on one another in any way. Each coin
+    must be fair and its own, and the scores must know the coins through the run alone. `guesses` is how many canaries
+    are guessed, the highest scores as in and the lowest as out; left out, several numbers share the alarm.
+    """
+    if not 0 <= delta < 1:
+        raise InvalidArgument(f"delta={delta} must be at least 0 and below 1")
+    placed = _ranked(scores, included)
+
+    def refuted(strengths: Numbers, count: int, right: int, share: float) -> NDArray[np.bool_]:
+        return _tails(strengths, count, right, delta=delta, canaries=len(placed)) <= share
+
+    return _audited(placed, refuted, claimed=claimed, alarm=alarm, delta=delta, guesses=guesses, measure="epsilon")
+
+
+def audit_one_run_curve(
+    scores: ArrayLike,
+    included: ArrayLike,
+    curves: TradeOffs = GAUSSIAN,
+    *,
+    claimed: float,
+    alarm: float,
+    guesses: int | None = None,
+) -> Verdict:
+    """A lower bound on mu, or on the strength of any family of trade-off curves.         [Mahloujifar et al. 2024]
+
+    If the run is f-private, the number N of right guesses among r of m canaries has, for every c,
+    E[N; N >= c] / m <= 1 - f(E[r - N; N >= c - 1] / m). A tail that reaches the alarm forces mass below it, step by
+    step; a strength is refuted when that adds up to more than the whole. Conditions are those of `audit_one_run`.
+    """
+    placed = _ranked(scores, included)
+
+    def refuted(strengths: Numbers, count: int, right: int, share: float) -> NDArray[np.bool_]:
+        return _overfull(curves, strengths, count, right, canaries=len(placed), alarm=share)
+
+    delta, measure = curves.delta, curves.measure
+    return _audited(placed, refuted, claimed=claimed, alarm=alarm, delta=delta, guesses=guesses, measure=measure)
+
+
+def _audited(
+    placed: NDArray[np.bool_],
+    refuted: Refuted,
+    *,
+    claimed: float,
+    alarm: float,
+    delta: float,
+    guesses: int | None,
+    measure: str,
+) -> Verdict:
+    """The best bound over the lists of guesses, each at its share of the alarm."""
+    if not claimed >= 0:
+        raise InvalidArgument(f"claimed={claimed}: give the {measure} that is claimed, at least 0")
+    if not 0 < alarm < 1:
+        raise InvalidArgument(f"alarm={alarm}: give the chance of a false alarm, above 0 and below 1, such as 1e-3")
+    tried = _lengths(len(placed)) if guesses is None else [_length(guesses, len(placed))]
+    found = []
+    for count in tried:
+        right = _right(placed, count)
+        bound = _strongest(lambda s, r=right, c=count: refuted(s, c, r, alarm / len(tried)))  # type: ignore[misc]
+        found.append((bound, f"{right} of {count} guesses right"))
+    bound, told = max(found, key=lambda pair: pair[0])
+    return Verdict(bound, float(claimed), float(delta), float(alarm), len(placed), told, measure)
+
+
+def _ranked(scores: ArrayLike, included: ArrayLike) -> NDArray[np.bool_]:
+    """Whether each canary was in, from the highest score to the lowest; equal scores keep their order."""
+    values, coins = np.asarray(scores, np.float64), np.asarray(included)
+    if values.ndim != 1 or len(values) == 0 or coins.shape != values.shape:
+        raise InvalidArgument(
+            f"scores of shape {values.shape} and included of shape {coins.shape}: give one score and one truth value "
+            "for each canary"
+        )
+    if coins.dtype != np.bool_:
+        raise InvalidArgument(f"included holds {coins.dtype}: give truth values, such as included == 1")
+    if np.isnan(values).any():
+        raise InvalidArgument("a score is not a number: give a score to every canary")
+    return np.asarray(coins[np.argsort(-values, kind="stable")], bool)
+
+
+def _right(placed: NDArray[np.bool_], guesses: int) -> int:
+    """How many guesses are right: the upper half of them says in, the lower half says out."""
+    out = guesses // 2
+    return int(placed[: guesses - out].sum() + (~placed[len(placed) - out :]).sum())
+
+
+def _lengths(canaries: int) -> Sequence[int]:
+    """All of them, a quarter, a sixteenth and so on: noise hides all but the clearest canaries."""
+    lengths = [canaries]
+    while lengths[-1] // 4 >= FEWEST_GUESSES:
+        lengths.append(lengths[-1] // 4)
+    return lengths
+
+
+def _length(guesses: int, canaries: int) -> int:
+    if isinstance(guesses, bool) or not isinstance(guesses, int) or not 1 <= guesses <= canaries:
+        raise InvalidArgument(f"guesses={guesses!r} must be a whole number from 1 to the {canaries} canaries")
+    return guesses
+
+
+def _strongest(refuted: Callable[[Numbers], NDArray[np.bool_]]) -> float:
+    """The largest refuted strength that is found; a weaker one promises more, so it is refuted too."""
+    low, high = 0.0, STRONGEST
+    for _ in range(ROUNDS):
+        points = np.linspace(low, high, POINTS)
+        refutes = np.flatnonzero(refuted(points))
+        if len(refutes) == 0:
+            return 0.0
+        last = int(refutes[-1])
+        low, high = float(points[last]), float(points[min(last + 1, POINTS - 1)])
+    return low
+
+
+def _tails(strengths: Numbers, guesses: int, right: int, *, delta: float, canaries: int) -> Numbers:
+    """The largest chance that so many guesses or more are right, for each epsilon."""
+    chance = special.expit(strengths)
+    tail = np.asarray(stats.binom.sf(right - 1, guesses, chance), np.float64)
+    if delta == 0 or right == 0:
+        return tail
+    below = np.asarray(stats.binom.pmf(np.arange(right - 1, -1, -1), guesses, chance[:, None]), np.float64)
+    steepest: Numbers = (below.cumsum(axis=1) / np.arange(1, right + 1)).max(axis=1)
+    return np.minimum(tail + 2 * canaries * delta * steepest, 1.0)
+
+
+def _overfull(
+    curves: TradeOffs, strengths: Numbers, guesses: int, right: int, *, canaries: int, alarm: float
+) -> NDArray[np.bool_]:
+    """Whether a chance `alarm` of so many right guesses forces more mass than there is, for each strength.
+
+    `good` and `bad` are E[N; N >= c] / m and E[r - N; N >= c] / m, least where all the tail sits at `right`. The curve
+    asks for bad >= f(1 - good) one step lower; what is missing must be put at N = c - 1.
+    """
+    whole = guesses / canaries
+    good = np.full(len(strengths), alarm * right / canaries)
+    bad = np.full(len(strengths), alarm * (guesses - right) / canaries)
+    for count in range(right, 0, -1):
+        missing = np.maximum(curves.least(strengths, np.minimum(good, whole)) - bad, 0.0)
+        if not missing.any():
+            break  # nothing changes any more
+        bad = bad + missing
+        good = good + missing * (count - 1) / (guesses - count + 1)
+        if (good + bad > whole * (1 + 1e-9)).all():
+            break
+    return np.asarray(good + bad > whole * (1 + 1e-9), bool)

@@ -1,0 +1,68 @@
+"""Families of trade-off curves: how rare an event must stay without a record that is likely with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bruit.errors import InvalidArgument
+
+Numbers = NDArray[np.float64]
+
+
+class TradeOffs(Protocol):
+    """Symmetric trade-off functions f, one for each strength from 0; a stronger one allows more."""
+
+    @property
+    def measure(self) -> str:
+        """What the strength is called."""
+
+    @property
+    def delta(self) -> float:
+        """The delta that all curves of the family share, 0 where there is none."""
+
+    def least(self, strength: Numbers, chance: Numbers) -> Numbers:
+        """The least chance on one data set of an event that has this chance on a neighbour, f(1 - chance).
+
+        It rises with the chance and falls with the strength.                       [Dong, Roth & Su 2022]
+        """
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """The curves of telling N(mu, 1) from N(0, 1), f(x) = Phi(Phi^-1(1 - x) - mu).        [Dong, Roth & Su 2022]"""
+
+    measure: str = "mu"
+    delta: float = 0.0
+
+    def least(self, strength: Numbers, chance: Numbers) -> Numbers:
+        shifted: Numbers = special.ndtr(special.ndtri(chance) - strength)
+        return shifted
+
+
+@dataclass(frozen=True)
+class Approximate:
+    """The curves of (epsilon, delta) at one delta.   [Wasserman & Zhou 2010]"""
+
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.delta) and 0 <= self.delta < 1):
+            raise InvalidArgument(f"delta={self.delta} must be at least 0 and below 1")
+
+    @property
+    def measure(self) -> str:
+        return "epsilon"
+
+    def least(self, strength: Numbers, chance: Numbers) -> Numbers:
+        falling = np.exp(-strength) * (chance - self.delta)
+        steep = 1 - self.delta - np.exp(strength) * (1 - chance)
+        return np.maximum(np.maximum(falling, steep), 0.0)
+
+
+GAUSSIAN = Gaussian()
