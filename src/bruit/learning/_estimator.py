@@ -12,7 +12,7 @@ Without privacy `question.price` is None and `question.pay(None)` reads the rows
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,24 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from bruit.errors import BudgetMissing, InvalidArgument, NeighboursDiffer, NotPrivate, PrivacyError
+from bruit.errors import InvalidArgument
+from bruit.learning._asking import (
+    RandomState,
+    charged,
+    name_of,
+    public_classes,
+    public_size,
+    public_target,
+    require_schema,
+    required_price,
+    stream,
+    whole,
+)
 from bruit.learning._records import Domains, as_array, chosen_rows, encode_classes, encode_rows, encode_target, resolved
-from bruit.ledger import WITHOUT_PRIVACY, Budget, Charge, Payment, require
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Assumption, Guarantee, Loss, Neighbours
-from bruit.randomness import generator, is_strong
+from bruit.ledger import WITHOUT_PRIVACY, Budget, Payment
+from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE, Assumption, Guarantee, Loss, Neighbours
+from bruit.randomness import is_strong
 from bruit.tables import Domain, Within
-
-RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True)
@@ -68,7 +78,7 @@ class Question:
     @property
     def what(self) -> str:
         """The name under which the book keeps the charge."""
-        return f"learning.{type(self.estimator).__name__}"
+        return name_of(self.estimator)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -173,23 +183,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> Question:
         """The question of a fit: arguments and schema are checked, no record is read."""
-        price = _price(self, groups)
-        classes = _public_classes(self, price)
-        target = _public_target(self, price)
+        price = required_price(self, groups)
+        classes = public_classes(self, price)
+        target = public_target(self, price)
         if self.domain is None:
             if price is not None:
                 raise InvalidArgument(
-                    f"{_name(self)} with a budget needs domain=: bounds and categories known before seeing the data, "
+                    f"{name_of(self)} with a budget needs domain=: bounds and categories known before seeing the data, "
                     "bruit.tables.within(...) or among(...)"
                 )
             domains = None
         else:
-            _require_schema(self, X, y, reset=True)
+            require_schema(self, X, y, reset=True)
             domains = resolved(self.domain, X, self.n_features_in_)
             y = None if y is None or not (is_classifier(self) or is_regressor(self)) else column_or_1d(y, warn=True)
             check_consistent_length(X, y, groups)
-        size = _public_size(self, price, X, groups)
-        rows = 1 if groups is None else _whole(getattr(self, "rows_per_person", 1), "rows_per_person")
+        size = public_size(self, price, X, groups)
+        rows = 1 if groups is None else whole(getattr(self, "rows_per_person", 1), "rows_per_person")
         self._domains = domains
         return Question(self, X, y, groups, price, domains, classes, target, size, rows)
 
@@ -201,124 +211,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if self._domains is None:
             return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
-        _require_schema(self, X, None, reset=False)
+        require_schema(self, X, None, reset=False)
         return encode_rows(X, self._domains)[0]
-
-
-def charged(price: Budget, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Charge:
-    """The charge of a loss; by concentrated privacy where the book's own accountant has no price for its noise.
-
-    A vector that one person moves in many places has no dominating pair that is proved, but a rho that is.
-    """
-    try:
-        return price.charge(loss, what=what, assumes=assumes)
-    except NotPrivate:
-        if price.by is not None or price.ledger.terms.by != "basic" or not price.delta:
-            raise
-        return replace(price, by="zcdp").charge(loss, what=what, assumes=assumes)
-
-
-def stream(state: RandomState, charge: Charge | None = None) -> np.random.Generator:
-    """A stream of this fit's own: the strong source, or one derived from the seed and the entry that paid.
-
-    Clones of a seeded estimator stand in the book under numbers of their own, so that they draw noise of their own.
-    """
-    if state is None or (isinstance(state, np.random.Generator) and is_strong(state)):
-        return generator(None)
-    if isinstance(state, np.random.Generator):
-        seed = int(state.integers(2**63))
-    elif isinstance(state, np.random.RandomState):
-        seed = int(state.randint(2**31))
-    else:
-        seed = _whole(state, "random_state", least=0)
-    entry = [] if charge is None else [charge.number, *charge.ledger.name.encode()]
-    return np.random.default_rng([seed, *entry])
-
-
-def _name(estimator: Any) -> str:
-    return f"learning.{type(estimator).__name__}"
-
-
-def _price(estimator: Any, groups: Any) -> Budget | None:
-    """The budget, where its book protects the people whose rows are given; None for the exact algorithm."""
-    what, budget = _name(estimator), estimator.budget
-    if budget is WITHOUT_PRIVACY:
-        return None
-    if budget is None:
-        raise BudgetMissing(what, exact=True)
-    price = require(budget, what)
-    if price.neighbours is LOCAL:
-        raise NeighboursDiffer(
-            f"{what} reads a table behind one curator; the book {price.ledger.name!r} is local, kept by respondents: "
-            "use a book for add or remove one, or for replace one"
-        )
-    if price.epsilon == 0:
-        raise InvalidArgument(f"{what}: a price of epsilon=0 buys no answer; give an epsilon above zero")
-    if (price.person == EACH_ROW) != (groups is None):
-        told = (
-            "fit(..., groups=...) says whose row each is" if groups is not None else "each row is a person of its own"
-        )
-        raise PrivacyError(
-            f"{what}: the book {price.ledger.name!r} protects {price.person!r}, but here {told}; "
-            "where people have several rows give groups= and a book whose person names them; otherwise neither"
-        )
-    return price
-
-
-def _public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
-    stated = getattr(estimator, "classes", None)
-    if not is_classifier(estimator):
-        return None
-    if stated is None:
-        if price is not None:
-            raise InvalidArgument(f"{_name(estimator)} with a budget needs classes=: the labels, known before the data")
-        return None
-    found = np.unique(np.asarray(stated))
-    if len(found) < 2 or len(found) < len(np.asarray(stated)):
-        raise InvalidArgument("classes= must list at least two labels, each once")
-    return found
-
-
-def _public_target(estimator: Any, price: Budget | None) -> Within | None:
-    stated = getattr(estimator, "target", None)
-    if not is_regressor(estimator) or (stated is None and price is None):
-        return None
-    if not isinstance(stated, Within):
-        raise InvalidArgument(
-            f"{_name(estimator)} with a budget needs target=bruit.tables.within(low, high, grid=...): "
-            "the bounds of what is predicted, known before the data"
-        )
-    return stated
-
-
-def _public_size(estimator: Any, price: Budget | None, X: Any, groups: Any) -> int | None:
-    """The stated size; the number of rows itself without privacy or where only whole rows are exchanged."""
-    stated = getattr(estimator, "size", None)
-    if stated is not None:
-        return _whole(stated, "size")
-    if price is None or (price.neighbours is REPLACE_ONE and groups is None and not price.covers_a_part):
-        return int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X) if hasattr(X, "__len__") else None
-    return None
-
-
-def _whole(value: Any, name: str, *, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidArgument(f"{name}={value!r} must be a whole number, at least {least}")
-    return int(value)
-
-
-def _require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
-    """Refuses what has not two dimensions or other columns than before; values are not looked at."""
-    shape = getattr(X, "shape", None) or np.shape(X)
-    if hasattr(X, "tocsr") or len(shape) != 2 or shape[1] < 1:
-        raise InvalidArgument(
-            f"X must be a dense table with rows and columns, at least one feature; it has the shape {shape}. "
-            "Reshape your data: X.reshape(-1, 1) makes one column"
-        )
-    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
-        raise InvalidArgument("Complex data not supported: X must hold real numbers or categories")
-    supervised = reset and (is_classifier(estimator) or is_regressor(estimator))
-    validate_data(estimator, X, y if supervised else "no_validation", skip_check_array=True, reset=reset)
 
 
 def _read_target(estimator: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
