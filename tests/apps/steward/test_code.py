@@ -61,7 +61,13 @@ def test_every_statistic_as_one_program_that_releases_it(people):
 
 def test_a_name_cannot_add_code(people):
     evil = 'x"]\nraise SystemExit(3)\n#\'"""'
-    program = python_of(asked("count", column=evil, among=evil), people, file=evil, ledger=evil, price={"epsilon": "1"})
+    program = python_of(
+        asked("count", column=evil, among="']); raise SystemExit(3)"),
+        people,
+        file=evil,
+        ledger=evil,
+        price={"epsilon": "1"},
+    )
     assert not any(line.startswith("raise") for line in program.splitlines())
     compile(program, "made", "exec")
 

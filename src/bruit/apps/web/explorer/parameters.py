@@ -1,0 +1,84 @@
+"""What a view of the explorer lets a person move: numbers with a slider, and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from bruit.errors import InvalidArgument
+from bruit.privacy import exactly
+
+STEPS = 200
+"""Places of a slider."""
+
+BEYOND = 1000
+"""How far past the ends of its slider a number may be typed, as a factor."""
+
+Values = Mapping[str, str]
+"""A text for each parameter, as it was typed: 0.1 means one tenth."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number; the slider goes from `low` to `high`, in equal ratios where `log`."""
+
+    name: str
+    label: str
+    start: str
+    low: float
+    high: float
+    hint: str = ""
+    whole: bool = False
+    log: bool = True
+
+    def checked(self, text: str) -> str:
+        """The text, where it is a number that this parameter may be."""
+        number = exactly(text.strip(), self.label)
+        if self.whole and number.denominator != 1:
+            raise InvalidArgument(f"{self.label}: {number} is no whole number")
+        least, most = (self.low / BEYOND, self.high * BEYOND) if self.log else (self.low, self.high)
+        if not least <= number <= most:
+            raise InvalidArgument(f"{self.label}: give a number from {least:g} to {most:g}")
+        return str(int(number)) if self.whole else text.strip()
+
+    def place(self, text: str) -> int:
+        """Where the slider stands for a number."""
+        from math import log
+
+        value = min(max(float(exactly(text, self.label)), self.low), self.high)
+        share = log(value / self.low) / log(self.high / self.low) if self.log else self._share(value)
+        return round(STEPS * share)
+
+    def _share(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words."""
+
+    name: str
+    label: str
+    start: str
+    options: tuple[tuple[str, str], ...]
+    hint: str = ""
+
+    def checked(self, text: str) -> str:
+        """The text, where it is one of the words."""
+        if text not in dict(self.options):
+            raise InvalidArgument(f"{self.label}: choose among {', '.join(dict(self.options))}")
+        return text
+
+
+Parameter = Number | Choice
+
+
+def read(parameters: Sequence[Parameter], given: Values) -> dict[str, str]:
+    """Every parameter as it was given in an address, or as it starts; what is no parameter is passed over."""
+    return {one.name: one.checked(given.get(one.name, one.start)) for one in parameters}
+
+
+def link(values: Values) -> str:
+    """The address that shows the same view, from the question mark on."""
+    return "?" + urlencode(values)
