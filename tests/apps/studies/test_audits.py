@@ -131,15 +131,7 @@ def test_planted_faults_in_krr_are_caught(factor: float, samples: int, size: int
 
 def refutes_nothing(case: Case, samples: int) -> bool:
     """Whether the case would pass as one row of the whole list."""
-    verdict = audits.audit(
-        case.mechanism,
-        case.pair,
-        claimed=case.claimed,
-        samples=samples,
-        alarm=audits.ALARM / len(CASES),
-        rng=np.random.default_rng(22),
-    )
-    return verdict.passes
+    return case.audited(samples, audits.ALARM / len(CASES), np.random.default_rng(22)).passes
 
 
 def test_the_command_prints_every_row_and_repeats_with_a_seed() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.audit import Verdict, audit, audit_gaussian
 from bruit.privacy import Neighbours
 
 EPSILON = 1.0
@@ -43,9 +44,23 @@ class Case:
         """The name, and the variant where a mechanism has several."""
         return f"{self.name}[{self.variant}]" if self.variant else self.name
 
+    def audited(self, samples: int, alarm: float, rng: np.random.Generator | None = None) -> Verdict:
+        """What so many outputs prove."""
+        asked: dict[str, Any] = {"claimed": self.claimed, "samples": samples, "alarm": alarm, "rng": rng}
+        return audit(self.mechanism, self.pair, delta=self.delta, **asked)
+
     def stream(self, seed: int) -> np.random.Generator:
         """A stream of this case's own, so that a new case moves no other's draws."""
         return np.random.default_rng([seed, *f"{self.label} {self.neighbours}".encode()])
+
+
+@dataclass(frozen=True)
+class GaussianCase(Case):
+    """A mechanism that claims a Gaussian trade-off: `claimed` is its mu."""
+
+    def audited(self, samples: int, alarm: float, rng: np.random.Generator | None = None) -> Verdict:
+        asked: dict[str, Any] = {"claimed": self.claimed, "samples": samples, "alarm": alarm, "rng": rng}
+        return audit_gaussian(self.mechanism, self.pair, **asked)
 
 
 def looped(once: Once) -> Many:

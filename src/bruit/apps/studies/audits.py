@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bruit.apps.studies import central_audits, deep_audits, local_audits
+from bruit.apps.studies import central_audits, deep_audits, local_audits, one_run_audits
 from bruit.apps.studies.audit_case import Case
 from bruit.apps.studies.registry import Size
-from bruit.audit import Verdict, audit
+from bruit.audit import Verdict
 from bruit.errors import InvalidArgument
 from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
@@ -54,16 +54,8 @@ def run(
     seed = None if rng is None else int(rng.integers(2**63))
     for case in todo:
         samples = case.small if size == "small" else case.full
-        verdict = audit(
-            case.mechanism,
-            case.pair,
-            claimed=case.claimed,
-            samples=samples,
-            alarm=alarm / len(todo),
-            delta=case.delta,
-            rng=None if seed is None else case.stream(seed),
-        )
-        rows.append(Row(case, verdict))
+        stream = None if seed is None else case.stream(seed)
+        rows.append(Row(case, case.audited(samples, alarm / len(todo), stream)))
         if on_progress is not None:
             on_progress(len(rows), len(todo))
     return rows
@@ -85,3 +77,4 @@ def cases() -> Iterator[Case]:
     for neighbours in CENTRAL:
         yield from central_audits.cases(neighbours)
         yield from deep_audits.cases(neighbours)
+        yield from one_run_audits.cases(neighbours)
