@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from bruit.apps.cli.output import json_option, print_json, progress, show, table
 from bruit.apps.studies import STUDIES, load
+from bruit.apps.studies.report import studies_page
 
 EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --small --json"
 
@@ -27,7 +28,7 @@ EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all 
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
 @json_option
 def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, seed: int | None, as_json: bool) -> None:
-    """Run studies of the source documents: tables, figures and one paragraph each.
+    """Run studies of the source documents: tables, figures, one paragraph each, and one page that holds them all.
 
     Without a name, the studies are listed.
     """
@@ -44,8 +45,12 @@ def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, see
         if not as_json:
             files = "\n".join(f"  {path}" for path in found[name].files)
             show(f"[bold]{name}[/bold]\n{escape(found[name].summary)}\n{escape(files)}\n")
+    report = folder / "index.html"
+    report.write_text(studies_page(found, folder=folder, size="small" if small else "full"), encoding="utf-8")
     if as_json:
         print_json({name: findings.to_json() for name, findings in found.items()})
+    else:
+        show(escape(f"All on one page, with figures: {report}"))
 
 
 def _list(*, as_json: bool) -> None:
