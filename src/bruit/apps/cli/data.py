@@ -23,7 +23,9 @@ def list_sets(*, as_json: bool) -> None:
     """Show every data set: what it is, and where its files stand on this machine."""
     places = {name: _places(each) for name, each in data.CATALOGUE.items()}
     if as_json:
-        print_json([{"name": name, "what": data.CATALOGUE[name].what, "files": files} for name, files in places.items()])
+        print_json(
+            [{"name": name, "what": data.CATALOGUE[name].what, "files": files} for name, files in places.items()]
+        )
         return
     lines = [(name, data.CATALOGUE[name].what, escape("\n".join(files.values()))) for name, files in places.items()]
     show(table("Data sets", ("name", "what it is", "where"), lines))
