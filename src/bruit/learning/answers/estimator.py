@@ -1,0 +1,78 @@
+"""What estimators of randomised answers share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from bruit.errors import InvalidArgument
+from bruit.learning._records import as_array, encode_classes
+from bruit.learning.answers.association import Association, associated
+from bruit.learning.answers.questionnaire import Questionnaire
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Noised attributes and labels as places; a row with a report that nobody can have sent is not among them."""
+
+    values: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    questionnaire: Questionnaire
+
+    def table(self, attribute: int, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.int64]:
+        """How often each value of an attribute came with each label."""
+        size, labels = self.questionnaire.channels[attribute].size, len(self.questionnaire.labels)
+        both = self.values[rows, attribute] * labels + self.labels[rows]
+        return np.bincount(both, minlength=size * labels).reshape(size, labels)
+
+    def associations(self, rows: NDArray[np.int64] | slice = slice(None)) -> list[Association]:
+        """The association of each attribute with the label."""
+        channel = self.questionnaire.label_channel
+        return [associated(self.table(place, rows), channel) for place in range(self.values.shape[1])]
+
+
+class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of answers that each person randomised; nobody pays a ledger, because respondents paid.
+
+    X holds what `questionnaire.randomise` gives, y what `questionnaire.randomise_label` gives. All that is learnt is
+    post-processing of those reports.
+    """
+
+    questionnaire: Questionnaire
+
+    def _reports(self, X: Any, y: Any) -> Reports:
+        """Checks the shape and keeps the rows whose reports can have been sent."""
+        if not isinstance(self.questionnaire, Questionnaire):
+            raise InvalidArgument("give questionnaire=bruit.learning.Questionnaire(...): what was asked and how")
+        values = self._places(X)
+        check_consistent_length(values, y)
+        self.classes_ = np.sort(self.questionnaire.labels)
+        labels, known = encode_classes(as_array(y), self.questionnaire.labels)
+        known &= self._possible(values)
+        self.n_features_in_ = values.shape[1]
+        return Reports(values[known], labels[known], self.questionnaire)
+
+    def _asked(self, X: Any) -> NDArray[np.int64]:
+        """Reports to predict from; an impossible one is taken for the first answer."""
+        check_is_fitted(self)
+        values = self._places(X)
+        sizes = [channel.size for channel in self.questionnaire.channels]
+        return np.where((values >= 0) & (values < sizes), values, 0)
+
+    def _places(self, X: Any) -> NDArray[np.int64]:
+        found, columns = np.asarray(X), len(self.questionnaire.attributes)
+        if found.ndim != 2 or found.shape[1] != columns or found.dtype.kind not in "iu":
+            raise InvalidArgument(
+                f"X must hold whole numbers, one column for each of the {columns} attributes, "
+                "as questionnaire.randomise gives them"
+            )
+        return found.astype(np.int64)
+
+    def _possible(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        sizes = [channel.size for channel in self.questionnaire.channels]
+        return np.asarray(((values >= 0) & (values < sizes)).all(axis=1))

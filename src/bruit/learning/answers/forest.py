@@ -1,0 +1,46 @@
+"""The document's way: a random forest on randomised answers, as if they were true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+
+from bruit.errors import InvalidArgument
+from bruit.learning.answers.estimator import AnswersEstimator
+from bruit.learning.answers.questionnaire import Questionnaire
+
+
+class RandomisedForest(AnswersEstimator):
+    """A random forest fitted to randomised attributes and labels, and asked with randomised attributes.  [SPEC S0.5]
+
+    It takes reports for truths: below an epsilon of about one for each answer it does worse than telling the most
+    frequent label. `ChannelNaiveBayes`, `ChannelLogistic` and `ChannelTree` know the channels.
+    """
+
+    def __init__(
+        self,
+        questionnaire: Questionnaire | None = None,
+        *,
+        n_estimators: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.questionnaire = questionnaire  # type: ignore[assignment]
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> RandomisedForest:
+        """Learns from noised attributes and labels."""
+        reports = self._reports(X, y)
+        if len(reports.labels) == 0:
+            raise InvalidArgument("a forest needs at least one report that can have been sent")
+        labels = self.questionnaire.labels[reports.labels]
+        forest = RandomForestClassifier(self.n_estimators, random_state=self.random_state)
+        self._forest = forest.fit(reports.values.astype(np.float32), labels)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label that most trees tell."""
+        return np.asarray(self._forest.predict(self._asked(X).astype(np.float32)))

@@ -1,0 +1,77 @@
+"""Naive Bayes on unmixed counts."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels import ONE
+from bruit.errors import InvalidArgument
+from bruit.learning.answers.association import Association, unmixed_shares
+from bruit.learning.answers.estimator import AnswersEstimator
+from bruit.learning.answers.questionnaire import Questionnaire
+
+
+class ChannelNaiveBayes(AnswersEstimator):
+    """Naive Bayes that knows the channels: counts are unmixed, and what chance explains is left out.
+
+    log P(label) + sum over attributes of log P(value | label) / P(value), each ratio from the unmixed association of
+    attribute and label and held within e^-epsilon and e^epsilon, which no noised attribute can pass. Where no
+    attribute is surely associated with the label, the noised majority is told: then nothing better is known.
+
+    inputs   "randomised": people send noised attributes to be told a prediction (they pay questionnaire.test_epsilon);
+             "true": they keep them and predict on their own device, which costs nothing, so attributes are unmixed too
+    """
+
+    def __init__(
+        self, questionnaire: Questionnaire | None = None, *, inputs: Literal["randomised", "true"] = "randomised"
+    ) -> None:
+        self.questionnaire = questionnaire  # type: ignore[assignment]
+        self.inputs = inputs
+
+    def fit(self, X: Any, y: Any) -> ChannelNaiveBayes:
+        """Learns from noised attributes and labels."""
+        if self.inputs not in ("randomised", "true"):
+            raise InvalidArgument(f"inputs={self.inputs!r}: give 'randomised' or 'true'")
+        reports = self._reports(X, y)
+        shares = unmixed_shares(reports.labels, self.questionnaire.label_channel)
+        found = reports.associations()
+        certain = any(each.certain for each in found)
+        self._prior = np.log(shares)
+        self._evidence = [
+            self._logs(place, each, shares) if certain else np.zeros_like(each.residual)
+            for place, each in enumerate(found)
+        ]
+        return self
+
+    def predict_log_scores(self, X: Any) -> NDArray[np.float64]:
+        """The logarithm of each label's share, up to a constant, in the order of `questionnaire.labels`."""
+        values = self._asked(X)
+        score = np.broadcast_to(self._prior, (len(values), len(self._prior))).copy()
+        for column, logs in zip(values.T, self._evidence, strict=True):
+            score += logs[column]
+        return score
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest label of each row."""
+        return np.asarray(self.questionnaire.labels[self.predict_log_scores(X).argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
+        score = self.predict_log_scores(X)
+        chance = np.exp(score - score.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        return np.asarray(chance[:, np.argsort(self.questionnaire.labels)])
+
+    def _logs(self, place: int, found: Association, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log P(value | label) / P(value), one row a value."""
+        channel = self.questionnaire.channels[place]
+        values, residual, most = found.values, found.residual, float(channel.epsilon)
+        if self.inputs == "true":
+            p, q = channel.keep / ONE, channel.other / ONE
+            values, residual = np.maximum((values - q) / (p - q), 0.0), residual / (p - q)
+            most = np.log(len(values) * 100.0)
+        ratio = 1 + residual / np.maximum(np.outer(values, shares), 1e-12)
+        return np.log(np.clip(ratio, np.exp(-most), np.exp(most)))

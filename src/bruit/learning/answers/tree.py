@@ -1,0 +1,117 @@
+"""A tree on unmixed histograms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import InvalidArgument
+from bruit.learning.answers.association import Association, associated, unmixed_shares
+from bruit.learning.answers.estimator import AnswersEstimator, Reports
+from bruit.learning.answers.questionnaire import Questionnaire
+
+
+@dataclass(frozen=True)
+class Node:
+    """The shares of the true labels among the people here; below, those with the values of `left` and the others."""
+
+    shares: NDArray[np.float64]
+    attribute: int = -1
+    left: NDArray[np.bool_] | None = None
+    below: tuple[Node, Node] | None = None
+
+
+class ChannelTree(AnswersEstimator):
+    """A decision tree whose histograms of labels are unmixed before they are judged.
+
+    A node is split by the attribute and the set of its values that lower the unmixed Gini impurity most, values being
+    ordered by their main direction away from independence. It is split only where the noised labels of the two sides
+    differ beyond what chance does once in a thousand times, and a side takes over from the whole what noise hides: its
+    shares are those of its parent plus the association freed of noise. An unsplit root tells the noised majority.
+    """
+
+    def __init__(self, questionnaire: Questionnaire | None = None, *, max_depth: int = 6) -> None:
+        self.questionnaire = questionnaire  # type: ignore[assignment]
+        self.max_depth = max_depth
+
+    def fit(self, X: Any, y: Any) -> ChannelTree:
+        """Learns from noised attributes and labels."""
+        if isinstance(self.max_depth, bool) or not isinstance(self.max_depth, int | np.integer) or self.max_depth < 0:
+            raise InvalidArgument(f"max_depth={self.max_depth!r} must be a whole number, at least 0")
+        reports = self._reports(X, y)
+        shares = unmixed_shares(reports.labels, self.questionnaire.label_channel)
+        self._root = _grown(reports, np.arange(len(reports.labels)), shares, int(self.max_depth))
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
+        return np.asarray(self._shares(X)[:, np.argsort(self.questionnaire.labels)])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest label of each row."""
+        return np.asarray(self.questionnaire.labels[self._shares(X).argmax(axis=1)])
+
+    def _shares(self, X: Any) -> NDArray[np.float64]:
+        values = self._asked(X)
+        found = np.empty((len(values), len(self.questionnaire.labels)))
+        waiting = [(self._root, np.arange(len(values)))]
+        while waiting:
+            node, rows = waiting.pop()
+            if node.below is None or node.left is None:
+                found[rows] = node.shares
+                continue
+            to_left = node.left[values[rows, node.attribute]]
+            waiting += [(node.below[0], rows[to_left]), (node.below[1], rows[~to_left])]
+        return found
+
+
+def _grown(reports: Reports, rows: NDArray[np.int64], shares: NDArray[np.float64], depth: int) -> Node:
+    """The tree of some people."""
+    split = _best_split(reports, rows, shares) if depth else None
+    if split is None:
+        return Node(shares)
+    attribute, left, sides = split
+    to_left = left[reports.values[rows, attribute]]
+    parts = rows[to_left], rows[~to_left]
+    grown = [_grown(reports, part, side, depth - 1) for part, side in zip(parts, sides, strict=True)]
+    return Node(shares, attribute, left, (grown[0], grown[1]))
+
+
+def _best_split(
+    reports: Reports, rows: NDArray[np.int64], shares: NDArray[np.float64]
+) -> tuple[int, NDArray[np.bool_], NDArray[np.float64]] | None:
+    """The attribute, its values that go left, and the shares of both sides; None where chance explains all."""
+    best, found = 0.0, None
+    channel = reports.questionnaire.label_channel
+    for attribute, whole in enumerate(reports.associations(rows)):
+        table = reports.table(attribute, rows)
+        for left in _cuts(whole):
+            two = associated(np.array([table[left].sum(axis=0), table[~left].sum(axis=0)]), channel)
+            sides = _sides(two, shares)
+            gain = float(two.values @ (sides**2).sum(axis=1) - (shares**2).sum())
+            if two.certain and gain > best:
+                best, found = gain, (attribute, left, sides)
+    return found
+
+
+def _cuts(found: Association) -> list[NDArray[np.bool_]]:
+    """The cuts of the values in the order of their main direction away from independence; none where there is none."""
+    if not found.certain or not found.residual.any():
+        return []
+    scale = np.sqrt(np.maximum(found.values, 1e-300))
+    order = np.argsort(np.linalg.svd(found.residual / scale[:, None])[0][:, 0] / scale)
+    cuts = []
+    for first in range(1, len(order)):
+        left = np.zeros(len(order), bool)
+        left[order[:first]] = True
+        cuts.append(left)
+    return cuts
+
+
+def _sides(two: Association, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The shares of the labels on both sides."""
+    moved = np.maximum(shares + two.residual / np.maximum(two.values, 1e-12)[:, None], 1e-6)
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
