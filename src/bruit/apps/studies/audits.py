@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.apps.studies import central_audits, deep_audits, local_audits, one_run_audits
+from bruit.apps.studies import central_audits, deep_audits, local_audits, neighbour_audits, one_run_audits
 from bruit.apps.studies.audit_case import Case
 from bruit.apps.studies.registry import Size
 from bruit.audit import Verdict
@@ -77,4 +77,5 @@ def cases() -> Iterator[Case]:
     for neighbours in CENTRAL:
         yield from central_audits.cases(neighbours)
         yield from deep_audits.cases(neighbours)
+        yield from neighbour_audits.cases(neighbours)
         yield from one_run_audits.cases(neighbours)
