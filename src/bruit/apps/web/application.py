@@ -41,6 +41,8 @@ def application(settings: Settings) -> FastAPI:
     for part in parts:
         guards = [Depends(steward.require_steward)] if part.steward else []
         app.include_router(part.router, prefix=f"/{part.name}", dependencies=[*guards, Depends(forgery.check)])
+        for other in part.others:
+            app.include_router(other, dependencies=guards)
     _add_refusals(app)
     return app
 
@@ -73,7 +75,7 @@ def _kind(scope: Scope) -> str:
         return "passwords"
     if scope["method"] in SAFE:
         return "pages"
-    return "reports" if path.startswith("/api/") else "actions"
+    return "reports" if path.endswith(("/reports", "/reports/many")) else "actions"
 
 
 def _add_shared_pages(app: FastAPI) -> None:

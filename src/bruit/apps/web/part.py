@@ -19,8 +19,9 @@ class Part:
 
     Its routes stand under `/<name>`, its files `templates/x.html` and `static/x.js` in its folder are the template
     `<name>/x.html` and the address `/static/<name>/x.js`. Pages of a part with `steward=True` are for whoever holds
-    the steward's key. `body_limit` is the most bytes a request to the part may send. `running` is entered while the
-    application runs.
+    the steward's key. `others` are routes at addresses of their own, such as those for programs, which no form sends
+    to: the guard alone stands before them. `body_limit` is the most bytes a request to the part may send. `running` is
+    entered while the application runs.
     """
 
     name: str
@@ -30,4 +31,5 @@ class Part:
     folder: Path
     steward: bool = False
     body_limit: int = SMALL
+    others: tuple[APIRouter, ...] = ()
     running: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None

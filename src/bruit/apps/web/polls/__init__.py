@@ -1,26 +1,31 @@
 """Polls: each answer is noised in the browser of whoever gives it, and only the noised report is sent."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fastapi import APIRouter, Request
-from starlette.responses import Response
+from fastapi import FastAPI
 
 from bruit.apps.web.part import Part
-from bruit.apps.web.rendering import page
+from bruit.apps.web.polls import api, pages
+from bruit.apps.web.polls.collector import Collector
 
-router = APIRouter(include_in_schema=False)
 
-
-@router.get("")
-async def start(request: Request) -> Response:
-    """The start page of the polls."""
-    return page(request, "polls/start.html")
+@asynccontextmanager
+async def collecting(app: FastAPI) -> AsyncIterator[None]:
+    """Keeps the collector at work."""
+    app.state.collector = collector = Collector(app.state.settings.database)
+    await collector.start()
+    yield
+    await collector.stop()
 
 
 part = Part(
     name="polls",
     title="Polls",
     line="Ask a class or a team a question whose true answers never leave their browsers.",
-    router=router,
+    router=pages.router,
+    others=(api.router, pages.short),
     folder=Path(__file__).parent,
+    running=collecting,
 )

@@ -1,0 +1,194 @@
+"""The collector for programs: described by OpenAPI at /openapi.json."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, HTTPException, Path, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from bruit.apps.web import steward
+from bruit.apps.web.polls import access, results
+from bruit.apps.web.polls.broadcast import EventStream
+from bruit.apps.web.polls.collector import Collector, LivePoll
+from bruit.apps.web.polls.making import publish
+from bruit.apps.web.polls.question import Question
+
+MOST_IN_ONE_REQUEST: Final = 1000
+Identity = Annotated[str, Path(pattern="^[a-z2-9]{10}$", description="The ten letters and digits of a poll's link.")]
+TOKEN: Final = r"^[0-9a-f]{32}$"
+
+router = APIRouter(prefix="/api/polls", tags=["collector"])
+
+
+class Refused(BaseModel):
+    """Why not, in one sentence."""
+
+    detail: str
+
+
+class Draft(Question):
+    """A question to publish, with the password of its results, or an empty one for none."""
+
+    password: Annotated[str, Field(max_length=200)]
+
+
+class Published(BaseModel):
+    """A new poll; `secret` is shown once."""
+
+    id: str
+    secret: str
+
+
+class Described(BaseModel):
+    """What a respondent's device needs to know."""
+
+    id: str
+    kind: str
+    question: str
+    round: int
+    open: bool
+    choices: list[str]
+    protocol: dict[str, Any]
+
+
+class Report(BaseModel):
+    """A noised report. The token is random, one for each device and round; sending it again counts nothing twice."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    token: Annotated[str, Field(pattern=TOKEN)]
+    round: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    report: Annotated[
+        int | str | tuple[int, str],
+        Field(description="A place, or bits in hexadecimal digits, or [cohort, bits].", union_mode="left_to_right"),
+    ]
+
+
+class Reports(BaseModel):
+    """Many reports at once, all accepted or none."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    reports: Annotated[list[Report], Field(min_length=1, max_length=MOST_IN_ONE_REQUEST)]
+
+
+class Accepted(BaseModel):
+    """The report is on disk. `counted` is false when its token was accepted before."""
+
+    accepted: bool
+    counted: bool
+
+
+class AllAccepted(BaseModel):
+    """The reports are on disk; so many of them are new."""
+
+    accepted: int
+    counted: int
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a route, described."""
+    return {status: {"model": Refused} for status in (429, *statuses)}
+
+
+def collector_of(request: Request) -> Collector:
+    """The collector of this process."""
+    found: Collector = request.app.state.collector
+    return found
+
+
+@router.post("", status_code=201, responses=refusals(400, 401, 403, 413, 422, 503))
+async def create(request: Request, draft: Draft) -> Published:
+    """Publish a poll. Needs the steward's key as a bearer token."""
+    await steward.require_steward(request)
+    question = Question(**draft.model_dump(exclude={"password"}))
+    identity, secret = await publish(collector_of(request), question, draft.password)
+    return Published(id=identity, secret=secret)
+
+
+@router.get("/{identity}", responses=refusals(404, 422, 503))
+async def describe(request: Request, identity: Identity) -> Described:
+    """What is asked, and the exact law of the noise, for a device that answers."""
+    return described(await collector_of(request).poll(identity))
+
+
+def described(poll: LivePoll) -> Described:
+    """A poll for a device that answers."""
+    question, stored = poll.question, poll.stored
+    return Described(
+        id=stored.identity,
+        kind=question.kind,
+        question=question.question,
+        round=stored.round,
+        open=stored.is_open,
+        choices=question.choices,
+        protocol=poll.wire.protocol.to_json(),
+    )
+
+
+@router.post(
+    "/{identity}/reports",
+    response_model=Accepted,
+    responses=refusals(400, 403, 404, 409, 413, 422, 503),
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/json": {"schema": Report.model_json_schema()}}}
+    },
+)
+async def send(request: Request, identity: Identity) -> Response:
+    """Send one noised report. The answer comes when the report is on disk."""
+    poll = await collector_of(request).poll(identity)
+    report = read_report(await request.body())
+    number, mark = report.round, f"bruit_sent_{identity}"
+    sent_before = request.cookies.get(mark, "").partition(".")
+    if sent_before[0] == str(number) and sent_before[2] != report.token[:8]:
+        raise HTTPException(409, "This device has already answered in this round.")
+    (counted,) = await collector_of(request).submit(poll, [(report.token, number, _plain(report.report))])
+    made = Response(_COUNTED if counted else _KNOWN, media_type="application/json")
+    if "origin" in request.headers:  # a browser: it remembers, beside the page's own memory, that it has answered
+        made.set_cookie(mark, f"{number}.{report.token[:8]}", max_age=86400 * 365, httponly=True, samesite="strict")
+    return made
+
+
+_COUNTED: Final = b'{"accepted":true,"counted":true}'
+_KNOWN: Final = b'{"accepted":true,"counted":false}'
+
+
+@router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 409, 413, 422, 503))
+async def send_many(request: Request, identity: Identity, body: Reports) -> AllAccepted:
+    """Send up to a thousand noised reports, such as a device collected while it was offline."""
+    poll = await collector_of(request).poll(identity)
+    given = [(one.token, one.round, _plain(one.report)) for one in body.reports]
+    counted = await collector_of(request).submit(poll, given)
+    return AllAccepted(accepted=len(counted), counted=sum(counted))
+
+
+@router.get("/{identity}/results", responses=refusals(401, 404, 422, 503))
+async def show_results(request: Request, identity: Identity) -> dict[str, Any]:
+    """The raw counts of this round and the estimate with its intervals."""
+    poll = await collector_of(request).poll(identity)
+    access.require_viewer(request, poll)
+    return {**results.summary(poll.question, poll.wire, *poll.counts), "round": poll.stored.round}
+
+
+@router.get("/{identity}/events", include_in_schema=False)
+async def events(request: Request, identity: Identity) -> Response:
+    """The results as they change, as server-sent events."""
+    poll = await collector_of(request).poll(identity)
+    access.require_viewer(request, poll)
+    return EventStream(collector_of(request).watch(poll))
+
+
+def read_report(body: bytes) -> Report:
+    """A report from its bytes: read by hand, since this is done thousands of times a second."""
+    from pydantic import ValidationError
+
+    try:
+        return Report.model_validate_json(body)
+    except ValidationError:
+        raise HTTPException(422, "A report is JSON with token, round and report, as /openapi.json describes.") from None
+
+
+def _plain(report: Any) -> Any:
+    return list(report) if isinstance(report, tuple) else report

@@ -1,0 +1,56 @@
+"""The form of a new poll: read into a question, or told in sentences what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.datastructures import FormData
+
+from bruit.apps.web.polls.question import Question
+
+FIELDS = ("kind", "question", "choices", "low", "high", "grid", "epsilon", "again", "forever", "results", "password")
+"""What the form has; it travels unchanged from the form to the preview and back."""
+
+_SAID = {
+    "kind": "Say what kind of answer you ask for.",
+    "question": "Write the question, in at most 300 characters.",
+    "choices": "List the answers, one a line, each at most 100 characters.",
+    "low": "The least number is written like 0 or 2.5.",
+    "high": "The largest number is written like 10 or 99.5.",
+    "grid": "The step is written like 1 or 0.5.",
+    "epsilon": "Choose ε, a number like 1 or 0.5: nothing about privacy is chosen for you.",
+    "forever": "Say what all reports together may cost, a number like 2, or ask once only.",
+    "results": "Say who may see the results.",
+}
+
+
+def given(form: FormData) -> dict[str, str]:
+    """The fields as they were filled in."""
+    return {name: str(form.get(name, "")) for name in FIELDS}
+
+
+def read(fields: dict[str, str]) -> tuple[Question | None, list[str]]:
+    """The question, or what is wrong with it."""
+    wanted: dict[str, Any] = {name: fields[name].strip() for name in ("kind", "question", "epsilon", "results")}
+    again, kind = fields["again"] == "yes", wanted["kind"]
+    wanted["forever"] = fields["forever"].strip() if again else None
+    if kind in ("choices", "text"):
+        wanted["choices"] = [line.strip() for line in fields["choices"].splitlines() if line.strip()]
+    if kind == "number":
+        wanted |= {name: fields[name].strip() for name in ("low", "high", "grid")}
+    if fields["again"] not in ("yes", "no"):
+        return None, ["Say whether the question is asked once or again and again."]
+    try:
+        return Question(**wanted), []
+    except ValidationError as error:
+        return None, sorted({_sentence(found) for found in error.errors()})
+
+
+def _sentence(found: Any) -> str:
+    place = str(found["loc"][0]) if found["loc"] else ""
+    return _SAID.get(place) or _capital(str(found["msg"]).removeprefix("Value error, "))
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}."

@@ -1,0 +1,207 @@
+"""The pages of the polls: make one, share it, answer it, watch it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import segno
+from fastapi import APIRouter, Depends, HTTPException, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+
+from bruit.apps.web import steward
+from bruit.apps.web.policy import policy
+from bruit.apps.web.polls import access, exports, forms, plain_words, results
+from bruit.apps.web.polls.api import Identity, collector_of, described
+from bruit.apps.web.polls.collector import LivePoll
+from bruit.apps.web.polls.making import publish
+from bruit.apps.web.polls.question import protocol
+from bruit.apps.web.polls.wire import Wire
+from bruit.apps.web.rendering import environment, page
+
+router = APIRouter(include_in_schema=False)
+short = APIRouter(include_in_schema=False)
+_steward = [Depends(steward.require_steward)]
+
+
+# ------------------------------------------------------------ making one
+@router.get("")
+async def start(request: Request) -> Response:
+    """The polls of this server for its steward; for others, what a poll is."""
+    polls = await asyncio.to_thread(collector_of(request).store.all) if steward.is_steward(request) else []
+    live = [await collector_of(request).poll(poll.identity) for poll in polls[:200]]
+    return page(request, "polls/start.html", polls=live, steward=steward.is_steward(request))
+
+
+@router.get("/new", dependencies=_steward)
+async def new(request: Request) -> Response:
+    """An empty form."""
+    return page(request, "polls/new.html", given=dict.fromkeys(forms.FIELDS, ""), wrong=[])
+
+
+@router.post("/preview", dependencies=_steward)
+async def preview(request: Request) -> Response:
+    """What the poll would cost and tell, before anybody is asked; or the form again with what is wrong."""
+    given = forms.given(await request.form())
+    question, wrong = forms.read(given)
+    if question is None or (await request.form()).get("change"):
+        return page(request, "polls/new.html", status=422 if wrong else 200, given=given, wrong=wrong)
+    wire = Wire(await asyncio.to_thread(protocol, question))
+    context: dict[str, Any] = {
+        "given": given,
+        "question": question,
+        "protocol": type(wire.protocol).__name__,
+        "meaning": plain_words.meaning(question),
+        "noise": plain_words.noise(wire),
+        "errors": await asyncio.to_thread(results.error_table, question, wire),
+        "wanted": [(error, results.answers_for(wire, error)) for error in _errors(question)],
+        "one_device": plain_words.ONE_DEVICE,
+    }
+    return page(request, "polls/preview.html", **context)
+
+
+def _errors(question: Any) -> list[float]:
+    """Errors worth aiming at: ten, five and two percentage points, or as much of the range."""
+    reach = float(question.high) - float(question.low) if question.kind == "number" else 1.0
+    return [] if question.kind == "text" else [reach * part for part in (0.1, 0.05, 0.02)]
+
+
+@router.post("/publish", dependencies=_steward)
+async def publish_poll(request: Request) -> Response:
+    """Publishes the poll of the preview."""
+    given = forms.given(await request.form())
+    question, wrong = forms.read(given)
+    if question is None:
+        return page(request, "polls/new.html", status=422, given=given, wrong=wrong)
+    identity, secret = await publish(collector_of(request), question, given["password"])
+    return RedirectResponse(f"/polls/{identity}/enter/{secret}", 303)
+
+
+# ------------------------------------------------------------ watching it
+@router.get("/{identity}/enter/{secret}")
+async def enter(request: Request, identity: Identity, secret: str) -> Response:
+    """Opens a poll by its secret link."""
+    poll = await collector_of(request).poll(identity)
+    if not access.opens(secret, poll.stored):
+        raise HTTPException(401, "This is not the secret link of the poll.")
+    return _entered(request, poll, secret)
+
+
+@router.get("/{identity}/password")
+async def ask_password(request: Request, identity: Identity) -> Response:
+    """A form for the password."""
+    poll = await collector_of(request).poll(identity)
+    return page(request, "polls/password.html", poll=poll, wrong=False)
+
+
+@router.post("/{identity}/password")
+async def try_password(request: Request, identity: Identity) -> Response:
+    """Opens a poll by its password."""
+    poll = await collector_of(request).poll(identity)
+    given = str((await request.form()).get("password", ""))[:200]
+    salt = poll.stored.password_salt or "00" * 16
+    secret = await asyncio.to_thread(access.stretched, given, salt)
+    if not access.opens(secret, poll.stored):
+        return page(request, "polls/password.html", status=401, poll=poll, wrong=True)
+    return _entered(request, poll, secret)
+
+
+def _entered(request: Request, poll: LivePoll, secret: str) -> Response:
+    made = RedirectResponse(f"/polls/{poll.stored.identity}", 303)
+    access.keep(made, request, poll.stored, secret)
+    return made
+
+
+@router.get("/{identity}")
+async def dashboard(request: Request, identity: Identity) -> Response:
+    """The live dashboard."""
+    poll = await collector_of(request).poll(identity)
+    if poll.question.results != "everyone" and not access.is_admin(request, poll):
+        return RedirectResponse(f"/polls/{identity}/password", 303)
+    return await _dashboard(request, poll)
+
+
+async def _dashboard(request: Request, poll: LivePoll) -> Response:
+    base, secret = _base(request), access.secret_of(request, poll.stored)
+    link = f"{base}/p/{poll.stored.identity}"
+    is_link = bool(secret) and access.opens(secret, poll.stored) and len(secret) < 64
+    told = {
+        "id": poll.stored.identity,
+        "kind": poll.question.kind,
+        "errors": await asyncio.to_thread(results.error_table, poll.question, poll.wire),
+        "low": poll.question.low,
+        "high": poll.question.high,
+    }
+    return page(
+        request,
+        "polls/dashboard.html",
+        poll=poll,
+        link=link,
+        qr=segno.make(link, error="m").svg_inline(scale=5, border=2, light="white", svgclass="qr", lineclass=None),
+        admin=access.is_admin(request, poll),
+        admin_link=f"{base}/polls/{poll.stored.identity}/enter/{secret}" if is_link else None,
+        told=told,
+        meaning=plain_words.meaning(poll.question),
+        noise=plain_words.noise(poll.wire),
+        one_device=plain_words.ONE_DEVICE,
+        code=exports.code(poll),
+    )
+
+
+def _base(request: Request) -> str:
+    return request.app.state.settings.public_url or str(request.base_url).rstrip("/")
+
+
+@router.post("/{identity}/{action}")
+async def change(request: Request, identity: Identity, action: str) -> Response:
+    """Opens, closes, asks again, or forgets a poll."""
+    poll, collector = await collector_of(request).poll(identity), collector_of(request)
+    access.require_admin(request, poll)
+    if action == "delete":
+        await collector.forget(poll)
+        return RedirectResponse("/polls", 303)
+    if action in ("open", "close"):
+        await collector.change(poll, is_open=action == "open")
+    elif action == "next-round" and poll.question.forever is not None:
+        await collector.change(poll, is_open=True, next_round=True)
+    else:
+        raise HTTPException(404, "A poll can be opened, closed, asked again where it was planned so, or deleted.")
+    return RedirectResponse(f"/polls/{identity}", 303)
+
+
+# ------------------------------------------------------------ taking it away
+@router.get("/{identity}/{name}")
+async def export(request: Request, identity: Identity, name: str) -> Response:
+    """The reports, the estimates, or the code that makes the ones from the others."""
+    poll = await collector_of(request).poll(identity)
+    access.require_viewer(request, poll)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    if name == "reports.csv":
+        rows = exports.reports_csv(collector_of(request).store, poll)
+        return StreamingResponse(rows, media_type="text/csv", headers=headers)
+    if name == "estimates.csv":
+        text = await asyncio.to_thread(exports.estimates_csv, poll)
+        return PlainTextResponse(text, media_type="text/csv", headers=headers)
+    if name == "reproduce.py":
+        return PlainTextResponse(exports.code(poll), media_type="text/x-python", headers=headers)
+    raise HTTPException(404, "There is reports.csv, estimates.csv and reproduce.py.")
+
+
+# ------------------------------------------------------------ answering it
+@short.get("/p/{identity}")
+async def answer(request: Request, identity: Identity) -> Response:
+    """The participant's page: no cookie, no form that could be sent, nothing but a script that noises the answer."""
+    poll = await collector_of(request).poll(identity)
+    block = described(poll).model_dump(include={"id", "round", "open", "protocol"})
+    context = {"poll": poll, "question": poll.question, "described": block, "choices": _shown(poll)}
+    context["meaning"] = plain_words.meaning(poll.question)[0]
+    body = environment().get_template("polls/answer.html").render(context)
+    return HTMLResponse(
+        body, headers={"content-security-policy": policy().replace("form-action 'self'", "form-action 'none'")}
+    )
+
+
+def _shown(poll: LivePoll) -> list[str]:
+    if poll.question.kind == "yes-no":
+        return ["no", "yes"]
+    return poll.question.choices

@@ -1,0 +1,143 @@
+"""A poll's question: what is asked, of which answers, at what cost; and the protocol that follows from it."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from bruit.errors import BruitError, InvalidArgument
+from bruit.local import (
+    KRR,
+    OUE,
+    FrequencyProtocol,
+    LocalProtocol,
+    LongitudinalKRR,
+    LongitudinalOUE,
+    OneBitMean,
+    Rappor,
+    Warner,
+    protocol_from_json,
+)
+from bruit.local.rappor import RapporLaw
+from bruit.local.rappor.law import optimal_f
+from bruit.privacy import exactly
+
+Kind = Literal["yes-no", "choices", "number", "text"]
+Decimal = Annotated[str, StringConstraints(pattern=r"^-?\d{1,12}(\.\d{1,6})?$")]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+MOST_EPSILON: Final = 10
+MOST_CHOICES: Final = 50
+MOST_STEPS: Final = 1_000_000  # steps times steps stays an integer of a browser's numbers
+_BITS: Final = 128
+_COHORTS: Final = 8
+
+
+class Question(BaseModel):
+    """What a teacher decides about a poll; nothing that touches privacy has a default.
+
+    `epsilon` is what one report may cost its respondent. With `forever` the question may be asked again and again: it
+    is what all reports of one same answer may cost together, and answers are memoised in the browser. `forever: null`
+    asks once. `low`, `high` and `grid` are those of a number; `choices` those of a choice, or the texts looked for.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Kind
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+    epsilon: Decimal
+    forever: Decimal | None
+    choices: Annotated[list[Line], Field(max_length=2000)] = []
+    low: Decimal | None = None
+    high: Decimal | None = None
+    grid: Decimal | None = None
+    results: Literal["admin", "everyone"]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        """Refuses a question that no protocol follows from."""
+        try:
+            protocol(self)
+        except BruitError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+
+def protocol(question: Question) -> LocalProtocol:
+    """The protocol with the least error that a browser can follow for this question."""
+    once, forever = _epsilons(question)
+    if question.kind == "yes-no":
+        return (
+            Warner(epsilon=once) if forever is None else LongitudinalKRR(("no", "yes"), epsilon=once, forever=forever)
+        )
+    if question.kind == "choices":
+        return _choice(_listed(question, MOST_CHOICES), once, forever)
+    if question.kind == "number":
+        return _number(question, once, forever)
+    _listed(question, 2000)
+    return _rappor(once, forever)
+
+
+def _epsilons(question: Question) -> tuple[Fraction, Fraction | None]:
+    once = exactly(question.epsilon, "epsilon")
+    forever = None if question.forever is None else exactly(question.forever, "forever")
+    for name, value in (("ε", once), ("ε of all reports", forever)):
+        if value is not None and not 0 < value <= MOST_EPSILON:
+            raise InvalidArgument(f"{name} must be above 0 and at most {MOST_EPSILON}: above, noise protects nobody")
+    if forever is not None and forever <= once:
+        raise InvalidArgument("the ε of all reports together must be above the ε of one")
+    return once, forever
+
+
+def _listed(question: Question, most: int) -> list[str]:
+    listed = question.choices
+    if not 2 <= len(listed) <= most or len(set(listed)) != len(listed):
+        raise InvalidArgument(f"list from 2 to {most} different answers, one a line")
+    return listed
+
+
+def _choice(listed: list[str], once: Fraction, forever: Fraction | None) -> FrequencyProtocol:
+    made: list[FrequencyProtocol] = (
+        [KRR(listed, epsilon=once), OUE(listed, epsilon=once)]
+        if forever is None
+        else [kind(listed, epsilon=once, forever=forever) for kind in (LongitudinalKRR, LongitudinalOUE)]
+    )
+    return min(made, key=lambda one: float(one.support.variance(1 / len(listed), 1)))
+
+
+def _number(question: Question, once: Fraction, forever: Fraction | None) -> OneBitMean:
+    if forever is not None:
+        raise InvalidArgument("a number is asked once: to ask again and again, offer ranges as choices")
+    if question.low is None or question.high is None or question.grid is None:
+        raise InvalidArgument("give the least and the largest number anyone may answer, and the step between answers")
+    made = OneBitMean(question.low, question.high, grid=question.grid, epsilon=once)
+    if made.steps > MOST_STEPS:
+        raise InvalidArgument(
+            f"take a larger step: at most {MOST_STEPS} steps between the least and the largest number"
+        )
+    return made
+
+
+def _rappor(once: Fraction, forever: Fraction | None) -> Rappor:
+    """One bit a text, the least loss for what it says; p is the least that keeps one report at `once`."""
+    f = optimal_f(once if forever is None else forever, 1)
+    p = Fraction(0)
+    while forever is not None and RapporLaw(f=f, p=p, q=1 - p, hashes=1).once > once:
+        p += Fraction(1, 1000)
+    return Rappor(bits=_BITS, hashes=1, cohorts=_COHORTS, f=f, p=p, q=1 - p)
+
+
+def definition(question: Question) -> str:
+    """The question with its protocol, as JSON to be kept."""
+    block = {**question.model_dump(), "protocol": protocol(question).to_json()}
+    return json.dumps(block, ensure_ascii=False)
+
+
+def from_definition(text: str) -> tuple[Question, LocalProtocol]:
+    """The question and its protocol from what was kept; the law is the one that was published, whatever came since."""
+    block: dict[str, Any] = json.loads(text)
+    law = protocol_from_json(block.pop("protocol"))
+    return Question.model_construct(**block), law

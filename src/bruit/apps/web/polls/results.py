@@ -1,0 +1,99 @@
+"""What a poll's counters say: raw answers, the estimate with its interval, and what more answers would bring."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import numpy as np
+
+from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.wire import Wire
+from bruit.errors import InvalidArgument
+from bruit.local import FrequencyProtocol, OneBitMean, Rappor, Tally, decode, detection_limit
+from bruit.local.rappor import RapporTally
+from bruit.privacy import Release
+
+SIZES: Final = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+"""Numbers of answers for which the error is shown."""
+FEWEST_TO_DECODE: Final = 10
+CONFIDENCE: Final = 0.95
+
+
+def release(question: Question, wire: Wire, answers: int, kept: bytes) -> Release[Any] | None:
+    """The estimate, or None while there are too few reports for one."""
+    if answers < (FEWEST_TO_DECODE if wire.cohorts else 1):
+        return None
+    tally: Any = wire.tally(answers, kept)
+    if isinstance(tally, RapporTally):
+        return decode(tally, question.choices, confidence=CONFIDENCE)
+    protocol: Any = wire.protocol
+    found: Release[Any] = protocol.estimate(tally, CONFIDENCE)
+    return found
+
+
+def summary(question: Question, wire: Wire, answers: int, kept: bytes) -> dict[str, Any]:
+    """Everything a dashboard shows, in JSON types."""
+    found = release(question, wire, answers, kept)
+    told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": [], "noise": None}
+    if found is not None and found.interval is not None:
+        labels = list(found.labels) or ["mean"]
+        columns = [np.atleast_1d(np.asarray(part, float)).tolist() for part in (found.value, *_ends(found))]
+        names = ("label", "value", "low", "high")
+        told["estimate"] = [dict(zip(names, row, strict=True)) for row in zip(labels, *columns, strict=True)]
+    return told
+
+
+def _ends(found: Release[Any]) -> tuple[Any, Any]:
+    assert found.interval is not None
+    return found.interval.low, found.interval.high
+
+
+def _raw(wire: Wire, answers: int, kept: bytes) -> list[dict[str, Any]]:
+    """How many reports say what, before the noise is taken out; texts have only bits, which say nothing by eye."""
+    if wire.cohorts:
+        return []
+    labels = ("0", "1") if isinstance(wire.protocol, OneBitMean) else _labels(wire)
+    counts = wire.counters(kept).tolist()
+    return [
+        {"label": label, "count": count, "share": count / answers if answers else None}
+        for label, count in zip(labels, counts, strict=True)
+    ]
+
+
+def _labels(wire: Wire) -> tuple[str, ...]:
+    assert isinstance(wire.protocol, FrequencyProtocol)
+    return wire.protocol.answers.labels
+
+
+def event(name: str, told: dict[str, Any]) -> bytes:
+    """A server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(told)}\n\n".encode()
+
+
+def error_at(question: Question, wire: Wire, answers: int) -> float:
+    """The half-width of the interval after so many answers; for texts the least share that is found."""
+    protocol = wire.protocol
+    if isinstance(protocol, Rappor):
+        return detection_limit(protocol, answers=answers, candidates=len(question.choices))
+    assert isinstance(protocol, FrequencyProtocol | OneBitMean)
+    return protocol.expected_error(answers, confidence=CONFIDENCE)
+
+
+def error_table(question: Question, wire: Wire) -> list[tuple[int, float]]:
+    """The error for each number of answers."""
+    return [(size, error_at(question, wire, size)) for size in SIZES]
+
+
+def answers_for(wire: Wire, error: float) -> int | None:
+    """How many answers bring the error down to this, or None where no number of people would."""
+    if isinstance(wire.protocol, Rappor):
+        return None
+    assert isinstance(wire.protocol, FrequencyProtocol | OneBitMean)
+    try:
+        return wire.protocol.answers_for(error=error)
+    except InvalidArgument:
+        return None
+
+
+__all__ = ["SIZES", "Tally", "answers_for", "error_at", "error_table", "event", "release", "summary"]
