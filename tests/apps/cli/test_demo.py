@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from bruit.apps import plots
 from bruit.apps.cli import main
-from bruit.apps.data import magazine
+from bruit.apps.data import magazine, people
+from bruit.apps.studies import tour_page
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +36,18 @@ def test_beliefs_are_moved_by_the_odds_e_to_the_epsilon(seen: dict) -> None:
         assert odds == pytest.approx(2.718281828, rel=1e-9)
 
 
-def test_the_count_is_paid_and_the_second_is_refused(seen: dict) -> None:
-    count = seen["count"]
-    assert count["low"] <= count["truth"] <= count["high"]
-    assert (count["truth"], count["spent"], count["remaining"]) == (2053, 0.6, 0.4)
-    assert "nothing was charged" in count["refusal"]
+def test_the_raw_table_gives_people_away(seen: dict) -> None:
+    assert (seen["gives"]["rows"], seen["gives"]["uniques"], seen["gives"]["smallest"]) == (6366, 1097, 1)
+
+
+def test_the_deciles_are_paid_and_the_next_are_refused(seen: dict) -> None:
+    deciles = seen["deciles"]
+    assert deciles["value"] == sorted(deciles["value"])
+    incomes = people()["income"].sort().to_numpy()
+    ranks = np.searchsorted(incomes, deciles["value"]) - np.searchsorted(incomes, deciles["truth"])
+    assert np.abs(ranks).max() < 100
+    assert (deciles["spent"], deciles["remaining"]) == (0.6, 0.4)
+    assert "nothing was charged" in deciles["refusal"]
 
 
 def test_both_pass_their_audit_and_the_cheat_does_not(seen: dict) -> None:
@@ -48,8 +57,14 @@ def test_both_pass_their_audit_and_the_cheat_does_not(seen: dict) -> None:
 
 
 def test_the_word_arrives_only_with_a_code(seen: dict) -> None:
-    assert seen["word"]["repeated"] == seen["word"]["text"] != seen["word"]["once"]
-    assert Path(seen["figure"]).read_bytes().startswith(b"\x89PNG")
+    assert seen["word"]["read"] == seen["word"]["text"] != seen["word"]["received"]
+
+
+def test_the_page_holds_every_stop_and_its_figures(seen: dict) -> None:
+    page = Path(seen["page"]).read_text()
+    assert page.count("<section") == len(tour_page.PARTS)
+    assert page.count("data:image/png;base64,") == 2
+    assert seen["word"]["read"] in page
 
 
 def test_a_person_reads_the_same_numbers(seen: dict, tmp_path: Path) -> None:
@@ -65,7 +80,7 @@ def test_a_person_reads_the_same_numbers(seen: dict, tmp_path: Path) -> None:
         "fails",
     ):
         assert text in told
-    assert str(seen["count"]["value"]) in told
+    assert f"{seen['deciles']['value'][4]:.0f}" in told
 
 
 def test_a_missing_extra_is_told_as_a_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +95,4 @@ def test_without_matplotlib_the_tour_goes_on(monkeypatch: pytest.MonkeyPatch, tm
     done = CliRunner().invoke(main, ["demo", "--folder", str(tmp_path)])
     assert done.exit_code == 0
     assert "pip install 'bruit[plot]'" in done.stdout
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]

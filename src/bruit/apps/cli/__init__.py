@@ -11,7 +11,7 @@ COMMANDS = {
     "budget": "The ε of a training run before it starts.",
     "code": "Encode, decode and explain error-correcting codes and check digits.",
     "data": "List and fetch the public data sets of the studies; write a table to try things on.",
-    "demo": "A tour in ten seconds, offline.",
+    "demo": "A tour, offline, that writes one page with figures.",
     "ledger": "Create, show and export the book of a data set.",
     "release": "Release a private statistic of a file, paid from a book.",
     "risk": "What a table gives away: identifiers, uniques, k, l, t, and a private way out.",

@@ -1,4 +1,4 @@
-"""`bruit demo`: a tour in ten seconds, offline."""
+"""`bruit demo`: a tour, offline."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bruit.apps import plots
 from bruit.apps.cli.output import json_option, print_json, progress, show, table
 from bruit.apps.studies import tour
 from bruit.apps.studies.tour import Tour
+from bruit.apps.studies.tour_page import written
 
 EXAMPLE = "Example: bruit demo; bruit demo --seed 1 --json"
 WIDTH = 78
@@ -25,22 +26,23 @@ WIDTH = 78
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("bruit-demo"),
     show_default=True,
-    help="Where the figure goes.",
+    help="Where the page and its figures go.",
 )
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
 @json_option
 def command(*, folder: Path, seed: int | None, as_json: bool) -> None:
-    """A tour in ten seconds, offline: a sensitive survey, what ε means, a paid count, an audit, a word."""
+    """A tour, offline: a survey, what ε means, what a table gives away, paid deciles, a model, audits, a word."""
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("Touring", quiet=as_json) as on_progress:
         seen = tour.run(rng=rng, on_progress=on_progress)
-        figure = drawn(seen, folder) if plots.available() else None
+        page = written(seen, folder)
     if as_json:
-        print_json({**seen.to_json(), "figure": None if figure is None else str(figure)})
+        print_json({**seen.to_json(), "page": str(page)})
         return
-    for number, (title, *parts) in enumerate((survey(seen), beliefs(seen), count(seen), audits(seen), word(seen)), 1):
+    stops = (survey(seen), beliefs(seen), gives(seen), deciles(seen), audits(seen), word(seen))
+    for number, (title, *parts) in enumerate(stops, 1):
         show(f"\n[bold cyan]{number}. {title}[/bold cyan]", *parts)
-    show(Panel(closing(figure), width=WIDTH, border_style="cyan"))
+    show(Panel(closing(page), width=WIDTH, border_style="cyan"))
 
 
 Stop = tuple[str | Table, ...]
@@ -78,13 +80,27 @@ def beliefs(seen: Tour) -> Stop:
     )
 
 
-def count(seen: Tour) -> Stop:
-    """The paid count, for a person."""
-    found = seen.count
+def gives(seen: Tour) -> Stop:
+    """What the raw table gives away, for a person."""
+    found = seen.gives
     return (
-        "A count, paid from a book",
-        f"A curator who holds the answers says how many said yes: [green]{found.value}[/green], "
-        f"from {found.low:.0f} to {found.high:.0f} (truth {found.truth}).",
+        "Why not just leave out the names?",
+        f"Of {found.rows} women, [red]{found.uniques}[/red] are alone with their {', '.join(found.columns)}; whoever "
+        f"knows these of somebody finds her answer for certain in [red]{found.certain}[/red] cases.",
+    )
+
+
+def deciles(seen: Tour) -> Stop:
+    """The paid deciles, for a person."""
+    found = seen.deciles
+    rows = [
+        (f"{10 * number} %", f"{value:.0f}", f"{truth:.0f}")
+        for number, (value, truth) in enumerate(zip(found.value, found.truth, strict=True), 1)
+    ]
+    return (
+        "Nine deciles, paid from a book",
+        f"A curator releases the deciles of the incomes of {found.people} invented people:",
+        table("", ["decile", "released", "in the table"], rows),
         f"[dim]{found.guarantee}[/dim]",
         f"The book held ε = {found.spent + found.remaining:g} and has {found.remaining:g} left. Asked again, it says:",
         f"[yellow]{escape(found.refusal)}[/yellow]",
@@ -109,35 +125,19 @@ def word(seen: Tour) -> Stop:
     """The word across the channel, for a person."""
     found = seen.word
     return (
-        "A word across the same channel",
-        f"The coin of the survey is also a bad telephone line: it carries {found.capacity:.3f} bits a send. The word "
-        f"[bold]{found.text}[/bold] arrives as [red]{escape(found.once)}[/red]. With each bit sent {found.copies} times"
-        f" ({found.flipped} of {found.sent} are flipped on the way) a vote reads [green]{found.repeated}[/green]. A "
-        f"person asked {found.copies} times would be read as well: that is ε = {found.epsilon:g}; so a book adds up.",
+        "A word across the same kind of channel",
+        f"Randomised response over {tour.LETTERS} letters at ε = {found.epsilon:g} is a line that garbles one letter "
+        f"in twenty ({found.wrong} of {found.sent} here). A Reed–Solomon code mends them:",
+        f"  [red]{escape(found.received)}[/red]",
+        f"  [green]{escape(found.read)}[/green]",
     )
 
 
-def closing(figure: Path | None) -> str:
+def closing(page: Path) -> str:
     """Where to go from here."""
-    saved = f"The survey as a figure: {figure}" if figure else "For figures: pip install 'bruit[plot]'"
-    return escape(saved) + "\n" + "Next: bruit belief · bruit audit --small · bruit study · bruit --help"
-
-
-def drawn(seen: Tour, folder: Path) -> Path:
-    """The survey as a figure."""
-    found = seen.survey
-    groups = [
-        plots.Bars("truth", [1 - found.truth, found.truth]),
-        plots.Bars("reports received", [1 - found.received, found.received]),
-        plots.Bars(
-            "estimate, 95 % interval",
-            [1 - found.estimate, found.estimate],
-            [1 - found.high, found.low],
-            [1 - found.low, found.high],
-        ),
-    ]
-    title = f"Had an affair? Randomised response, ε = {tour.EPSILON:g}"
-    return plots.bars(folder / "survey.png", list(tour.ANSWERS), groups, title=title, y="share of the answers")
+    figures = "" if plots.available() else "For figures: pip install 'bruit[plot]'\n"
+    saved = f"All of it on one page: {page}\n{figures}"
+    return escape(saved) + "Next: bruit data example · bruit serve · bruit study · bruit --help"
 
 
 def _bars(rows: list[tuple[str, float, str, str]]) -> Table:

@@ -9,23 +9,32 @@ from typing import Any
 import numpy as np
 import polars
 
-from bruit import central, codes, tables
+from bruit import anonymity, central, codes, tables
 from bruit.apps import data
 from bruit.apps.studies import audits, local_audits
 from bruit.apps.studies.audit_case import Case
+from bruit.central import DECILES
 from bruit.errors import BudgetExceeded
 from bruit.ledger import Ledger
 from bruit.local import KRR
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Covers, Release
+from bruit.privacy import ADD_OR_REMOVE_ONE, Covers, Release
 from bruit.privacy.belief import belief
 
 EPSILON = 1.0
 BOOK = 1.0
 PRICE = 0.6
 ANSWERS = ("no", "yes")
-TEXT = "bruit"
-COPIES = 75
-"""Times each bit is sent: a vote of so many is wrong for one word of five letters in ten thousand."""
+KNOWN = ("age", "yrs_married", "children", "religious", "educ", "occupation")
+"""What a neighbour knows of somebody."""
+
+HIGHEST = 200_000
+TEXT = "Noise you add to protect people, and noise you remove to hear the truth."
+LETTERS = 256
+LETTER_EPSILON = 8.5
+"""Randomised response over 256 letters then changes one in twenty."""
+
+CHECKS = 64
+"""Letters that the code adds: 32 wrong ones are mended, and 13 are expected of 255."""
 
 PRIORS = (0.1, 0.32, 0.5, 0.9)
 SAMPLES = 200_000
@@ -47,14 +56,24 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class Count:
-    """A paid count, and what the book says to the next question."""
+class Gives:
+    """What the raw table of the survey would give away."""
 
-    question: str
-    truth: int
-    value: int
-    low: float
-    high: float
+    columns: list[str]
+    rows: int
+    uniques: int
+    smallest: int
+    certain: int
+    linked: float
+
+
+@dataclass(frozen=True)
+class Deciles:
+    """Nine deciles paid from a book, and what the book says to the next question."""
+
+    people: int
+    truth: list[float]
+    value: list[float]
     guarantee: str
     spent: float
     remaining: float
@@ -63,13 +82,12 @@ class Count:
 
 @dataclass(frozen=True)
 class Word:
-    """A text across the channel of the survey, once and with each bit repeated."""
+    """A text across a channel on letters, as it arrives and as a code reads it."""
 
     text: str
-    once: str
-    repeated: str
-    copies: int
-    flipped: int
+    received: str
+    read: str
+    wrong: int
     sent: int
     capacity: float
     epsilon: float
@@ -81,7 +99,8 @@ class Tour:
 
     survey: Survey
     beliefs: list[dict[str, float]]
-    count: Count
+    gives: Gives
+    deciles: Deciles
     audits: list[dict[str, Any]]
     caught: dict[str, Any]
     word: Word
@@ -98,10 +117,11 @@ def run(*, rng: np.random.Generator | None = None, on_progress: Callable[[int, i
     stops: dict[str, Callable[[], Any]] = {
         "survey": lambda: survey(protocol, answers, rng),
         "beliefs": lambda: [asdict(belief(prior, EPSILON)) for prior in PRIORS],
-        "count": lambda: count(answers, rng),
+        "gives": lambda: gives(rng),
+        "deciles": lambda: deciles(rng),
         "audits": lambda: audited(protocol, rng),
         "caught": lambda: caught(rng),
-        "word": lambda: word(protocol, rng),
+        "word": lambda: word(rng),
     }
     seen: dict[str, Any] = {}
     for name, stop in stops.items():
@@ -124,23 +144,27 @@ def survey(protocol: KRR, answers: polars.Series, rng: np.random.Generator | Non
     return Survey(len(answers), 1 - keep, truth, received, float(release.value[1]), low[1], high[1], 0.95, guarantee)
 
 
-def count(answers: polars.Series, rng: np.random.Generator | None) -> Count:
-    """The same question to a trusted curator: a count paid from a book, and a second one that the book refuses."""
-    book = Ledger("affairs", epsilon=BOOK, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
-    table = tables.read(polars.DataFrame({"answer": answers}), person=EACH_ROW)
-    column = table["answer"].among(["yes"], drop_others=True)
-    release = central.count(column, budget=book.budget(epsilon=PRICE), rng=rng)
+def gives(rng: np.random.Generator | None) -> Gives:
+    """Who could be found in the raw answers by what a neighbour knows."""
+    found = anonymity.risk(data.fair().with_columns(polars.col("unfaithful").cast(str)), KNOWN, "unfaithful", rng=rng)
+    linked = found.linkage.right / found.linkage.known
+    return Gives(list(KNOWN), found.rows, found.uniques, found.k, found.sensitive[0].certain, linked)
+
+
+def deciles(rng: np.random.Generator | None) -> Deciles:
+    """Nine deciles of a payroll, paid from a book, and one more question that the book refuses."""
+    payroll = data.people()
+    book = Ledger("payroll", epsilon=BOOK, neighbours=ADD_OR_REMOVE_ONE, person="id")
+    incomes = tables.read(payroll, person="id").limit(rows=1)["income"].within(0, HIGHEST, grid=100)
+    release = central.quantiles(incomes, DECILES, budget=book.budget(epsilon=PRICE), rng=rng)
     try:
-        central.count(column, budget=book.budget(epsilon=PRICE), rng=rng)
+        central.quantiles(incomes, DECILES, budget=book.budget(epsilon=PRICE), rng=rng)
         refusal = ""
     except BudgetExceeded as error:
         refusal = str(error)
-    low, high = _ends(release)
+    truth = np.quantile(payroll["income"].to_numpy(), [float(share) for share in DECILES]).tolist()
     spent, left = float(book.spent.epsilon), float(book.remaining.epsilon)
-    truth = int((answers == "yes").sum())
-    return Count(
-        "How many said yes?", truth, release.value, low[0], high[0], str(release.guarantee), spent, left, refusal
-    )
+    return Deciles(payroll.height, truth, release.value.tolist(), str(release.guarantee), spent, left, refusal)
 
 
 def audited(protocol: KRR, rng: np.random.Generator | None) -> list[dict[str, Any]]:
@@ -155,21 +179,21 @@ def caught(rng: np.random.Generator | None) -> dict[str, Any]:
     return audits.run(_sized([faulty]), rng=rng)[0].to_json()
 
 
-def word(protocol: KRR, rng: np.random.Generator | None) -> Word:
-    """A text in bits through the very channel of the survey: alone, and with a code that fights the noise."""
-    bits = np.unpackbits(np.frombuffer(TEXT.encode(), np.uint8)).astype(np.int64)
-    code = codes.Repetition(COPIES, len(bits))
-    sent = code.encode(bits)
-    noisy = protocol.channel.transmit(sent, rng=rng)
+def word(rng: np.random.Generator | None) -> Word:
+    """A text in letters through randomised response with 256 answers, and through a code that mends it."""
+    channel = KRR(LETTERS, epsilon=LETTER_EPSILON).channel
+    code = codes.ReedSolomon(LETTERS - 1, LETTERS - 1 - CHECKS)
+    sent = code.encode(TEXT.encode().ljust(code.k))
+    received = channel.transmit(sent, rng=rng)
+    decoded = code.decode(received)
     return Word(
         text=TEXT,
-        once=_text(noisy[::COPIES]),
-        repeated=_text(code.decode(noisy).message),
-        copies=COPIES,
-        flipped=int((noisy != sent).sum()),
+        received=_text(received[: len(TEXT)]),
+        read=_text(decoded.message[: len(TEXT)]),
+        wrong=int((received != sent).sum()),
         sent=len(sent),
-        capacity=protocol.channel.capacity(),
-        epsilon=COPIES * EPSILON,
+        capacity=channel.capacity(),
+        epsilon=LETTER_EPSILON,
     )
 
 
@@ -182,7 +206,9 @@ def _ends(release: Release[Any]) -> tuple[list[float], list[float]]:
     return np.atleast_1d(release.interval.low).tolist(), np.atleast_1d(release.interval.high).tolist()
 
 
-def _text(bits: Any) -> str:
-    """The bits as letters; what is no printable letter is shown as a dot."""
-    letters = np.packbits(np.asarray(bits, np.uint8)).tobytes().decode("latin-1")
-    return "".join(letter if letter.isprintable() and not letter.isspace() else "·" for letter in letters)
+def _text(letters: Any) -> str:
+    """Numbers as letters; what is no printable letter is shown as a dot."""
+    told = np.asarray(letters, np.uint8).tobytes().decode("latin-1")
+    return "".join(
+        letter if letter == " " or (letter.isprintable() and not letter.isspace()) else "·" for letter in told
+    )
