@@ -90,6 +90,11 @@ class Question:
         """Whether a person is exchanged for another, so that two people's rows move at once."""
         return self.neighbours is REPLACE_ONE
 
+    @property
+    def people(self) -> int:
+        """How many rows a neighbour differs in: those of one person, and of another where people are exchanged."""
+        return self.rows * (2 if self.exchanged else 1)
+
     def pay(self, loss: Loss | None, *, assumes: Iterable[Assumption] = ()) -> Records:
         """Commits the charge, sets `guarantee_`, and only then reads the rows."""
         source, guarantee = self._paid(loss, assumes)

@@ -1,0 +1,192 @@
+"""Private logistic regression by a few noisy Newton steps, with intervals that know the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+
+from bruit.learning._asking import whole
+from bruit.learning._design import STEPS, Design
+from bruit.learning._estimator import PrivateEstimator, Question, Records
+from bruit.learning._moments import with_ones
+from bruit.learning._newton import EACH, Step, first_steps, newton_steps, step_entries
+from bruit.learning._noise import VectorNoise, all_of, vector_noise
+from bruit.privacy import Covers, Interval
+
+Floats = NDArray[np.float64]
+CURVED = 0.025
+"""The curvature a row is taken to add in its flattest direction, for choosing how often to look."""
+
+MOST_ROUNDS = 4
+EXACT_ROUNDS = 100
+
+
+class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+    """Logistic regression, one class against the others, by noisy Newton steps from zero.
+
+    Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
+    one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
+    curvature, where it is large. Intervals come from the last whole Newton step; after one round there are none.
+    """
+
+    def __init__(
+        self,
+        *,
+        domain: Any = None,
+        classes: Any = None,
+        size: Any = None,
+        rows_per_person: int = 1,
+        rounds: Any = None,
+        confidence: float = 0.95,
+        budget: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.domain = domain
+        self.classes = classes
+        self.size = size
+        self.rows_per_person = rows_per_person
+        self.rounds = rounds
+        self.confidence = confidence
+        self.budget = budget
+        self.random_state = random_state
+
+    _design: Design | None
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> LogisticRegression:
+        """Fits the coefficients; `groups` says whose row each is where people have several."""
+        question = self._ask(X, y, groups=groups)
+        if question.price is None or question.domains is None or question.classes is None:
+            return self._fit_exactly(question, question.pay(None))
+        self._design = Design(question.domains)
+        plan = _Plan(question, columns=self._design.columns + 1, rounds=self.rounds)
+        rounds, noises = plan.chosen()
+        records = question.pay(all_of(*((noise, max(rounds, 1)) for noise in noises)))
+        rows = with_ones(self._design.integers(records.values))
+        labels = _labels(records)
+        at, steps = np.zeros((len(labels), rows.shape[1])), []
+        if rounds == 0:
+            steps = first_steps(rows, labels, (noises[0], noises[1]), size=question.size or 1, rng=records.rng)
+        for _ in range(rounds):
+            steps = newton_steps(rows, labels, at, noises[0], size=question.size, rng=records.rng)
+            at = np.array([step.shrunk() for step in steps])
+        return self._solved(self._design, records, steps, trusted=rounds > 1)
+
+    def _solved(self, design: Design, records: Records, steps: list[Step], *, trusted: bool) -> LogisticRegression:
+        """Coefficients and intervals in the units of the columns."""
+        shrunk = np.array([step.shrunk() for step in steps])
+        whole_steps = [step.unshrunk() for step in steps]
+        middle = np.array([theta[1:] for theta, _ in whole_steps]) / design.widths
+        spread = np.array([np.sqrt(np.diag(covariance)[1:]) for _, covariance in whole_steps]) / design.widths
+        reach = stats.norm.ppf((1 + self.confidence) / 2) * (spread if trusted else np.full_like(spread, np.inf))
+        self.classes_ = records.classes
+        self.coef_ = shrunk[:, 1:] / design.widths
+        self.intercept_ = shrunk[:, 0] - self.coef_ @ design.centres
+        self.coef_interval_ = Interval(middle - reach, middle + reach, self.confidence, Covers.POPULATION)
+        return self
+
+    def _fit_exactly(self, question: Question, records: Records) -> LogisticRegression:
+        """Newton's method to its end, with the weak prior of the private one on columns scaled by their spread."""
+        self._design = None if question.domains is None else Design(question.domains)
+        columns = self._columns(records.values)
+        centre, width = columns.mean(axis=0), columns.std(axis=0)
+        width = np.where(width > 0, width, 1.0)
+        rows = np.column_stack([np.ones(len(columns)), (columns - centre) / width])
+        found = [_maximum(rows, label) for label in _labels(records)]
+        theta = np.array([each for each, _ in found])
+        spread = np.array([np.sqrt(np.diag(covariance)[1:]) for _, covariance in found]) / width
+        self.classes_ = records.classes
+        self.coef_ = theta[:, 1:] / width
+        self.intercept_ = theta[:, 0] - self.coef_ @ centre
+        reach = stats.norm.ppf((1 + self.confidence) / 2) * spread
+        self.coef_interval_ = Interval(self.coef_ - reach, self.coef_ + reach, self.confidence, Covers.POPULATION)
+        return self
+
+    def _columns(self, values: NDArray[Any]) -> Floats:
+        if self._design is None:
+            return np.asarray(values, np.float64)
+        return np.asarray(self._design.centres + self._design.widths * self._design.integers(values) / STEPS)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The log-odds of the second class, or of each class against the others; post-processing of the fit."""
+        found = np.asarray(self._columns(self._encode(X)) @ self.coef_.T + self.intercept_)
+        return found[:, 0] if found.shape[1] == 1 else found
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class; post-processing of the fit, it costs nothing."""
+        odds = expit(self.decision_function(X))
+        if odds.ndim == 1:
+            return np.column_stack([1 - odds, odds])
+        return np.asarray((odds + 1e-300) / (odds + 1e-300).sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How many rounds a budget buys, from what is public."""
+
+    question: Question
+    columns: int
+    rounds: Any
+
+    @property
+    def models(self) -> int:
+        """One model for two classes, else one a class."""
+        classes = 0 if self.question.classes is None else len(self.question.classes)
+        return 1 if classes == 2 else classes
+
+    def chosen(self) -> tuple[int, list[VectorNoise]]:
+        """The rounds and their noise; 0 is one round that looks at class counts and sums of columns only."""
+        if self.rounds is not None or self.question.size is None:
+            rounds = MOST_ROUNDS if self.rounds is None else whole(self.rounds, "rounds")
+            return rounds, [self._noise(step_entries(self.columns, self.models), times=rounds)]
+        for rounds in range(MOST_ROUNDS, 0, -1):
+            noise = self._noise(step_entries(self.columns, self.models), times=rounds)
+            drowned = noise.deviation / EACH / 4 * np.sqrt(self.columns) / (CURVED * self.question.size)
+            if drowned < (0.3 if rounds > 1 else 1.0):
+                return rounds, [noise]
+        share = self._share(self.question.size)
+        slopes = (self.models + 1) * (self.columns - 1)
+        return 0, [self._noise(self.models, share=share), self._noise(slopes, share=1 - share)]
+
+    def _share(self, size: int) -> Fraction:
+        """What the class counts are given: as much as it takes to tell which class is larger, within bounds."""
+        assert self.question.price is not None
+        wanted = Fraction(15 * self.models * self.question.rows, size) / self.question.price.epsilon
+        return min(max(wanted, Fraction(1, 10)), Fraction(1, 2))
+
+    def _noise(self, entries: int, *, share: Fraction = Fraction(1), times: int = 1) -> VectorNoise:
+        assert self.question.price is not None
+        people = self.question.people
+        return vector_noise(self.question.price, entries=entries, each=EACH, people=people, share=share, times=times)
+
+
+def _labels(records: Records) -> NDArray[np.bool_]:
+    """For each model, which rows are of its class: the second of two, or each of several."""
+    if len(records.classes) == 2:
+        return np.asarray(records.target[None] == 1)
+    return np.asarray(records.target[None] == np.arange(len(records.classes))[:, None])
+
+
+def _maximum(rows: Floats, label: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """The penalised maximum likelihood and the inverse of its curvature."""
+    theta: Floats = np.zeros(rows.shape[1])
+    ridge = np.eye(rows.shape[1]) / 100
+    ridge[0, 0] = 1e-9
+    for _ in range(EXACT_ROUNDS):
+        share = expit(rows @ theta)
+        curvature = (rows * (share * (1 - share))[:, None]).T @ rows + ridge
+        move = np.linalg.solve(curvature, rows.T @ (label - share) - ridge @ theta)
+        theta = np.asarray(theta + move / max(1.0, float(np.abs(move).max())))
+        if np.abs(move).max() < 1e-10:
+            break
+    return theta, np.asarray(np.linalg.inv(curvature), np.float64)
