@@ -56,7 +56,7 @@ def command(*, database: str, host: str, port: int, key: str | None, as_json: bo
 def _serve(settings: Any, listening: socket.socket) -> None:
     import uvicorn
 
-    application: Any = import_module("bruit.apps.web").application(settings)
+    application: Any = import_module("bruit.apps.web.application").application(settings)
     # No access log: addresses of pages hold secret links. Errors are logged by the application, in its own words.
     config = uvicorn.Config(
         application, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=3

@@ -1,7 +1,9 @@
-"""The web application: polls whose answers never leave the browser, and pages over everything that bruit computes."""
+"""The web application: polls whose answers never leave the browser, and pages over everything that bruit computes.
 
-from bruit.apps.web.application import application
-from bruit.apps.web.part import Part
-from bruit.apps.web.settings import Settings
+`bruit.apps.web.application` needs the extra `web`; a client that answers a poll does not.
+"""
 
-__all__ = ["Part", "Settings", "application"]
+from bruit.apps.web.client import NotDelivered, PollClient, Sealed
+from bruit.apps.web.wire import Wire
+
+__all__ = ["NotDelivered", "PollClient", "Sealed", "Wire"]

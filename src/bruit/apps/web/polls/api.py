@@ -15,7 +15,7 @@ from bruit.apps.web.polls.collector import Collector, LivePoll
 from bruit.apps.web.polls.making import publish
 from bruit.apps.web.polls.question import Question
 
-MOST_IN_ONE_REQUEST: Final = 1000
+MOST_IN_ONE_REQUEST: Final = 500
 Identity = Annotated[str, Path(pattern="^[a-z2-9]{10}$", description="The ten letters and digits of a poll's link.")]
 TOKEN: Final = r"^[0-9a-f]{32}$"
 
@@ -157,7 +157,7 @@ _KNOWN: Final = b'{"accepted":true,"counted":false}'
 
 @router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 409, 413, 422, 503))
 async def send_many(request: Request, identity: Identity, body: Reports) -> AllAccepted:
-    """Send up to a thousand noised reports, such as a device collected while it was offline."""
+    """Send up to five hundred noised reports, such as a device collected while it was offline."""
     poll = await collector_of(request).poll(identity)
     given = [(one.token, one.round, _plain(one.report)) for one in body.reports]
     counted = await collector_of(request).submit(poll, given)

@@ -12,7 +12,7 @@ from fastapi import HTTPException
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.broadcast import Broadcast
 from bruit.apps.web.polls.question import Question, from_definition
-from bruit.apps.web.polls.wire import Wire
+from bruit.apps.web.wire import Wire
 from bruit.errors import StorageError
 from bruit.storage.reports import Counts, Key, NewReport, ReportStore, StoredPoll
 

@@ -16,7 +16,7 @@ _CODE = '''"""Reproduces the estimate of a poll from its noised reports: python 
 import csv
 import sys
 
-from bruit.apps.web.polls.wire import Wire
+from bruit.apps.web import Wire
 from bruit.local import {imports}
 
 QUESTION = {question}

@@ -16,8 +16,8 @@ from bruit.apps.web.polls.api import Identity, collector_of, described
 from bruit.apps.web.polls.collector import LivePoll
 from bruit.apps.web.polls.making import publish
 from bruit.apps.web.polls.question import protocol
-from bruit.apps.web.polls.wire import Wire
 from bruit.apps.web.rendering import environment, page
+from bruit.apps.web.wire import Wire
 
 router = APIRouter(include_in_schema=False)
 short = APIRouter(include_in_schema=False)

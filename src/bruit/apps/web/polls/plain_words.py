@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from bruit.apps.web.polls.question import Question
-from bruit.apps.web.polls.wire import Wire
+from bruit.apps.web.wire import Wire
 from bruit.local import KRR, OUE, LongitudinalKRR, OneBitMean, Rappor, Warner
 from bruit.local.longitudinal import LongitudinalOUE
 from bruit.privacy import belief, exactly

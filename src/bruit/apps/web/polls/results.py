@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from bruit.apps.web.polls.question import Question
-from bruit.apps.web.polls.wire import Wire
+from bruit.apps.web.wire import Wire
 from bruit.errors import InvalidArgument
 from bruit.local import FrequencyProtocol, OneBitMean, Rappor, Tally, decode, detection_limit
 from bruit.local.rappor import RapporTally
