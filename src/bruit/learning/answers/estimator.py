@@ -52,7 +52,7 @@ class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         values = self._places(X)
         check_consistent_length(values, y)
         self.classes_ = np.sort(self.questionnaire.labels)
-        labels, known = encode_classes(as_array(y), self.questionnaire.labels)
+        labels, known = _encode_labels(as_array(y), self.questionnaire.labels)
         known &= self._possible(values)
         self.n_features_in_ = values.shape[1]
         return Reports(values[known], labels[known], self.questionnaire)
@@ -76,3 +76,12 @@ class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _possible(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
         sizes = [channel.size for channel in self.questionnaire.channels]
         return np.asarray(((values >= 0) & (values < sizes)).all(axis=1))
+
+
+def _encode_labels(values: NDArray[Any], labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The place of each label, and which rows have one of them; arrays of texts are looked up at once."""
+    if values.dtype.kind != "U" or labels.dtype.kind != "U":
+        return encode_classes(values, labels)
+    order = np.argsort(labels)
+    found = order[np.clip(np.searchsorted(labels[order], values), 0, len(labels) - 1)]
+    return found.astype(np.int64), np.asarray(labels[found] == values)

@@ -36,11 +36,11 @@ class RandomisedForest(AnswersEstimator):
         reports = self._reports(X, y)
         if len(reports.labels) == 0:
             raise InvalidArgument("a forest needs at least one report that can have been sent")
-        labels = self.questionnaire.labels[reports.labels]
         forest = RandomForestClassifier(self.n_estimators, random_state=self.random_state)
-        self._forest = forest.fit(reports.values.astype(np.float32), labels)
+        self._forest = forest.fit(reports.values.astype(np.float32), reports.labels)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label that most trees tell."""
-        return np.asarray(self._forest.predict(self._asked(X).astype(np.float32)))
+        places = self._forest.predict(self._asked(X).astype(np.float32))
+        return np.asarray(self.questionnaire.labels[places])
