@@ -2,15 +2,17 @@
 
 from bruit.apps.steward.code import python_of
 from bruit.apps.steward.preview import left_in, preview
-from bruit.apps.steward.question import NAMED, STATISTICS, Question, opened, price_of
+from bruit.apps.steward.question import NAMED, SIZES, STATISTICS, Question, limited, opened, price_of
 from bruit.apps.steward.risk_sections import Section, sections
 
 __all__ = [
     "NAMED",
+    "SIZES",
     "STATISTICS",
     "Question",
     "Section",
     "left_in",
+    "limited",
     "opened",
     "preview",
     "price_of",

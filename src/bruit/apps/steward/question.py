@@ -151,7 +151,11 @@ def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
 
 def opened(path: str, person: str, rows: int | None, groups: int | None) -> Table:
     """The table of a file, with the stated bounds on what one person can change."""
-    table = tables.read(path, person=person)
+    return limited(tables.read(path, person=person), rows, groups)
+
+
+def limited(table: Table, rows: int | None, groups: int | None) -> Table:
+    """The table with the stated bounds on what one person can change; without any, as it is."""
     if rows is None:
         if groups is not None:
             raise InvalidArgument("groups also needs rows: how many rows of one person count in each group")

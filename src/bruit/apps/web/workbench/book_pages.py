@@ -1,0 +1,135 @@
+"""The books, their statements, and the releases that stand in them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastapi import HTTPException, Request
+from starlette.responses import RedirectResponse, Response
+
+from bruit.apps.web.rendering import page
+from bruit.apps.web.workbench import room
+from bruit.apps.web.workbench.downloads import KINDS, files_of, promise
+from bruit.apps.web.workbench.room import router
+from bruit.apps.web.workbench.table_pages import Form
+from bruit.apps.web.workbench.uncertainty import uncertainty
+from bruit.errors import BruitError, StorageError
+from bruit.ledger import Entry, Ledger, statement
+from bruit.ledger import page as statement_page
+from bruit.privacy import EACH_ROW, Neighbours
+
+OFFERED = (
+    (Neighbours.ADD_OR_REMOVE_ONE.value, "One person more or less: whether somebody is in the table at all"),
+    (Neighbours.REPLACE_ONE.value, "One person replaced by another: the size of the table is known"),
+)
+MOST_SHOWN = 100
+
+
+@router.get("/new-book")
+def new_book(request: Request, person: str = "") -> Response:
+    """The form of a new book, empty but for whose rows they are where a table's page led here."""
+    return _form(request, {"person": person})
+
+
+@router.post("/new-book")
+def create(request: Request, form: Form) -> Response:
+    """Opens a book on the stated terms."""
+    stated = {name: text.strip() for name, text in form.items()}
+    try:
+        book = Ledger(stated.get("name", ""), **_terms(stated), store=room.store(request))
+    except StorageError:
+        raise
+    except BruitError as error:
+        return _form(request, stated, refused=str(error), status=400)
+    return RedirectResponse(room.address("book", name=book.name), 303)
+
+
+@router.get("/book")
+def show(request: Request, name: str) -> Response:
+    """A book: its promise, what is left, every charge."""
+    book = room.book(request, name)
+    return page(request, "workbench/book.html", book=book, told=statement(book), address=room.address)
+
+
+@router.get("/book/statement")
+def download_statement(request: Request, name: str, kind: str) -> Response:
+    """The statement of a book as JSON or as a page of its own."""
+    told = statement(room.book(request, name))
+    if kind == "html":
+        return _file(statement_page(told).encode(), "statement.html", "text/html; charset=utf-8")
+    return _file(json.dumps(told, ensure_ascii=False, indent=2).encode(), "statement.json", KINDS["json"])
+
+
+@router.get("/release")
+def release(request: Request, book: str, number: int) -> Response:
+    """A release: its values, its two uncertainties, its guarantee and the Python that made it."""
+    ledger, line, recipe = _found(request, book, number)
+    frame = line.release.frame()
+    rows = 1 if recipe is None else recipe.asked.rows or 1
+    apart = uncertainty(line.release, None if recipe is None else recipe.asked.question, rows=rows)
+    return page(
+        request,
+        "workbench/release.html",
+        book=ledger,
+        line=line,
+        heads=frame.columns,
+        rows=[[_shown(cell) for cell in row] for row in frame.head(MOST_SHOWN).iter_rows()],
+        more=max(len(frame) - MOST_SHOWN, 0),
+        apart=apart,
+        figure=json.dumps(apart.to_json(), ensure_ascii=False),
+        recipe=recipe,
+        promise=promise(ledger, line, line.release).splitlines(),
+        address=room.address,
+    )
+
+
+@router.get("/release/file")
+def download(request: Request, book: str, number: int, kind: str) -> Response:
+    """One of the files of a release."""
+    ledger, line, recipe = _found(request, book, number)
+    files = files_of(ledger, line, line.release, recipe)
+    if kind not in files:
+        raise HTTPException(404, "There is no such file of this release.")
+    return _file(files[kind], f"release-{number}.{kind}", KINDS[kind])
+
+
+def _found(request: Request, book: str, number: int) -> tuple[Ledger, Any, Any]:
+    ledger = room.book(request, book)
+    line: Entry | None = next((one for one in ledger.entries if one.number == number), None)
+    if line is None or line.release is None:
+        raise HTTPException(404, "No release stands at this place of the book.")
+    return ledger, line, room.recipes(request).find(book, number)
+
+
+def _terms(stated: dict[str, str]) -> dict[str, Any]:
+    """The terms as they were stated; the ledger says what is wrong with them."""
+    kind, _, order = stated.get("by", "").partition(":")
+    chosen = [each for each in Neighbours if each.value == stated.get("neighbours")]
+    return {
+        "epsilon": stated.get("epsilon", ""),
+        "delta": stated.get("delta") or 0,
+        "neighbours": chosen[0] if chosen else None,
+        "person": stated.get("person", ""),
+        "by": (kind, order) if order else kind,
+    }
+
+
+def _form(request: Request, form: dict[str, str], *, refused: str = "", status: int = 200) -> Response:
+    return page(
+        request,
+        "workbench/new_book.html",
+        status=status,
+        form=form,
+        refused=refused,
+        neighbours=OFFERED,
+        each_row=EACH_ROW,
+    )
+
+
+def _shown(cell: object) -> object:
+    return f"{cell:.10g}" if isinstance(cell, float) else cell
+
+
+def _file(content: bytes, name: str, kind: str) -> Response:
+    return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
