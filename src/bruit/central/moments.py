@@ -67,7 +67,7 @@ def mean(
 ) -> Release[float]:
     """The mean of a column: a noisy sum around the middle of its bounds over `size`, or over a paid noisy count."""
     price = require_price(budget, column.table, "central.mean")
-    return _Moments(column, price, size, confidence, powers=(1,), what="central.mean").release(rng)
+    return Moments(column, price, size, confidence, powers=(1,), what="central.mean").release(rng)
 
 
 def variance(
@@ -80,11 +80,11 @@ def variance(
 ) -> Release[float]:
     """The variance of a column, from noisy sums of first and second powers around the middle of its bounds."""
     price = require_price(budget, column.table, "central.variance")
-    return _Moments(column, price, size, confidence, powers=(1, 2), what="central.variance").release(rng)
+    return Moments(column, price, size, confidence, powers=(1, 2), what="central.variance").release(rng)
 
 
 @dataclass(frozen=True)
-class _Moments:
+class Moments:
     """Noisy sums of powers over a size, stated or paid; everything is in steps of the grid until the end."""
 
     column: Column
@@ -123,12 +123,9 @@ class _Moments:
         every: Loss = losses[0] if len(losses) == 1 else composed((loss, 1) for loss in losses)
         assumes = () if self.size is None else (Assumption.PUBLIC_SIZE,)
         charge, source = pay(self.price, every, what=self.what, rng=rng, assumes=assumes)
-        exact = [total(self.column, around=self.middle, power=power) for power in self.powers]
-        if self.size is None:
-            exact.append(exact_count(self.column))
-        noisy = [value + int(draw(loss, 1, rng=source)[0]) for value, loss in zip(exact, losses, strict=True)]
+        noisy = [one for (one,) in self.noisy_sums(1, source)]
         widths = [half_width(loss, 1 - (1 - self.confidence) / len(losses)) for loss in losses]
-        value, low, high, noise = self._combined(noisy, widths)
+        value, low, high, noise = self.combined(noisy, widths)
         release = Release(
             value=value,
             guarantee=charge.guarantee,
@@ -140,10 +137,21 @@ class _Moments:
         )
         return charge.finish(release)
 
+    def noisy_sums(self, draws: int, rng: np.random.Generator) -> list[list[int]]:
+        """So many independent draws of each noisy sum, and of the noisy count where the size is paid for.
+
+        The caller has paid for them, once for each draw.
+        """
+        exact = [total(self.column, around=self.middle, power=power) for power in self.powers]
+        if self.size is None:
+            exact.append(exact_count(self.column))
+        noises = [draw(loss, draws, rng=rng).tolist() for loss in self.losses]
+        return [[value + noise for noise in drawn] for value, drawn in zip(exact, noises, strict=True)]
+
     def _details(self, noisy: list[int]) -> dict[str, Any]:
         return {"size": self.size if self.size is not None else noisy[-1], "size_is_public": self.size is not None}
 
-    def _combined(self, noisy: list[int], widths: list[int]) -> tuple[float, float, float, float]:
+    def combined(self, noisy: list[int], widths: list[int]) -> tuple[float, float, float, float]:
         """The value, bounds that hold whenever every noisy number is within its own width, and half their distance."""
         middle = max(noisy[-1], 1) if self.size is None else self.size
         sizes = [middle] if self.size is not None else [max(middle - widths[-1], 1), middle + widths[-1]]

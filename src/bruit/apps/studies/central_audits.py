@@ -49,7 +49,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
     yield Case("central.histogram", neighbours, words, _histograms(neighbours), _once(central.histogram, neighbours))
     far = _pair(neighbours, [0, 0, 2], instead=-2, declare=lambda column: column)
     once = _once(central.bounds, neighbours, epsilon=SHARP, **SEARCH)
-    yield Case("central.bounds", neighbours, far, _bounds(neighbours), once, claimed=SHARP, small=5_000, full=100_000)
+    yield Case("central.bounds", neighbours, far, _bounds(neighbours), once, claimed=SHARP, small=5_000)
     ends = _pair(neighbours, [10, 10, 10], instead=0, declare=_to_ten)
     yield Case("central.sum", neighbours, ends, _sums(neighbours), _once(central.sum, neighbours))
     middle = _pair(neighbours, [5, 0, 10], instead=0, declare=_to_ten)
@@ -57,7 +57,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         name = f"central.{public.__name__}"
         once = _once(public, neighbours, epsilon=SHARP, size=PUBLIC_SIZE)
         many = _moments(neighbours, powers)
-        yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000, full=100_000)
+        yield Case(name, neighbours, middle, many, once, claimed=SHARP, small=5_000)
     yield from choices(neighbours)
     yield from groups(neighbours)
     for method in quantile_methods.METHODS:
@@ -65,7 +65,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         smoothing = 5 if method == "smooth" else None
         once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, method=method, smoothing=smoothing)
         many = _medians(neighbours, method=method, smoothing=smoothing)
-        sizes = {"small": 1_000, "full": 50_000}
+        sizes = {"small": 1_000, "full": 20_000}
         yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, variant=method, **sizes)
     words = _pair(neighbours, ["yes", "no", "no"], instead="yes", declare=_yes_or_no)
     name, once = "central.inverse_sensitivity", _mode_once(neighbours)
@@ -149,7 +149,7 @@ def choices(neighbours: Neighbours) -> Iterator[Case]:
     first = _first_above(neighbours)
     questions = ((0, 0, 1), (1, 1, 0))
     name = "central.AboveThreshold"
-    yield Case(name, neighbours, questions, looped(first), first, claimed=CHOICE, small=2_000, full=50_000)
+    yield Case(name, neighbours, questions, looped(first), first, claimed=CHOICE, small=2_000, full=20_000)
 
 
 def _chosen(public: Callable[..., Any], neighbours: Neighbours) -> Once:
@@ -283,7 +283,9 @@ def _bounds(neighbours: Neighbours) -> Many:
         exact = tables.magnitudes(searched, key=tables.draw_key(rng))
         shown = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
         least = private_bounds.least_count(loss, exact.size, SEARCH["confidence"])
-        return np.array([searched.numbers.decode(private_bounds.enclosing(row)) for row in shown >= least])
+        kinds, places = np.unique(shown >= least, axis=0, return_inverse=True)
+        ends = np.array([searched.numbers.decode(private_bounds.enclosing(row)) for row in kinds])
+        return ends[places.reshape(-1)]
 
     return many
 
@@ -300,10 +302,9 @@ def _moments(neighbours: Neighbours, powers: tuple[int, ...]) -> Many:
     """Mean or variance over a stated size, from the noisy sums of powers."""
 
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        plan = moments._Moments(column, _budget(neighbours, SHARP), PUBLIC_SIZE, 0.95, powers, "audit")
-        exact = [tables.total(column, around=plan.middle, power=power) for power in powers]
-        noisy = [value + noise.draw(loss, samples, rng=rng) for value, loss in zip(exact, plan.losses, strict=True)]
-        widths = [0] * len(powers)
-        return np.array([plan._combined([int(n) for n in row], widths)[0] for row in zip(*noisy, strict=True)])
+        plan = moments.Moments(column, _budget(neighbours, SHARP), PUBLIC_SIZE, 0.95, powers, "audit")
+        noisy, widths = list(zip(*plan.noisy_sums(samples, rng), strict=True)), [0] * len(powers)
+        values = {sums: plan.combined(list(sums), widths)[0] for sums in set(noisy)}  # many draws are alike
+        return np.array([values[sums] for sums in noisy])
 
     return many
