@@ -25,6 +25,10 @@ STUDIES = {
         "krr_marital",
         "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
     ),
+    "membership": (
+        "membership",
+        "Who was in the training set: two attacks on an overfit network, with and without privacy.",
+    ),
     "rappor": (
         "rappor",
         "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
