@@ -82,6 +82,7 @@ class Neighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Neighbours:
         """Pays for the questions, then keeps the records."""
+        require_labels(self, y)
         question = self._ask(X, y, groups=groups)
         voters = checked_voters(self.n_neighbors)
         space = question_space(question, self.weights)
@@ -117,6 +118,14 @@ def checked_voters(n_neighbors: int) -> int:
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer) or n_neighbors < 1:
         raise InvalidArgument(f"n_neighbors={n_neighbors!r} must be a whole number, at least 1")
     return int(n_neighbors)
+
+
+def require_labels(estimator: Any, y: Any) -> None:
+    """Refuses a fit without labels in the words that scikit-learn expects."""
+    if y is None:
+        raise InvalidArgument(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give one label a row"
+        )
 
 
 def question_space(question: Question, weights: Sequence[float] | None) -> Space | None:
