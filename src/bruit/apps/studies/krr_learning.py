@@ -22,7 +22,9 @@ from bruit.learning import ChannelLogistic, ChannelNaiveBayes, ChannelTree, Ques
 
 LABEL = "marital-status"
 ATTRIBUTES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
-EPSILONS = {"small": [0.1, 1.0, 10.0], "full": [0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0]}
+EPSILONS = {"small": [0.1, 1.0, 10.0], "full": [1.0, 5.0, 0.5, 10.0, 0.1, 0.05, 0.01]}
+"""Where most is decided comes first: a sweep that is interrupted has it, and each point has a stream of its own."""
+
 REPEATS = {"small": 2, "full": 50}
 TREES = {"small": 5, "full": 50}
 PEOPLE = {"small": 4000, "full": None}
