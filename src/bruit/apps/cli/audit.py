@@ -51,7 +51,8 @@ def audit_table(rows: Sequence[Row]) -> Table:
     cells = []
     for row in rows:
         found = row.verdict
-        claim = f"{'μ' if found.measure == 'mu' else 'ε'} {found.claimed:.4g}" + (f", δ {found.delta:g}" if found.delta else "")
+        letter = "μ" if found.measure == "mu" else "ε"
+        claim = f"{letter} {found.claimed:.4g}" + (f", δ {found.delta:g}" if found.delta else "")
         verdict = "[green]passes[/green]" if found.passes else "[bold red]fails[/bold red]"
         cells.append((row.case.label, str(row.case.neighbours), claim, found.lower_bound, verdict))
     title = "What every mechanism can at best be, measured from outside"
