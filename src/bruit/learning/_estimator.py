@@ -145,7 +145,7 @@ class Question:
 
     def _read_numbers(self, source: np.random.Generator) -> Records:
         """Rows as scikit-learn reads them, for the exact algorithm without a domain."""
-        if self.y is None:
+        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             values = validate_data(self.estimator, self.X, dtype=np.float64, ensure_min_samples=self._least_rows)
             return Records(values, np.zeros(len(values), np.int64), np.empty(0), source)
         numeric = is_regressor(self.estimator)

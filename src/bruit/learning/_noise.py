@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
 from bruit.privacy import Approximate, DiscreteGaussian, Loss, Pure, calibrate, composed, zcdp
-from bruit.randomness import discrete_gaussian, geometric, uniform_below
+from bruit.randomness import discrete_gaussian, discrete_laplace, geometric, uniform_below
 
 LARGEST_SCALE = 2**50
 """Noise of a larger scale leaves the range of 64-bit integers."""
@@ -43,6 +43,8 @@ class CubeNoise:
         exp(-m/scale) is proportional to the sum of exp(-r/scale) over r >= m: a radius r of mass proportional to
         (2r+1)^entries exp(-r/scale), then a uniform point of the cube |k_i| <= r.
         """
+        if self.entries == 1:
+            return discrete_laplace(self.scale, blocks, rng=rng)[:, None]
         radii = [cube_radius(self.scale, self.entries, rng=rng) for _ in range(blocks)]
         return np.array([uniform_below(2 * r + 1, self.entries, rng=rng) - r for r in radii], np.int64)
 
