@@ -1,0 +1,97 @@
+"""Private principal components from a noisy covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from bruit.errors import InvalidArgument
+from bruit.learning._asking import whole
+from bruit.learning._design import STEPS, Design
+from bruit.learning._estimator import PrivateEstimator
+from bruit.learning._moments import Products, noisy_products, product_entries, with_ones
+from bruit.learning._noise import vector_noise
+
+Floats = NDArray[np.float64]
+
+
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+    """The directions of largest variance, in the units of the columns, from sums of products noised once.
+
+    One person moves every sum of products of columns scaled to [-1, 1] by at most one; eigenvectors of the noisy
+    covariance are post-processing.                                       [Dwork et al. 2014, Analyze Gauss]
+    """
+
+    def __init__(
+        self,
+        n_components: Any = None,
+        *,
+        domain: Any = None,
+        size: Any = None,
+        rows_per_person: int = 1,
+        budget: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.domain = domain
+        self.size = size
+        self.rows_per_person = rows_per_person
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> PCA:
+        """Finds the components; `groups` says whose row each is where people have several."""
+        del y
+        question = self._ask(X, groups=groups)
+        self._design = None if question.domains is None else Design(question.domains, first=0)
+        if question.price is None or self._design is None:
+            rows = self._columns(question.pay(None).values)
+            centred = rows - rows.mean(axis=0)
+            return self._solved(rows.mean(axis=0), centred.T @ centred / max(len(rows) - 1, 1))
+        design = self._design
+        entries = product_entries(design.columns + 1, public_size=question.size is not None)
+        noise = vector_noise(question.price, entries=entries, each=STEPS**2, people=question.people)
+        records = question.pay(noise.loss)
+        rows_of_ones = with_ones(design.integers(records.values))
+        mean, covariance = _centred(noisy_products(rows_of_ones, noise, size=question.size, rng=records.rng))
+        return self._solved(design.centres + design.widths * mean, covariance * np.outer(design.widths, design.widths))
+
+    def _solved(self, mean: Floats, covariance: Floats) -> PCA:
+        """The eigenvectors of largest eigenvalue, each with its largest entry positive."""
+        most = len(mean)
+        kept = most if self.n_components is None else whole(self.n_components, "n_components")
+        if kept > most:
+            raise InvalidArgument(f"n_components={kept} is above the number of columns, {most}")
+        values, vectors = np.linalg.eigh(covariance)
+        values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1].T
+        signs = np.sign(vectors[np.arange(most), np.argmax(np.abs(vectors), axis=1)])
+        self.components_ = (vectors * np.where(signs == 0, 1, signs)[:, None])[:kept]
+        self.explained_variance_ = values[:kept]
+        self.explained_variance_ratio_ = values[:kept] / max(values.sum(), 1e-300)
+        self.mean_, self.n_components_ = mean, kept
+        self._n_features_out = kept
+        return self
+
+    def _columns(self, values: NDArray[Any]) -> Floats:
+        if self._design is None:
+            return np.asarray(values, np.float64)
+        return np.asarray(self._design.centres + self._design.widths * self._design.integers(values) / STEPS)
+
+    def transform(self, X: Any) -> Floats:
+        """The rows in the coordinates of the components; post-processing of the fit."""
+        rows = self._columns(self._encode(X))
+        return np.asarray((rows - self.mean_) @ self.components_.T)
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """The columns of rows given in the coordinates of the components."""
+        return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
+
+
+def _centred(products: Products) -> tuple[Floats, Floats]:
+    """The mean, within its bounds, and the covariance around it."""
+    size = max(products.matrix[0, 0], 1.0)
+    mean = np.clip(products.matrix[0, 1:] / size, -1, 1)
+    return mean, products.matrix[1:, 1:] / size - np.outer(mean, mean)
