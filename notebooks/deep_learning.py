@@ -33,7 +33,7 @@ import bruit
 
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 torch.manual_seed(0)
-torch.set_num_threads(2)
+torch.set_num_threads(1)  # the pictures are tiny: more would only wait for each other
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
