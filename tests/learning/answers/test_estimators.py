@@ -1,0 +1,153 @@
+"""Learning from randomised answers: never under the noised majority, and close to the truth where little is noised."""
+
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from bruit.errors import InvalidArgument
+from bruit.learning import ChannelLogistic, ChannelNaiveBayes, ChannelTree, Questionnaire, RandomisedForest
+
+AWARE = [ChannelNaiveBayes, ChannelLogistic, ChannelTree]
+ALL = [*AWARE, RandomisedForest]
+LABELS = ["none", "car", "bus"]
+"""Not in the order of the alphabet, as `classes_` is."""
+
+
+def asked(epsilon: float) -> Questionnaire:
+    return Questionnaire({"town": ["a", "b", "c"], "rich": 2, "luck": 4, "way": LABELS}, label="way", epsilon=epsilon)
+
+
+def people(rows: int, seed: int) -> polars.DataFrame:
+    """The town tells the way four times out of five; luck tells nothing."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(3, rows, p=[0.5, 0.3, 0.2])
+    way = np.where(rng.random(rows) < 0.8, town, rng.integers(0, 3, rows))
+    rich, luck = (rng.random(rows) < 0.2 + 0.3 * (way == 1)).astype(int), rng.integers(0, 4, rows)
+    return polars.DataFrame(
+        {"town": np.array(["a", "b", "c"])[town], "rich": rich, "luck": luck, "way": np.array(LABELS)[way]}
+    )
+
+
+def sent(epsilon: float, rows: int, seed: int) -> tuple[Questionnaire, np.ndarray, np.ndarray]:
+    protocol, table = asked(epsilon), people(rows, seed)
+    rng = np.random.default_rng([seed, 1])  # not the stream that drew the people: noise must not follow them
+    return protocol, protocol.randomise(table, rng=rng), protocol.randomise_label(table["way"], rng=rng)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_answers_that_are_hardly_noised_are_learnt(kind: Any) -> None:
+    protocol, X, y = sent(9, 4000, 1)
+    test = people(2000, 2)
+    model = kind(protocol).fit(X, y)
+    told = model.predict(protocol.randomise(test, rng=np.random.default_rng(3)))
+    assert (told == test["way"].to_numpy()).mean() > 0.8
+    assert model.classes_.tolist() == sorted(LABELS)
+
+
+@pytest.mark.parametrize("kind", AWARE)
+@pytest.mark.parametrize("seed", range(5))
+def test_where_noise_hides_all_the_noised_majority_is_told(kind: Any, seed: int) -> None:
+    protocol, X, y = sent(0.05, 3000, seed)
+    names, counts = np.unique(y, return_counts=True)
+    assert set(kind(protocol).fit(X, y).predict(X)) == {names[counts.argmax()]}
+
+
+@pytest.mark.parametrize("kind", AWARE)
+def test_who_knows_the_channel_beats_the_majority_in_noise(kind: Any) -> None:
+    protocol, X, y = sent(1.0, 20_000, 4)
+    test = people(5000, 5)
+    told = kind(protocol).fit(X, y).predict(protocol.randomise(test, rng=np.random.default_rng(6)))
+    true = test["way"].to_numpy()
+    assert (told == true).mean() > (true == "none").mean() + 0.02
+
+
+@pytest.mark.parametrize("kind", AWARE)
+def test_who_knows_the_channel_beats_the_forest_where_cells_are_many(kind: Any) -> None:
+    """Few people share a combination of answers: the forest learns their noise. Where many do, it is as good."""
+    table, test = (_with_many_cells(rows, seed) for rows, seed in ((20_000, 4), (5000, 5)))
+    questions = {"town": ["a", "b", "c"], "rich": 2, "luck": 4, "x": 40, "z": 40, "way": LABELS}
+    protocol, rng = Questionnaire(questions, label="way", epsilon=1), np.random.default_rng(6)
+    X, y = protocol.randomise(table, rng=rng), protocol.randomise_label(table["way"], rng=rng)
+    answers, true = protocol.randomise(test, rng=rng), test["way"].to_numpy()
+    aware, naive = (each.fit(X, y).predict(answers) for each in (kind(protocol), RandomisedForest(protocol)))
+    assert (aware == true).mean() > (naive == true).mean() + 0.02
+
+
+def _with_many_cells(rows: int, seed: int) -> polars.DataFrame:
+    rng = np.random.default_rng([seed, 2])
+    return people(rows, seed).with_columns(x=rng.integers(0, 40, rows), z=rng.integers(0, 40, rows))
+
+
+@pytest.mark.parametrize("kind", AWARE)
+def test_chances_stand_in_the_order_of_the_classes(kind: Any) -> None:
+    protocol, X, y = sent(4, 3000, 7)
+    model = kind(protocol).fit(X, y)
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(X))
+
+
+def test_on_the_device_true_answers_are_worth_more() -> None:
+    protocol, X, y = sent(1.0, 20_000, 8)
+    test = people(5000, 9)
+    device = ChannelNaiveBayes(protocol, inputs="true").fit(X, y).predict(protocol.places(test))
+    told = ChannelNaiveBayes(protocol).fit(X, y).predict(protocol.randomise(test, rng=np.random.default_rng(10)))
+    true = test["way"].to_numpy()
+    assert (device == true).mean() > (told == true).mean() + 0.1
+
+
+def test_without_noise_it_is_the_regression_of_scikit_learn() -> None:
+    protocol, X, y = sent(30, 2000, 11)
+    ours = ChannelLogistic(protocol, width=0.1).fit(X, y)
+    indicators = ours._indicators(X.astype(np.int64)).toarray()
+    theirs = LogisticRegression(C=(0.1 * 30) ** 2, max_iter=5000, tol=1e-8).fit(indicators, y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(indicators), atol=5e-3)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_rule_2_reports_that_nobody_can_have_sent_change_no_error(kind: Any) -> None:
+    protocol, X, y = sent(5, 500, 12)
+    strange = np.vstack([X, [[99, 0, 0], [-1, 0, 0], [0, 1, 2]]])
+    labels = np.array([*y, "none", "none", "boat"], object)
+    model = kind(protocol, **({"random_state": 0} if kind is RandomisedForest else {}))
+    first, second = clone(model).fit(X, y), clone(model).fit(strange, labels)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+    np.testing.assert_array_equal(first.predict([[99, 0, 0]]), first.predict([[0, 0, 0]]))
+
+
+@pytest.mark.parametrize("kind", AWARE)
+def test_nobody_and_a_constant_answer_are_no_error(kind: Any) -> None:
+    protocol, X, y = sent(5, 200, 13)
+    assert kind(protocol).fit(X[:0], y[:0]).predict(X[:3]).shape == (3,)
+    X[:, 0] = 1
+    assert set(kind(protocol).fit(X, y).predict(X)) <= set(LABELS)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_shapes_and_settings_are_checked(kind: Any) -> None:
+    protocol, X, y = sent(5, 50, 14)
+    for wrong in (X[:, :2], X.astype(float), X[0]):
+        with pytest.raises(InvalidArgument, match="whole numbers, one column for each"):
+            kind(protocol).fit(wrong, y)
+    with pytest.raises(InvalidArgument, match="questionnaire="):
+        kind().fit(X, y)
+    with pytest.raises(ValueError, match="inconsistent"):
+        kind(protocol).fit(X, y[:-1])
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (ChannelNaiveBayes(asked(1), inputs="clear"), "inputs="),  # type: ignore[arg-type]
+        (ChannelLogistic(asked(1), width=0), "width="),
+        (ChannelTree(asked(1), max_depth=-1), "max_depth="),
+    ],
+)
+def test_settings_out_of_range_are_refused(model: Any, said: str) -> None:
+    _, X, y = sent(1, 20, 15)
+    with pytest.raises(InvalidArgument, match=said):
+        model.fit(X, y)
