@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from bruit.apps.cli.output import json_option, print_json, progress, show, table
 from bruit.apps.studies import STUDIES, load
+from bruit.apps.studies.kept import keep
 from bruit.apps.studies.report import studies_page
 
 EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --small --json"
@@ -42,6 +43,7 @@ def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, see
     for name, study in studies.items():
         with progress(name, quiet=as_json) as on_progress:
             found[name] = study(folder / name, size="small" if small else "full", rng=rng, on_progress=on_progress)
+        keep(found[name], folder / name, size="small" if small else "full")
         if not as_json:
             files = "\n".join(f"  {path}" for path in found[name].files)
             show(f"[bold]{name}[/bold]\n{escape(found[name].summary)}\n{escape(files)}\n")

@@ -21,7 +21,7 @@ from bruit.apps.web.rendering import page, static_file, version
 from bruit.apps.web.settings import Settings
 from bruit.errors import BruitError, StorageError
 
-PARTS = ("polls", "explorer")
+PARTS = ("polls", "explorer", "workbench", "studies")
 """The packages of pages, in the order of the menu."""
 
 

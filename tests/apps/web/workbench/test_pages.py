@@ -131,7 +131,7 @@ def test_running_out_of_budget_is_a_page_and_charges_nothing(
     page.get_by_role("link", name="Ask", exact=True).click()
     fill(page, **SUM, book=book.name, epsilon="1.5")
     page.get_by_role("button", name="Preview the error").click()
-    page.get_by_text("this would be refused").wait_for()
+    page.get_by_text("nothing was charged").wait_for()
     assert page.get_by_role("button", name="Pay and release").count() == 0
     fill(page, epsilon="0.7")
     page.get_by_role("button", name="Preview the error").click()
@@ -143,6 +143,9 @@ def test_running_out_of_budget_is_a_page_and_charges_nothing(
     assert [line.what for line in book.entries] == ["another tab"]
     assert_accessible(page)
     screenshot(page, "workbench-exceeded")
+    page.get_by_role("button", name="Change the question").click()
+    page.get_by_text("this would be refused").wait_for()
+    assert len(book.entries) == 1
     page.context.close()
 
 

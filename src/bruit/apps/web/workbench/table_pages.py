@@ -105,10 +105,7 @@ def release(request: Request, key: str, form: Form) -> Response:
             try:
                 session.done[once] = _released(request, one, question, book)
             except BudgetExceeded:
-                return page(
-                    request, "workbench/exceeded.html", status=409, loaded=one, book=book, asked=question,
-                    address=room.address,
-                )  # fmt: skip
+                return _exceeded(request, one, question, book, form)
     return RedirectResponse(session.done[once], 303)
 
 
@@ -120,6 +117,23 @@ def _released(request: Request, one: Loaded, question: Asked, book: Ledger) -> s
     python = python_of(question.question, table, file=one.name, ledger=book.name, price=question.price)
     room.recipes(request).keep(book.name, number, Recipe(question, python))
     return room.address("release", book=book.name, number=number)
+
+
+def _exceeded(request: Request, one: Loaded, question: Asked, book: Ledger, form: Mapping[str, str]) -> Response:
+    """Nothing was charged: what is left, what can be done, and the question as it was filled in."""
+    context: dict[str, Any] = {
+        "loaded": one,
+        "book": book,
+        "asked": question,
+        "form": _kept(form),
+        "address": room.address,
+    }
+    return page(request, "workbench/exceeded.html", status=409, **context)
+
+
+def _kept(form: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a question, to be filled in again."""
+    return {name: value for name, value in form.items() if name not in ("csrf", "once")}
 
 
 def _limited(one: Loaded, question: Asked) -> Table:
@@ -145,11 +159,17 @@ def _form(request: Request, one: Loaded, form: Mapping[str, str], *, status: int
         "workbench/ask.html",
         status=status,
         loaded=one,
-        form={name: value for name, value in form.items() if name not in ("csrf", "once")},
+        form=_kept(form),
         books=_books(request),
         statistics=STATISTICS,
         named=sorted(NAMED),
         each_row=EACH_ROW,
         address=room.address,
+        number=_number,
         **context,
     )
+
+
+def _number(value: float) -> str:
+    """Four digits, with thousands parted rather than as powers of ten."""
+    return f"{float(f'{value:.4g}'):,.10g}"

@@ -1,0 +1,18 @@
+"""The studies: the figures, tables and paragraphs of every study that was run."""
+
+from pathlib import Path
+
+from bruit.apps.web.part import Part
+from bruit.apps.web.studies.pages import router
+from bruit.apps.web.studies.runs import running
+
+part = Part(
+    name="studies",
+    title="Studies",
+    line="What the source documents ask, what they found, and what bruit finds: figures and tables.",
+    router=router,
+    folder=Path(__file__).parent,
+    running=running,
+)
+
+__all__ = ["part"]

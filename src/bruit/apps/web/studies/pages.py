@@ -1,0 +1,105 @@
+"""The pages of the studies: the list, one study, and its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars
+from fastapi import APIRouter, Depends, HTTPException, Request
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+
+from bruit.apps.studies import STUDIES
+from bruit.apps.studies.documents import DOCUMENTS, Sayings
+from bruit.apps.studies.kept import Kept, kept
+from bruit.apps.web.places import STUDIES as FOLDER
+from bruit.apps.web.places import home
+from bruit.apps.web.rendering import page
+from bruit.apps.web.steward import is_steward, require_steward
+
+MOST_ROWS = 20
+"""Rows of a table that a page shows; the file has them all."""
+
+KINDS = {".png": "image/png", ".csv": "text/csv"}
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("")
+def start(request: Request) -> Response:
+    """Every study, whether it was run, and when."""
+    studies = [(name, line, kept(_folder(request) / name)) for name, (_, line) in sorted(STUDIES.items())]
+    return page(request, "studies/start.html", studies=studies, runs=request.app.state.studies)
+
+
+@router.get("/{name}")
+def show(request: Request, name: str) -> Response:
+    """What a study asks and found, its figures and the first rows of its tables."""
+    _known(name)
+    found = kept(_folder(request) / name)
+    return page(
+        request,
+        "studies/study.html",
+        name=name,
+        line=STUDIES[name][1],
+        sayings=DOCUMENTS.get(name, Sayings("", "")),
+        found=found,
+        pictures=[] if found is None else [path for path in found.findings.files if path.suffix == ".png"],
+        tables=[] if found is None else _tables(found),
+        state=request.app.state.studies.state(name),
+        busy=request.app.state.studies.busy,
+        steward=is_steward(request),
+        said=told,
+    )
+
+
+@router.get("/{name}/files/{file}")
+def download(request: Request, name: str, file: str) -> Response:
+    """A figure or a table of a study: only what its findings name."""
+    _known(name)
+    found = kept(_folder(request) / name)
+    wanted = [] if found is None else [path for path in found.findings.files if path.name == file]
+    if not wanted or wanted[0].suffix not in KINDS:
+        raise HTTPException(404)
+    return FileResponse(wanted[0], media_type=KINDS[wanted[0].suffix], headers={"cache-control": "no-cache"})
+
+
+@router.get("/{name}/state")
+def state(request: Request, name: str) -> Response:
+    """Whether a study is running, for the page that waits for it."""
+    _known(name)
+    return JSONResponse({"state": request.app.state.studies.state(name)})
+
+
+@router.post("/{name}/run", dependencies=[Depends(require_steward)])
+async def run(request: Request, name: str) -> Response:
+    """Runs a study at its small size, beside the server."""
+    _known(name)
+    if request.app.state.studies.busy:
+        raise HTTPException(409, "A study is running; wait until it has ended.")
+    await request.app.state.studies.start(name, _folder(request))
+    return RedirectResponse(f"/studies/{name}", 303)
+
+
+def told(path: Path) -> str:
+    """The name of a file in words."""
+    return path.stem.replace("_", " ").replace("-", " ")
+
+
+def _folder(request: Request) -> Path:
+    return home(request.app.state.settings) / FOLDER
+
+
+def _known(name: str) -> None:
+    if name not in STUDIES:
+        raise HTTPException(404, "There is no study of this name.")
+
+
+def _tables(found: Kept) -> list[dict[str, Any]]:
+    shown = []
+    for path in (path for path in found.findings.files if path.suffix == ".csv"):
+        frame = polars.read_csv(path, infer_schema_length=None)
+        rows = [
+            [f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in frame.head(MOST_ROWS).rows()
+        ]
+        shown.append({"path": path, "heads": frame.columns, "rows": rows, "height": frame.height})
+    return shown

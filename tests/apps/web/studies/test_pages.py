@@ -1,0 +1,64 @@
+"""The studies as a visitor and the steward browse them."""
+
+from pathlib import Path
+
+import pytest
+
+from bruit.apps import plots
+from bruit.apps.studies import STUDIES, Findings
+from bruit.apps.studies.kept import keep
+
+pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
+
+
+@pytest.fixture(scope="module")
+def folder(site):
+    """Where the site looks for studies, with one in it."""
+    beside = Path(site.process.args[-1].partition(":///")[2]).parent / "bruit-studies" / "deciles"
+    line = plots.Series("<error>", [1, 2], [3, 1])
+    picture = plots.curves(beside / "error_against_rows.png", [line], title="Error", x="rows", y="error")
+    table = beside / "errors.csv"
+    table.write_text("rows,error\n" + "".join(f"{row},0.123456\n" for row in range(50)))
+    (beside / "secret.txt").write_text("not of the study")
+    keep(Findings("Within <two> ranks.", (picture, table), {"mean_error": 0.25}), beside, size="small")
+    return beside.parent
+
+
+def test_every_study_is_listed_and_one_that_was_run_is_shown(visit, folder, assert_accessible, screenshot):
+    page = visit("/studies", phone=True)
+    assert page.get_by_role("main").get_by_role("listitem").count() == len(STUDIES)
+    assert page.get_by_text("bruit study rappor").count() == 1
+    assert_accessible(page)
+    screenshot(page, "studies")
+    page.get_by_role("main").get_by_role("link", name="deciles").click()
+    page.get_by_text("Within <two> ranks.").wait_for()
+    figure = page.get_by_role("img", name="error against rows")
+    figure.scroll_into_view_if_needed()
+    page.wait_for_function("() => [...document.images].every(image => image.complete && image.naturalWidth > 100)")
+    assert page.get_by_role("row", name="0.1235").count() == 20
+    assert page.get_by_role("button", name="Run").count() == 0
+    assert_accessible(page)
+    screenshot(page, "study")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="all as CSV").click()
+    assert len(Path(started.value.path()).read_text().splitlines()) == 51
+
+
+def test_the_steward_runs_a_study_that_is_missing(visit, folder, assert_accessible, screenshot):
+    page = visit("/studies/reconstruction", steward=True)
+    page.get_by_text("It was not run yet.").wait_for()
+    page.get_by_role("button", name="Run the small size now").click()
+    page.get_by_text("It is running").wait_for()
+    assert_accessible(page)
+    page.get_by_text("Headline numbers").wait_for(timeout=120_000)
+    assert page.get_by_role("img").count() == 2
+    screenshot(page, "study-run")
+
+
+def test_only_what_a_study_wrote_is_served(site, folder):
+    with site.client() as visitor:
+        assert visitor.get("/studies/deciles/files/errors.csv").status_code == 200
+        for path in ("deciles/files/secret.txt", "deciles/files/findings.json", "deciles/files/..%2fx", "nothing"):
+            assert visitor.get(f"/studies/{path}").status_code == 404
+        assert visitor.post("/studies/deciles/run").status_code in (401, 403)
+        assert visitor.get("/studies/deciles/state").json() == {"state": ""}
