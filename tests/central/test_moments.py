@@ -24,7 +24,7 @@ def test_one_row_moves_a_sum_by_at_most_its_sensitivity(others, old, new, domain
     around, power = shape
     rows = [(i, value) for i, value in enumerate(others)]
     without, before, after = (
-        tables.total(column_of(part, *domain), around=around, power=power)
+        tables.exact.total(column_of(part, *domain), around=around, power=power)
         for part in (rows, [*rows, (99, old)], [*rows, (99, new)])
     )
     column = column_of(rows, *domain)
@@ -38,7 +38,7 @@ def test_one_row_moves_a_sum_by_at_most_its_sensitivity(others, old, new, domain
 def test_one_person_moves_a_sum_by_at_most_its_sensitivity(old, new, bound, domain):
     others = [(1, 3.0), (2, -8.0), (2, 8.0)]
     without, before, after = (
-        tables.total(column_of([*others, *((99, value) for value in part)], *domain, bound=bound))
+        tables.exact.total(column_of([*others, *((99, value) for value in part)], *domain, bound=bound))
         for part in ([], old, new)
     )
     column = column_of(others, *domain, bound=bound)

@@ -8,7 +8,8 @@ import bruit
 from bruit import central
 from bruit.central.private_bounds import enclosing
 from bruit.errors import BudgetMissing, InvalidArgument, OutOfDomain
-from bruit.tables import Key, magnitudes, read
+from bruit.tables import Key, read
+from bruit.tables.magnitudes import magnitudes
 
 SHARP = 1000
 """An epsilon at which noise is nothing."""

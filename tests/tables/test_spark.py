@@ -18,14 +18,14 @@ pytestmark = [pytest.mark.service, pytest.mark.xdist_group("spark")]
 KEY = tables.Key(123_456_789, 987_654_321, 55_555)
 ROWS, FILES = 4000, 8
 PARTS = {
-    "count": lambda table: tables.count(table),
-    "count of a column": lambda table: tables.count(numbers(table)),
-    "total": lambda table: tables.total(numbers(table), around=3),
-    "total of squares": lambda table: tables.total(numbers(table), around=3, power=2),
-    "tally": lambda table: tables.tally(numbers(table), key=KEY),
-    "histogram": lambda table: tables.histogram([cities(table), numbers(table)], key=KEY),
-    "group totals": lambda table: tables.group_totals(cities(table), numbers(table), key=KEY),
-    "found groups": lambda table: tables.found_groups(table["city"], key=KEY),
+    "count": lambda table: tables.exact.count(table),
+    "count of a column": lambda table: tables.exact.count(numbers(table)),
+    "total": lambda table: tables.exact.total(numbers(table), around=3),
+    "total of squares": lambda table: tables.exact.total(numbers(table), around=3, power=2),
+    "tally": lambda table: tables.exact.tally(numbers(table), key=KEY),
+    "histogram": lambda table: tables.exact.histogram([cities(table), numbers(table)], key=KEY),
+    "group totals": lambda table: tables.exact.group_totals(cities(table), numbers(table), key=KEY),
+    "found groups": lambda table: tables.exact.found_groups(table["city"], key=KEY),
 }
 
 

@@ -7,7 +7,7 @@ from bruit.central.paying import pay, require_price
 from bruit.ledger import Budget
 from bruit.privacy import Covers, Interval, Release
 from bruit.tables import Column, Table
-from bruit.tables import count as exact_count
+from bruit.tables.exact import count as exact_count
 
 
 def count(

@@ -20,7 +20,8 @@ from bruit.central.selection import by_rejection
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.privacy import REPLACE_ONE, Assumption, Pure, Release
-from bruit.tables import Among, Column, draw_key, tally
+from bruit.tables import Among, Column, draw_key
+from bruit.tables.exact import tally
 
 T = TypeVar("T", bound=Hashable)
 Counts = tuple[int, ...]

@@ -15,7 +15,8 @@ from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Approximate, Covers, DiscreteLaplace, Interval, Neighbours, Release
-from bruit.tables import Column, Table, UndeclaredColumn, draw_key, found_groups, group_totals, require_one_table
+from bruit.tables import Column, Table, UndeclaredColumn, draw_key, require_one_table
+from bruit.tables.exact import found_groups, group_totals
 
 
 def group_by(

@@ -13,8 +13,9 @@ from bruit.central.paying import pay, require_price
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Covers, Interval, Neighbours, Release
-from bruit.tables import Among, Column, cells, draw_key
-from bruit.tables import histogram as exact_histogram
+from bruit.tables import Among, Column, draw_key
+from bruit.tables.exact import cells
+from bruit.tables.exact import histogram as exact_histogram
 
 
 def histogram_sensitivity(groups: int, rows: int, neighbours: Neighbours) -> tuple[int, int]:

@@ -13,8 +13,9 @@ from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, OutOfDomain
 from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Covers, Interval, Loss, Neighbours, Release, composed
-from bruit.tables import Column, Within, reach, total
-from bruit.tables import count as exact_count
+from bruit.tables import Column, Within, reach
+from bruit.tables.exact import count as exact_count
+from bruit.tables.exact import total
 
 WIDEST_SQUARE = 2**31
 """The largest square that a variance sums, so that two thousand million of them stay within 64 bits."""

@@ -13,7 +13,8 @@ from bruit.central.paying import pay, require_price
 from bruit.errors import OutOfDomain
 from bruit.ledger import Budget
 from bruit.privacy import Exact, Release, exactly
-from bruit.tables import Column, UndeclaredColumn, draw_key, magnitudes, reach_of
+from bruit.tables import Column, UndeclaredColumn, draw_key
+from bruit.tables.magnitudes import magnitudes, reach_of
 
 
 def bounds(

@@ -15,7 +15,7 @@ from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure, Release
 from bruit.randomness import bernoulli_exp, permutation, uniform_below
 from bruit.tables import Column, Table, draw_key
-from bruit.tables import histogram as exact_histogram
+from bruit.tables.exact import histogram as exact_histogram
 
 C = TypeVar("C")
 Scores = Callable[[Table], ArrayLike]

@@ -1,9 +1,12 @@
-"""Exact integer counts and sums of a table on polars, pandas, DuckDB or Spark, with per-person bounding."""
+"""Tables on polars, pandas, DuckDB or Spark with declared columns and per-person bounding.
 
+What they count and sum exactly, in `tables.exact` and `tables.magnitudes`, is private information and no release.
+"""
+
+from bruit.tables import exact, magnitudes
 from bruit.tables.bounding import Key, draw_key
 from bruit.tables.domain import OTHER, Among, Domain, Within, among, domain_from_json, within
-from bruit.tables.exact import cells, count, found_groups, group_totals, histogram, reach, tally, total
-from bruit.tables.magnitudes import magnitudes, reach_of
+from bruit.tables.exact import reach
 from bruit.tables.reading import read
 from bruit.tables.table import Column, Table, UndeclaredColumn, require_one_table
 
@@ -17,19 +20,12 @@ __all__ = [
     "UndeclaredColumn",
     "Within",
     "among",
-    "cells",
-    "count",
     "domain_from_json",
     "draw_key",
-    "found_groups",
-    "group_totals",
-    "histogram",
+    "exact",
     "magnitudes",
     "reach",
-    "reach_of",
     "read",
     "require_one_table",
-    "tally",
-    "total",
     "within",
 ]

@@ -100,7 +100,7 @@ def _group_sums(neighbours: Neighbours) -> Many:
     def many(data: tuple[tables.Column, tables.Column], samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         by, values = data
         loss = grouping.sums_noise(by, values, _budget(neighbours))
-        exact = tables.group_totals(by, values, key=tables.draw_key(rng))
+        exact = tables.exact.group_totals(by, values, key=tables.draw_key(rng))
         noisy = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
         return values.numbers.decode(noisy)
 
@@ -122,7 +122,7 @@ def _found_groups(neighbours: Neighbours) -> Many:
     def many(column: tables.UndeclaredColumn, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
         epsilon, delta = exactly(EPSILON, "epsilon"), exactly(FOUND_DELTA, "delta")
         loss, least = grouping.found_noise(column.table, epsilon, delta, neighbours)
-        names, exact = tables.found_groups(column, key=tables.draw_key(rng))
+        names, exact = tables.exact.found_groups(column, key=tables.draw_key(rng))
         noisy = exact + noise.draw(loss, samples * len(names), rng=rng).reshape(samples, -1)
         of_b = noisy[:, names.index("b")]
         return np.where(of_b >= least, of_b, -1)
@@ -171,7 +171,7 @@ def _drawn(draw: Callable[..., int]) -> Many:
 
 def _most_common(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
-        scores = tables.histogram((column,), key=tables.draw_key(rng))
+        scores = tables.exact.histogram((column,), key=tables.draw_key(rng))
         exponent = exactly(CHOICE, "epsilon") / (1 if neighbours is ADD_OR_REMOVE_ONE else 2)
         chosen = [selection.by_permutation(scores, exponent, rng) for _ in range(samples)]
         return np.array(column.categories.labels)[chosen]
@@ -260,7 +260,7 @@ def _modes(neighbours: Neighbours) -> Many:
 def _counts(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
         loss = noise.bought_noise(_budget(neighbours), each=column.table.bounds[1])
-        return tables.count(column) + noise.draw(loss, samples, rng=rng)
+        return tables.exact.count(column) + noise.draw(loss, samples, rng=rng)
 
     return many
 
@@ -269,7 +269,7 @@ def _histograms(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
         _, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
         loss = noise.bought_noise(_budget(neighbours), each=column.table.bounds[1], entries=entries)
-        exact = tables.histogram((column,), key=tables.draw_key(rng))
+        exact = tables.exact.histogram((column,), key=tables.draw_key(rng))
         return exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
 
     return many
@@ -280,7 +280,7 @@ def _bounds(neighbours: Neighbours) -> Many:
         searched = private_bounds.searched_column(column, SEARCH["largest"], SEARCH["grid"])
         _, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
         loss = noise.bought_noise(_budget(neighbours, SHARP), each=column.table.bounds[1], entries=entries)
-        exact = tables.magnitudes(searched, key=tables.draw_key(rng))
+        exact = tables.magnitudes.magnitudes(searched, key=tables.draw_key(rng))
         shown = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
         least = private_bounds.least_count(loss, exact.size, SEARCH["confidence"])
         kinds, places = np.unique(shown >= least, axis=0, return_inverse=True)
@@ -293,7 +293,7 @@ def _bounds(neighbours: Neighbours) -> Many:
 def _sums(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         loss = noise.bought_noise(_budget(neighbours), each=moments.sum_sensitivity(column, neighbours))
-        return (tables.total(column) + noise.draw(loss, samples, rng=rng)) * float(column.numbers.grid)
+        return (tables.exact.total(column) + noise.draw(loss, samples, rng=rng)) * float(column.numbers.grid)
 
     return many
 

@@ -95,11 +95,11 @@ def _visits(rng: np.random.Generator) -> tuple[polars.DataFrame, polars.DataFram
 
 
 def _rows(frame: polars.DataFrame) -> int:
-    return tables.count(tables.read(frame, person=EACH_ROW))
+    return tables.exact.count(tables.read(frame, person=EACH_ROW))
 
 
 def _people(frame: polars.DataFrame) -> int:
-    return tables.count(tables.read(frame, person="who").limit(rows=1))
+    return tables.exact.count(tables.read(frame, person="who").limit(rows=1))
 
 
 def _outcomes(done: Done, samples: int, _alarm: float, rng: np.random.Generator) -> bool:
@@ -129,7 +129,7 @@ def _refusing_total(values: NDArray[np.float64]) -> float:
 
 def _clamping_total(values: NDArray[np.float64]) -> int:
     column = tables.read(polars.DataFrame({"x": values}), person=EACH_ROW)["x"].within(0, MOST, grid=1)
-    return tables.total(column)
+    return tables.exact.total(column)
 
 
 def _shapes(done: Done, samples: int, _alarm: float, rng: np.random.Generator) -> bool:
@@ -148,4 +148,4 @@ def _found_bins(words: list[str]) -> NDArray[np.int64]:
 
 def _declared_bins(words: list[str]) -> NDArray[np.int64]:
     column = tables.read(polars.DataFrame({"x": words}), person=EACH_ROW)["x"].among(["a", "b"])
-    return np.asarray(tables.histogram([column], key=tables.draw_key(np.random.default_rng(1))), np.int64)
+    return np.asarray(tables.exact.histogram([column], key=tables.draw_key(np.random.default_rng(1))), np.int64)

@@ -12,7 +12,8 @@ from bruit.central.ranks._sorting_kernels import add_times, sort_digits
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.randomness import uniform_below
-from bruit.tables import Column, draw_key, tally
+from bruit.tables import Column, draw_key
+from bruit.tables.exact import tally
 from bruit.tables.table import encoded
 
 FEW = 512
