@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,24 +14,28 @@ from bruit.errors import InvalidArgument
 from bruit.learning._asking import whole
 from bruit.learning._design import STEPS, Design
 from bruit.learning._estimator import PrivateEstimator, Question, Records
+from bruit.learning._moments import noisy_products, product_entries, with_ones
 from bruit.learning._noise import VectorNoise, all_of, vector_noise
 
 Floats = NDArray[np.float64]
-MOST_ROUNDS, FEWEST_ROUNDS, USUAL_ROUNDS = 8, 2, 4
+MOST_ROUNDS, FEWEST_ROUNDS, USUAL_ROUNDS = 6, 1, 4
 DROWNED = 0.05
 """The noise of a round, as a share of a cluster, up to which another round is worth its price."""
 
 EXACT_ROUNDS, EXACT_STARTS = 300, 4
-SPREAD_TRIES = 200
+MADE_UP = 2000
+USUAL, LEAST = 0.1, 0.001
+"""The variance that a scaled column usually has, and the least one in any direction."""
+
 BLOCK = 1 << 14
 
 
 class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     """k-means in columns scaled to [-1, 1] (without a domain: as they are), by noisy Lloyd rounds.
 
-    A round releases each cluster's count and sums once; a row moves one cluster, every entry by at most one. Centres
-    start apart from each other inside the domain, and a cluster whose noisy count is small hardly moves. With a budget no
-    `labels_` of the rows are kept.
+    First the noisy mean and covariance of all rows: centres start where k-means puts them in made-up normal rows of
+    that shape. Then rounds, each of which releases every cluster's count and sums once; a row moves one cluster, every
+    entry by at most one, and a cluster that the noise drowns hardly moves. No `labels_` of private rows are kept.
     """
 
     def __init__(
@@ -60,9 +66,10 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         if question.price is None or self._design is None:
             return self._fit_exactly(clusters, question.pay(None))
         rounds, noise = _planned(question, self._design.columns, clusters, self.rounds)
-        records = question.pay(all_of((noise, rounds)))
+        shape = _Shape.of(question, self._design.columns, parts=rounds + 1)
+        records = question.pay(all_of((shape.noise, 1), (noise, rounds)))
         rows = self._design.integers(records.values)
-        centres = _apart(clusters, rows.shape[1], rng=records.rng)
+        centres = _started(clusters, *shape.released(rows, size=question.size, rng=records.rng), rng=records.rng)
         for _ in range(rounds):
             centres = _moved(rows, centres, noise, rng=records.rng)
         self._centres = centres
@@ -114,7 +121,8 @@ def _planned(question: Question, columns: int, clusters: int, asked: Any) -> tup
     assert price is not None
 
     def noise(rounds: int) -> VectorNoise:
-        return vector_noise(price, entries=columns + 1, each=STEPS, people=people, times=rounds)
+        share = Fraction(rounds, rounds + 1)
+        return vector_noise(price, entries=columns + 1, each=STEPS, people=people, share=share, times=rounds)
 
     if asked is not None or question.size is None:
         rounds = USUAL_ROUNDS if asked is None else whole(asked, "rounds")
@@ -125,30 +133,66 @@ def _planned(question: Question, columns: int, clusters: int, asked: Any) -> tup
     return FEWEST_ROUNDS, noise(FEWEST_ROUNDS)
 
 
-def _apart(clusters: int, columns: int, *, rng: np.random.Generator) -> Floats:
-    """Centres that the data does not choose: random, each as far from the others and the walls as was found.
+@dataclass(frozen=True)
+class _Shape:
+    """The noisy mean and covariance of all rows; variances alone where covariances would drown."""
 
-    [Su et al. 2016, Section 3.1]
-    """
-    centres: list[Floats] = []
-    for _ in range(clusters):
-        tried = rng.uniform(-0.9, 0.9, (SPREAD_TRIES, columns))
-        gaps = np.min([np.sum((tried - centre) ** 2, axis=1) for centre in centres], axis=0) if centres else np.zeros(1)
-        centres.append(tried[int(np.argmax(gaps))])
-    return np.array(centres)
+    noise: VectorNoise
+    full: bool
+
+    @classmethod
+    def of(cls, question: Question, columns: int, *, parts: int) -> _Shape:
+        """Covariances where the noise of all of them is small against the public size."""
+        assert question.price is not None
+        price, known = question.price, question.size is not None
+
+        def noise(entries: int) -> VectorNoise:
+            share = Fraction(1, parts)
+            return vector_noise(price, entries=entries, each=STEPS**2, people=question.people, share=share)
+
+        full = noise(product_entries(columns + 1, public_size=known))
+        if full.deviation / STEPS**2 < DROWNED * (question.size or 0):
+            return cls(full, full=True)
+        return cls(noise(2 * columns + (not known)), full=False)
+
+    def released(self, rows: NDArray[np.int64], *, size: int | None, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Mean and covariance, pulled towards those of a usual column by as much as they are noisy."""
+        if self.full:
+            matrix = noisy_products(with_ones(rows), self.noise, size=size, rng=rng).matrix
+            total, first, second = max(matrix[0, 0], 1.0), matrix[0, 1:], matrix[1:, 1:]
+        else:
+            sums = np.concatenate([rows.sum(axis=0) * STEPS, (2 * rows**2 - STEPS**2).sum(axis=0)])
+            sums = np.append(sums, [] if size is not None else [len(rows) * STEPS**2])
+            noisy = (sums + self.noise.draw(1, rng=rng)[0]) / STEPS**2
+            total = max(float(size if size is not None else noisy[-1]), 1.0)
+            first, squares = noisy[: rows.shape[1]], noisy[rows.shape[1] : 2 * rows.shape[1]]
+            second = np.diag((squares + total) / 2)
+        kept = USUAL / (USUAL + (self.noise.deviation / STEPS**2 / total) ** 2)
+        mean = kept * np.clip(first / total, -1, 1)
+        around = second / total - (np.outer(mean, mean) if self.full else np.diag(mean**2))
+        values, vectors = np.linalg.eigh(kept * around + (1 - kept) * USUAL * np.eye(len(mean)))
+        return mean, (vectors * np.clip(values, LEAST, 1)) @ vectors.T
+
+
+def _started(clusters: int, mean: Floats, covariance: Floats, *, rng: np.random.Generator) -> Floats:
+    """The centres of k-means on made-up normal rows: post-processing of their mean and covariance."""
+    made = np.clip(rng.multivariate_normal(mean, covariance, max(MADE_UP, 10 * clusters)), -1, 1)
+    found = [_lloyd(made, _plus_plus(made, clusters, rng)) for _ in range(EXACT_STARTS)]
+    return min(found, key=lambda centres: _nearest(made, centres)[1].sum())
 
 
 def _moved(rows: NDArray[np.int64], centres: Floats, noise: VectorNoise, *, rng: np.random.Generator) -> Floats:
-    """The centres after one noisy round; each is pulled back to where it was by one deviation of its count."""
+    """The centres after one noisy round; each goes as much of its way as the noise of its count and sums allows."""
     sums = np.zeros((len(centres), rows.shape[1] + 1), np.int64)
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         labels = _nearest(block / STEPS, centres)[0]
         np.add.at(sums, labels, np.column_stack([np.full(len(block), STEPS), block]))
     noisy = (sums + noise.draw(len(centres), rng=rng)) / STEPS
-    pull = noise.deviation / STEPS
-    counts = np.maximum(noisy[:, :1], 0) + pull
-    return np.asarray(np.clip((noisy[:, 1:] + pull * centres) / counts, -1, 1))
+    spread = noise.deviation / STEPS
+    counts = np.maximum(noisy[:, :1], spread)
+    kept = USUAL / (USUAL + 2 * (spread / counts) ** 2)
+    return np.asarray(centres + kept * (np.clip(noisy[:, 1:] / counts, -1, 1) - centres))
 
 
 def _nearest(rows: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]:
