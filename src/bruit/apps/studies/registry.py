@@ -21,6 +21,14 @@ STUDIES = {
         "deciles",
         "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5).",
     ),
+    "knn": (
+        "knn",
+        "Nearest neighbours with noise on the votes, for each question and for all, on four tables (S4.1).",
+    ),
+    "krr-learning": (
+        "krr_learning",
+        "Learning from answers that everybody randomised: a forest, and estimators that know the channel (S0.5, S0.6).",
+    ),
     "krr-marital": (
         "krr_marital",
         "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
