@@ -1,7 +1,8 @@
 """Polls and the reports sent to them: what was accepted is on disk, each token once, and the counters agree.
 
-A report is what a respondent's device sent, already noised. No time, address or order of arrival is kept beside it:
-the rows of a round lie in the order of their random tokens.
+A report is what a respondent's device sent, already noised. No time and no address is kept beside it, and the reports
+of a round are read in the order of their random tokens. (SQLite keeps them so; the pages of PostgreSQL still show its
+administrator in which order rows came.)
 """
 
 from __future__ import annotations

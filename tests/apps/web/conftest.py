@@ -125,7 +125,7 @@ def visit(chromium: Any, site: Site, request: pytest.FixtureRequest) -> Iterator
         )
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: wrong.append(message.text) if _is_wrong(message) else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", lambda asked: None if _own(asked.url, at) else wrong.append(f"asked {asked.url}"))
         if steward:
@@ -137,6 +137,11 @@ def visit(chromium: Any, site: Site, request: pytest.FixtureRequest) -> Iterator
     for context in contexts:
         context.close()
     assert not wrong, wrong
+
+
+def _is_wrong(message: Any) -> bool:
+    """Whether the console says an error; that a request was refused is for the test itself to say."""
+    return bool(message.type == "error" and not message.text.startswith("Failed to load resource"))
 
 
 def _own(url: str, site: Site) -> bool:

@@ -53,6 +53,10 @@ class Described(BaseModel):
     protocol: dict[str, Any]
 
 
+Pair = Annotated[list[int | str], Field(min_length=2, max_length=2)]
+"""A cohort and bits."""
+
+
 class Report(BaseModel):
     """A noised report. The token is random, one for each device and round; sending it again counts nothing twice."""
 
@@ -61,7 +65,7 @@ class Report(BaseModel):
     token: Annotated[str, Field(pattern=TOKEN)]
     round: Annotated[int, Field(ge=1, le=2**31 - 1)]
     report: Annotated[
-        int | str | tuple[int, str],
+        int | str | Pair,
         Field(description="A place, or bits in hexadecimal digits, or [cohort, bits].", union_mode="left_to_right"),
     ]
 
@@ -144,7 +148,7 @@ async def send(request: Request, identity: Identity) -> Response:
     sent_before = request.cookies.get(mark, "").partition(".")
     if sent_before[0] == str(number) and sent_before[2] != report.token[:8]:
         raise HTTPException(409, "This device has already answered in this round.")
-    (counted,) = await collector_of(request).submit(poll, [(report.token, number, _plain(report.report))])
+    (counted,) = await collector_of(request).submit(poll, [(report.token, number, report.report)])
     made = Response(_COUNTED if counted else _KNOWN, media_type="application/json")
     if "origin" in request.headers:  # a browser: it remembers, beside the page's own memory, that it has answered
         made.set_cookie(mark, f"{number}.{report.token[:8]}", max_age=86400 * 365, httponly=True, samesite="strict")
@@ -159,7 +163,7 @@ _KNOWN: Final = b'{"accepted":true,"counted":false}'
 async def send_many(request: Request, identity: Identity, body: Reports) -> AllAccepted:
     """Send up to five hundred noised reports, such as a device collected while it was offline."""
     poll = await collector_of(request).poll(identity)
-    given = [(one.token, one.round, _plain(one.report)) for one in body.reports]
+    given = [(one.token, one.round, one.report) for one in body.reports]
     counted = await collector_of(request).submit(poll, given)
     return AllAccepted(accepted=len(counted), counted=sum(counted))
 
@@ -188,7 +192,3 @@ def read_report(body: bytes) -> Report:
         return Report.model_validate_json(body)
     except ValidationError:
         raise HTTPException(422, "A report is JSON with token, round and report, as /openapi.json describes.") from None
-
-
-def _plain(report: Any) -> Any:
-    return list(report) if isinstance(report, tuple) else report

@@ -27,36 +27,52 @@ const fill = (table, rows) => {
   }));
 };
 
+const within = (value, low, high) => Math.min(Math.max(value, low), high);
+const steps = values => {
+  // 1, 2 and 5 times powers of ten over the range of the values
+  const found = [], top = Math.max(...values);
+  for (let power = Math.floor(Math.log10(Math.min(...values))); 10 ** power <= top; power++) {
+    found.push(...[1, 2, 5].map(digit => Number(`${digit}e${power}`)));
+  }
+  return found;
+};
+
 const drawEstimate = rows => {
-  const known = rows.length ? rows : [];
-  const y = known.map(row => row.value), x = known.map(row => row.label);
-  const error_y = {
-    type: "data", symmetric: false, thickness: 2, width: 8, color: colour("--ink"),
-    array: known.map(row => row.high - row.value), arrayminus: known.map(row => row.value - row.low),
+  // The whole estimate stands in the table; the figure is cut off a little beyond what is possible.
+  const [low, high] = isShare ? [0, 1] : [+poll.low, +poll.high], more = (high - low) / 5;
+  const x = rows.map(row => row.label), y = rows.map(row => within(row.value, low - more, high + more));
+  const half = rows.map(row => (row.high - row.low) / 2);
+  const interval = {
+    type: "scatter", mode: "markers", x, y: rows.map(row => (row.high + row.low) / 2), marker: { size: 1, color: colour("--ink") },
+    error_y: { type: "data", array: half, thickness: 2.5, width: 10, color: colour("--ink") }, hoverinfo: "skip",
   };
-  const range = isShare ? [Math.min(0, ...y) - 0.02, Math.max(1, ...y) + 0.02] : [+poll.low, +poll.high];
-  const trace = isShare
-    ? { type: "bar", x, y, error_y, marker: { color: colour("--accent"), opacity: 0.75 } }
-    : { type: "scatter", mode: "markers", x, y, error_y, marker: { color: colour("--accent"), size: 14 } };
-  const axis = { range, gridcolor: lines, zerolinecolor: lines, tickformat: isShare ? ".0%" : undefined };
-  Plotly.react("estimate-figure", [trace], layout({ xaxis: { type: "category" }, yaxis: axis }), config);
+  const estimate = isShare
+    ? { type: "bar", x, y, marker: { color: colour("--accent"), opacity: 0.7 } }
+    : { type: "scatter", mode: "markers", x, y, marker: { color: colour("--accent"), size: 16, symbol: "diamond" } };
+  const yaxis = {
+    range: [Math.min(low, ...y), Math.max(high, ...y)], gridcolor: lines, zerolinecolor: lines,
+    tickformat: isShare ? ".0%" : undefined,
+  };
+  Plotly.react("estimate-figure", [estimate, interval], layout({ xaxis: { type: "category" }, yaxis }), config);
 };
 
 const drawError = answers => {
-  const traces = [{ x: poll.errors.map(e => e[0]), y: poll.errors.map(e => e[1]), mode: "lines+markers", line: { color: colour("--accent") } }];
-  const shapes = answers
-    ? [{ type: "line", x0: answers, x1: answers, y0: 0, y1: 1, yref: "paper", line: { color: colour("--warm"), width: 2, dash: "dot" } }]
-    : [];
-  const xaxis = { type: "log", title: { text: "answers" }, gridcolor: lines };
-  const yaxis = { type: "log", title: { text: isShare ? "error (share)" : "error" }, gridcolor: lines, tickformat: isShare ? ".0%" : undefined };
-  Plotly.react("error-figure", traces, layout({ xaxis, yaxis, shapes }), config);
+  const x = poll.errors.map(row => row[0]), y = poll.errors.map(row => row[1]);
+  const trace = { x, y, mode: "lines+markers", line: { color: colour("--accent") } };
+  const line = { color: colour("--warm"), width: 2, dash: "dot" };
+  const shapes = answers ? [{ type: "line", x0: answers, x1: answers, y0: 0, y1: 1, yref: "paper", line }] : [];
+  const axis = (title, values, tickformat) => ({
+    type: "log", title: { text: title }, gridcolor: lines, tickvals: steps(values), tickformat,
+  });
+  const xaxis = axis("answers", [...x, answers || x[0]], "~s"), yaxis = axis(poll.kind === "text" ? "least share found" : "error", y, isShare ? ".1~%" : undefined);
+  Plotly.react("error-figure", [trace], layout({ xaxis, yaxis, shapes }), config);
 };
 
 const show = told => {
   $("answers").textContent = told.answers;
   $("open").textContent = told.open ? "open" : "closed";
   if ($("round").textContent) $("round").textContent = `, round ${told.round}`;
-  fill("raw-table", told.raw.map(row => [row.label, row.count, row.share === null ? "–" : `${(100 * row.share).toFixed(1)} %`]));
+  if ($("raw-table")) fill("raw-table", told.raw.map(row => [row.label, row.count, row.share === null ? "–" : `${(100 * row.share).toFixed(1)} %`]));
   fill("estimate-table", told.estimate.map(row => [row.label, shown(row.value), shown(row.low), shown(row.high)]));
   drawEstimate(told.estimate);
   drawError(told.answers);

@@ -1,0 +1,136 @@
+"""The browser's law is Python's: the same integers on shared vectors, and counts inside the exact window."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from laws import assert_law
+
+from bruit import local
+from bruit.apps.web import NotDelivered, PollClient, Wire
+from bruit.errors import InvalidArgument
+
+sys.path.insert(0, str(Path(__file__).parent))
+import vectors
+
+pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
+
+REPLAY = """async ({protocol, answer, words}) => {
+  const {randomise} = await import("/static/polls/client.js");
+  let at = 0;
+  const next = () => { const [low, high] = words[at++]; return high * 2 ** 20 + (low >>> 12); };
+  const memory = {};
+  return {report: randomise(protocol, answer, memory, next), memory};
+}"""
+
+DRAW = """async ({protocol, answer, times}) => {
+  const {randomise} = await import("/static/polls/client.js");
+  const counts = {};
+  for (let i = 0; i < times; i++) {
+    const report = randomise(protocol, answer, {});
+    counts[report] = (counts[report] || 0) + 1;
+  }
+  return counts;
+}"""
+
+DRAWS = 200_000
+
+
+@pytest.fixture
+def browser_page(visit):
+    return visit("/static/base/style.css")
+
+
+def test_the_stored_vectors_are_what_python_computes():
+    stored = json.loads(vectors.FILE.read_text())
+    assert stored == json.loads(json.dumps(vectors.made()))
+    for line in stored:
+        vectors.check_known(line)
+
+
+def test_the_browser_computes_the_shared_vectors(browser_page):
+    for line in json.loads(vectors.FILE.read_text()):
+        found = browser_page.evaluate(REPLAY, {name: line[name] for name in ("protocol", "answer", "words")})
+        assert found == {"report": line["report"], "memory": line["memory"]}, line["protocol"]["protocol"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "answer", "law"),
+    [
+        (local.Warner(epsilon=1), "yes", lambda one: one.channel.probabilities()[1]),
+        (local.KRR(["a", "b", "c"], epsilon=1), "b", lambda one: one.channel.probabilities()[1]),
+        (local.OneBitMean(0, 10, grid=1, epsilon=1), 3, lambda one: one_bit(one, 3)),
+        (
+            local.LongitudinalKRR(["a", "b", "c"], epsilon=1, forever=2),
+            "a",
+            lambda one: [one.support.true, one.support.false, one.support.false],
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, local.LocalProtocol) else None,
+)
+def test_200_000_browser_draws_follow_the_law(browser_page, protocol, answer, law):
+    """Told apart from ε 5 % off: `draws_to_detect` asks for 131 072 draws at ε = 1 for k = 3."""
+    drawn = browser_page.evaluate(DRAW, {"protocol": protocol.to_json(), "answer": answer, "times": DRAWS})
+    expected = np.asarray(law(protocol))
+    assert_law([drawn.get(str(place), 0) for place in range(len(expected))], expected)
+
+
+def one_bit(protocol, value):
+    one = int(protocol.weights(np.array([value]))[0]) / 2**52
+    return [1 - one, one]
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [local.OUE(list("abcdefgh"), epsilon=1), local.LongitudinalOUE(list("abcdefgh"), epsilon=1, forever=3)],
+    ids=lambda value: type(value).__name__,
+)
+def test_browser_bits_follow_the_law(browser_page, protocol):
+    times = 12_000
+    drawn = browser_page.evaluate(DRAW, {"protocol": protocol.to_json(), "answer": "c", "times": times})
+    wire = Wire(protocol)
+    tally = sum((wire.tally(count, wire.count(b"", [kept] * count)) for kept, count in drawn.items()), protocol.empty())
+    for place, ones in enumerate(tally.counts):
+        chance = protocol.support.true if place == 2 else protocol.support.false
+        assert_law([times - ones, ones], [1 - chance, chance], alarm=1e-9 / 8)
+
+
+def test_browser_texts_follow_the_law(browser_page):
+    protocol = local.Rappor(bits=32, hashes=2, cohorts=4, f="0.5", p="0.25", q="0.75")
+    drawn = browser_page.evaluate(DRAW, {"protocol": protocol.to_json(), "answer": "café", "times": 4_000})
+    cohorts, ones = np.zeros(4, int), np.zeros((2, 2), int)
+    for report, count in drawn.items():
+        cohort, row = report.split(",")
+        cohorts[int(cohort)] += count
+        true = local.bits.unpacked(protocol.filters(["café"], np.array([int(cohort)], np.int32)), 32)[0]
+        sent = np.unpackbits(np.frombuffer(bytes.fromhex(row), np.uint8), bitorder="little")
+        np.add.at(ones, (true, sent), count)
+    assert_law(cohorts, [0.25] * 4)
+    for bit in (0, 1):
+        assert_law(ones[bit], protocol.law.report.probabilities()[bit])
+
+
+# ------------------------------------------------------------ the client in Python
+def published(site, **question):
+    body = {"kind": "yes-no", "question": "?", "epsilon": "1", "forever": None, "results": "everyone", "password": ""}
+    with site.steward() as client:
+        return f"{site.address}/p/{client.post('/api/polls', json=body | question).json()['id']}"
+
+
+def test_python_answers_a_poll_and_sends_again_without_counting_twice(site):
+    poll = PollClient(published(site))
+    assert poll.answer("yes")
+    sealed = poll.seal(["no"] * 700)
+    assert poll.send(sealed) == 700
+    assert poll.send(sealed) == 0
+
+
+def test_python_says_when_a_poll_is_not_there(site):
+    with pytest.raises(NotDelivered, match="no such poll"):
+        PollClient(f"{site.address}/p/zzzzzzzzzz")
+    with pytest.raises(NotDelivered, match="did not answer"):
+        PollClient("http://127.0.0.1:9/p/zzzzzzzzzz")
+    with pytest.raises(InvalidArgument):
+        PollClient("ftp://somewhere/else")

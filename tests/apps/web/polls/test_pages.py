@@ -1,0 +1,271 @@
+"""A teacher makes a poll, a phone answers it, the dashboard moves; nothing true ever travels."""
+
+import csv
+import re
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
+
+SECRET_ANSWER = "Ornithorhynchus"
+"""An answer that no page would hold by chance."""
+
+
+def publish(site, *, kind, epsilon="1", forever=None, results="everyone", password="", **more):
+    """The identity of a new poll, made as a program makes one."""
+    body = {"kind": kind, "question": "What is it?", "epsilon": epsilon, "forever": forever, "results": results}
+    with site.steward() as client:
+        made = client.post("/api/polls", json=body | {"password": password} | more)
+    assert made.status_code == 201, made.text
+    return made.json()["id"]
+
+
+def answers(site, identity):
+    with site.client() as client:
+        return client.get(f"/api/polls/{identity}/results").json()["answers"]
+
+
+def send(phone):
+    phone.get_by_role("button", name="Add noise and send").click()
+    expect(phone.locator("#state")).to_have_text(re.compile("^Thank you"))
+
+
+def answer_on_phone(visit, identity, label):
+    phone = visit(f"/p/{identity}", phone=True)
+    phone.get_by_label(label, exact=True).check()
+    send(phone)
+    return phone
+
+
+def test_create_answer_on_a_phone_and_watch_the_dashboard_move(visit, assert_accessible, screenshot):
+    teacher = visit("/polls/new", steward=True)
+    assert_accessible(teacher)
+    screenshot(teacher, "poll-new")
+    teacher.get_by_label("The question").fill("Have you ever skipped a lecture?")
+    teacher.get_by_label("Yes or no").check()
+    teacher.get_by_label("Once").check()
+    teacher.get_by_label("ε of one report").fill("1")
+    teacher.get_by_label("Only whoever has").check()
+    teacher.get_by_role("button", name="See what it costs and tells").click()
+    assert teacher.get_by_text("73.1% sure").count() == 1
+    assert teacher.get_by_text("For ± 10 points: 469 answers").count() == 1
+    assert_accessible(teacher)
+    screenshot(teacher, "poll-preview")
+    teacher.get_by_role("button", name="Publish").click()
+    expect(teacher.locator("#answers")).to_have_text("0")
+    assert teacher.locator("svg.qr").count() == 1
+    identity = teacher.url.rpartition("/")[2]
+    phone = visit(f"/p/{identity}", phone=True)
+    assert_accessible(phone)
+    screenshot(phone, "poll-answer")
+    phone.get_by_label("yes", exact=True).check()
+    send(phone)
+    assert_accessible(phone)
+    screenshot(phone, "poll-answered")
+    expect(teacher.locator("#answers")).to_have_text("1")
+    answer_on_phone(visit, identity, "no")
+    expect(teacher.locator("#answers")).to_have_text("2")
+    assert teacher.locator("#estimate-table tbody tr").count() == 2
+    assert_accessible(teacher)
+    screenshot(teacher, "poll-dashboard")
+
+
+def test_what_is_missing_is_said_in_the_form(visit, assert_accessible):
+    teacher = visit("/polls/new", steward=True)
+    teacher.get_by_label("The question").fill("One choice?")
+    teacher.get_by_label("One of several choices").check()
+    teacher.get_by_label("The answers, one a line").fill("only")
+    teacher.get_by_label("Again and again").check()
+    teacher.get_by_label("ε of one report").fill("1")
+    teacher.get_by_label("ε of all reports").fill("0.5")
+    teacher.get_by_label("Everyone").check()
+    teacher.get_by_role("button", name="See what it costs and tells").click()
+    assert teacher.get_by_text("must be above the ε of one").count() == 1
+    assert_accessible(teacher)
+    teacher.get_by_label("ε of all reports").fill("3")
+    teacher.get_by_role("button", name="See what it costs and tells").click()
+    assert teacher.get_by_text("List from 2 to 50 different answers").count() == 1
+
+
+def test_a_second_answer_from_one_device_is_not_counted(visit, site):
+    identity = publish(site, kind="yes-no")
+    phone = answer_on_phone(visit, identity, "yes")
+    sent = phone.locator("#bytes").inner_text()
+    phone.reload()
+    assert phone.locator("#told").is_visible()
+    assert not phone.locator("#ask").is_visible()
+    assert phone.locator("#bytes").inner_text() == sent
+    assert phone.locator("#mine").inner_text() == "not kept on this device"
+    with site.client() as client:
+        again = client.post(f"/api/polls/{identity}/reports", content=sent)
+        assert again.json() == {"accepted": True, "counted": False}
+    phone.evaluate("localStorage.clear()")
+    phone.reload()
+    phone.get_by_label("no", exact=True).check()
+    phone.get_by_role("button", name="Add noise and send").click()
+    expect(phone.locator("#state")).to_have_text("This device has already answered in this round.")
+    assert answers(site, identity) == 1
+
+
+def recorded(page):
+    """Everything that leaves a page: addresses, headers and bodies of requests, and frames."""
+    sent = []
+    page.on("request", lambda asked: sent.append(f"{asked.method} {asked.url} {asked.all_headers()} {asked.post_data}"))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(str(frame))))
+    return sent
+
+
+@pytest.mark.parametrize("kind", ["choices", "text"])
+def test_the_true_answer_is_in_no_request(visit, site, kind):
+    identity = publish(site, kind=kind, choices=[SECRET_ANSWER, *(f"Other {letter}" for letter in "abcdefg")])
+    phone = visit("/static/base/style.css", phone=True)
+    sent = recorded(phone)
+    phone.goto(f"{site.address}/p/{identity}")
+    if kind == "text":
+        phone.get_by_label("Your answer", exact=True).fill(SECRET_ANSWER)
+    else:
+        phone.get_by_label(SECRET_ANSWER).check()
+    send(phone)
+    assert phone.locator("#mine").inner_text() == SECRET_ANSWER
+    posts = [line for line in sent if line.startswith("POST")]
+    assert len(posts) == 1
+    assert phone.locator("#bytes").inner_text() in posts[0]
+    assert not [line for line in sent if SECRET_ANSWER.lower() in line.lower()]
+    # a token, the round and the report are all there is, so the place of the answer is nowhere either
+    report = r'(\d|"[0-9a-f]{2}"|\[[0-7],"[0-9a-f]{32}"\])'
+    whole = rf'\{{"token":"[0-9a-f]{{32}}","round":1,"report":{report}\}}'
+    assert re.fullmatch(whole, phone.locator("#bytes").inner_text())
+
+
+def test_choosing_sends_nothing(visit, site):
+    phone = visit(f"/p/{publish(site, kind='yes-no')}", phone=True)
+    sent = recorded(phone)
+    for label in ("yes", "no", "yes"):
+        phone.get_by_label(label, exact=True).check()
+    phone.wait_for_timeout(200)
+    assert sent == []
+
+
+def test_a_poll_asked_again_memoises_its_noise(visit, site):
+    identity = publish(site, kind="yes-no", forever="2")
+    phone = answer_on_phone(visit, identity, "yes")
+    memory = phone.evaluate("JSON.parse(Object.values(localStorage)[0]).memory")
+    assert list(memory) == ["1"]
+    teacher = visit(f"/polls/{identity}", steward=True)
+    teacher.get_by_role("button", name="Ask the next round").click()
+    expect(teacher.locator("#round")).to_have_text(", round 2")
+    phone.reload()
+    phone.get_by_label("yes", exact=True).check()
+    send(phone)
+    assert phone.evaluate("JSON.parse(Object.values(localStorage)[0]).memory") == memory
+    assert '"round":2' in phone.locator("#bytes").inner_text()
+    assert answers(site, identity) == 1
+
+
+def test_it_works_by_keyboard_alone(visit, site):
+    page = visit(f"/p/{publish(site, kind='choices', choices=['red', 'green', 'blue'])}")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "send"
+    page.keyboard.press("Enter")
+    expect(page.locator("#state")).to_have_text(re.compile("^Thank you"))
+    assert page.evaluate("document.activeElement.id") == "state"
+
+
+def test_it_works_where_only_get_random_values_exists(visit, site):
+    """On a plain-http network address crypto.subtle and crypto.randomUUID are missing."""
+    identity = publish(site, kind="number", low="0", high="12", grid="0.5")
+    phone = visit("/static/base/style.css", phone=True)
+    phone.add_init_script("delete Crypto.prototype.subtle; delete Crypto.prototype.randomUUID")
+    phone.goto(f"{site.address}/p/{identity}")
+    assert phone.evaluate("crypto.subtle === undefined && crypto.randomUUID === undefined")
+    phone.locator("#field").fill("7.5")
+    phone.locator("#field").press("Enter")
+    expect(phone.locator("#state")).to_have_text(re.compile("^Thank you"))
+
+
+def test_a_report_that_did_not_arrive_is_sent_again_with_the_same_bytes(visit, site):
+    identity = publish(site, kind="yes-no")
+    phone = visit(f"/p/{identity}", phone=True)
+    tries = []
+
+    def lose_once(route):
+        tries.append(route.request.post_data)
+        route.continue_() if len(tries) > 1 else route.fulfill(status=503, body='{"detail":"Busy."}')
+
+    phone.route("**/reports", lose_once)
+    phone.get_by_label("yes", exact=True).check()
+    phone.get_by_role("button", name="Add noise and send").click()
+    expect(phone.locator("#state")).to_have_text("Busy.")
+    phone.get_by_role("button", name="Send the same bytes again").click()
+    expect(phone.locator("#state")).to_have_text(re.compile("^Thank you"))
+    assert tries[0] == tries[1]
+    assert answers(site, identity) == 1
+
+
+def test_the_password_opens_the_results_and_a_wrong_one_does_not(visit, site, assert_accessible):
+    identity = publish(site, kind="yes-no", results="admin", password="correct horse")
+    page = visit(f"/polls/{identity}")
+    assert page.url.endswith("/password")
+    assert_accessible(page)
+    page.get_by_label("Password").fill("wrong horse")
+    page.get_by_role("button", name="Show the results").click()
+    assert page.get_by_text("That is not the password.").count() == 1
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Show the results").click()
+    expect(page.locator("#answers")).to_have_text("0")
+    assert page.get_by_text("Your secret link").count() == 0
+
+
+@pytest.mark.parametrize("kind", ["choices", "text"])
+def test_the_export_reproduces_the_estimate(site, tmp_path, kind):
+    from bruit.apps.web import PollClient
+
+    identity = publish(site, kind=kind, epsilon="4", choices=["red", "green", "blue"])
+    poll = PollClient(f"{site.address}/p/{identity}")
+    assert poll.send(poll.seal(["red"] * 60 + ["green"] * 30 + ["blue"] * 10)) == 100
+    with site.client() as client:
+        for name in ("reports.csv", "estimates.csv", "reproduce.py"):
+            (tmp_path / name).write_bytes(client.get(f"/polls/{identity}/{name}").content)
+    code = [sys.executable, str(tmp_path / "reproduce.py"), str(tmp_path / "reports.csv")]
+    said = subprocess.run(code, check=True, capture_output=True, text=True).stdout.splitlines()
+    again = [(row["label"], float(row["value"])) for row in csv.DictReader(said[1:-1])]
+    with (tmp_path / "estimates.csv").open() as file:
+        shown = [(row["answer"], float(row["estimate"])) for row in csv.DictReader(file)]
+    assert again == shown
+    assert shown[0][0] == "red"
+
+
+def test_a_closed_poll_takes_no_answer(visit, site):
+    identity = publish(site, kind="yes-no")
+    with site.client(headers={"authorization": f"Bearer {site.key}"}, follow_redirects=True) as client:
+        form = client.get("/polls")
+        token = re.search(r'name="csrf" content="(\w+)"', form.text)[1]
+        assert client.post(f"/polls/{identity}/close").status_code == 403
+        assert client.post(f"/polls/{identity}/close", headers={"x-csrf-token": token}).status_code == 200
+        late = {"token": "ab" * 16, "round": 1, "report": 1}
+        assert client.post(f"/api/polls/{identity}/reports", json=late).status_code == 409
+    phone = visit(f"/p/{identity}", phone=True)
+    assert phone.locator("#send").is_disabled()
+    assert phone.get_by_text("This poll is closed.").count() == 1
+
+
+@pytest.mark.parametrize("kind", ["yes-no", "number", "text"])
+def test_the_participants_page_is_at_most_ten_kilobytes(site, kind):
+    more = {
+        "number": {"low": "0", "high": "10", "grid": "1"},
+        "text": {"choices": ["a.example", "b.example"], "forever": "2"},
+        "yes-no": {"forever": "2"},
+    }
+    with site.client() as client:
+        page = client.get(f"/p/{publish(site, kind=kind, **more[kind])}")
+        assert "set-cookie" not in page.headers
+        assert "form-action 'none'" in page.headers["content-security-policy"]
+        files = [client.get(path).content for path in re.findall(r'"(/static/[^"]+)"', page.text)]
+        files.append(client.get("/static/polls/client.js").content)
+        assert len(files) == 3
+        assert len(page.content) + sum(map(len, files)) <= 10_000
