@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import polars
 
-from bruit.apps.studies import planted_audits, planted_books, planted_pairs
+from bruit.apps.studies import planted_audits, planted_books, planted_learning, planted_pairs
 from bruit.apps.studies.planted_fault import Fault
 from bruit.apps.studies.registry import Findings, Size
 from bruit.randomness import generator
@@ -48,6 +48,7 @@ def faults() -> Iterator[Fault]:
     """Every planted fault."""
     yield from planted_audits.faults()
     yield from planted_pairs.faults()
+    yield from planted_learning.faults()
     yield from planted_books.faults()
 
 

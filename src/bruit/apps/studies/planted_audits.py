@@ -176,10 +176,11 @@ def _nearest_record(data: tuple[int, ...], samples: int, rng: np.random.Generato
 def _grid_median(data: tuple[int, ...], samples: int, rng: np.random.Generator) -> Outputs:
     """The exponential mechanism over a declared grid; one record moves a rank by at most one."""
     below = np.array([sum(value < point for value in data) for point in range(11)])
-    return _exponential(-np.abs(below - 1.5), 0.5, samples, rng)
+    return exponential(-np.abs(below - 1.5), 0.5, samples, rng)
 
 
-def _exponential(scores: NDArray[np.float64], half: float, samples: int, rng: np.random.Generator) -> Outputs:
+def exponential(scores: NDArray[Any], half: float, samples: int, rng: np.random.Generator) -> Outputs:
+    """Places drawn with weights exp(half · score)."""
     weights = np.exp(half * scores)
     return rng.choice(len(scores), samples, p=weights / weights.sum())
 
@@ -193,7 +194,7 @@ def _choices() -> Iterator[Fault]:
 
 
 def _chosen(half: float) -> Many:
-    return lambda scores, samples, rng: _exponential(scores, half, samples, rng)
+    return lambda scores, samples, rng: exponential(scores, half, samples, rng)
 
 
 def _thresholds() -> Iterator[Fault]:

@@ -42,6 +42,8 @@ def faults() -> Iterator[Fault]:
         ("refund on failure", "An answer that crashed is given back, though the data was read.", _refunded, _kept),
         ("look, then take", "Two users both see room for one.", _race, _atomic),
         ("copied book", "A clone of an estimator carries a copy of its budget.", _copied, _one_book),
+        ("clone without its accountant", "A clone starts with a new accountant.", _new_accountant, _one_book),
+        ("charged at the first fit only", "Fits on other data find the model paid.", _first_fit_only, _every_fit),
     ):
         yield Fault(name, story, "ledger", _overspends(wrong, right), 1, 1)
 
@@ -151,3 +153,43 @@ def _one_book() -> bool:
     copy = deepcopy(ledger)
     _charge(ledger)
     return _has_room(copy)
+
+
+def _new_accountant() -> bool:
+    """Whether a clone, made from the same arguments, spends again what the original spent."""
+    book = NaiveBook()
+    book.spend(1)
+    return NaiveBook().has_room(1)
+
+
+@dataclass
+class NaiveModel:
+    """An estimator that looks whether it was paid for, not what for."""
+
+    book: NaiveBook
+    fits: int = 0
+
+    def fit(self) -> None:
+        """Reads its data."""
+        if self.fits == 0:
+            self.book.spend(1)
+        self.fits += 1
+
+
+def _first_fit_only() -> bool:
+    """Whether more fits were made than were paid for."""
+    model = NaiveModel(NaiveBook())
+    model.fit()
+    model.fit()
+    return model.fits > model.book.spent
+
+
+def _every_fit() -> bool:
+    ledger, fits = _ledger(), 0
+    for _ in range(2):
+        try:
+            _charge(ledger)
+        except BudgetExceeded:
+            break
+        fits += 1
+    return fits > float(ledger.spent.epsilon)

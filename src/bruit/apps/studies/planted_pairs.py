@@ -24,18 +24,18 @@ MOST = 10
 def faults() -> Iterator[Fault]:
     """Each fault beside the statistic done right."""
     story = "The mean of the gradients is clipped, not each gradient."
-    yield _moved("clip after averaging", story, _clipped_mean, _mean_of_clipped, _gradients, 2 * CLIP / PEOPLE)
+    yield moved("clip after averaging", story, _clipped_mean, _mean_of_clipped, gradients, 2 * CLIP / PEOPLE)
     story = "Values are scaled by the least and the greatest of the table."
-    yield _moved("bounds from data", story, _scaled_by_data, _scaled_by_bounds, _values, MOST / PEOPLE)
+    yield moved("bounds from data", story, _scaled_by_data, _scaled_by_bounds, _values, MOST / PEOPLE)
     story = "A person with many rows counts with all of them."
-    yield _moved("missing per-person bounding", story, _rows, _people, _visits, 1)
+    yield moved("missing per-person bounding", story, _rows, _people, _visits, 1)
     story = "A value above the bound raises an error."
     yield Fault("error that depends on a record", story, "row-level pair", _outcomes, 1, 64)
     story = "Bins are the categories that occur."
     yield Fault("categories from data", story, "row-level pair", _shapes, 1, 64)
 
 
-def _moved(
+def moved(
     name: str,
     story: str,
     wrong: Statistic,
@@ -48,13 +48,14 @@ def _moved(
     def looks_wrong(done: Done, samples: int, _alarm: float, rng: np.random.Generator) -> bool:
         statistic = wrong if done == "wrong" else right
         pairs = [neighbours(rng) for _ in range(samples)]
-        moved = [np.linalg.norm(np.atleast_1d(statistic(one)) - statistic(other)) for one, other in pairs]
-        return bool(max(moved) > claimed + 1e-9)
+        distances = [np.linalg.norm(np.atleast_1d(statistic(one)) - statistic(other)) for one, other in pairs]
+        return bool(max(distances) > claimed + 1e-9)
 
     return Fault(name, story, "row-level pair", looks_wrong, 8, 256)
 
 
-def _gradients(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def gradients(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gradients of all people, and the same with that of one person exchanged for a large one."""
     one = rng.normal(size=(PEOPLE, 3))
     other = one.copy()
     other[0] = 100 * rng.normal(size=3)
@@ -62,14 +63,15 @@ def _gradients(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _clipped_mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(_clip(rows.mean(axis=0, keepdims=True))[0], np.float64)
+    return np.asarray(clip(rows.mean(axis=0, keepdims=True))[0], np.float64)
 
 
 def _mean_of_clipped(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(_clip(rows).mean(axis=0), np.float64)
+    return np.asarray(clip(rows).mean(axis=0), np.float64)
 
 
-def _clip(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def clip(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows scaled down to the bound on their length."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows * np.minimum(1, CLIP / lengths), np.float64)
 

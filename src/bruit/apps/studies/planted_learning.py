@@ -1,0 +1,146 @@
+"""Faults of private estimators: what is read from the data on the way to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.apps.studies.planted_audits import exponential, laplace
+from bruit.apps.studies.planted_fault import Fault, audited
+from bruit.apps.studies.planted_pairs import CLIP, MOST, PEOPLE, clip, gradients, moved
+
+Outputs = NDArray[Any]
+STEPS = 4
+PATIENCE = 10
+
+
+def faults() -> Iterator[Fault]:
+    """Each fault beside the step done right."""
+    yield from _trees()
+    yield from _choices()
+    yield from _gradients()
+
+
+def _trees() -> Iterator[Fault]:
+    story = "A random split lies between the least and the greatest value of the data."
+    values = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 9.0])
+    yield audited("bounds from data in a tree", story, _split_of_data, _split_of_bounds, values)
+    story = "A leaf tells the class that most of its records have."
+    counts = np.array([2, 1]), np.array([1, 2])
+    yield audited("exact labels of leaves", story, _majority, _noisy_majority, counts)
+    story = "A branch without records ends, though the others are paid for."
+    yield audited("branches pruned by the true count", story, _pruned, _pruned_by_noise, (0, 1))
+
+
+def _split_of_data(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
+    return rng.uniform(data.min(), data.max(), samples)
+
+
+def _split_of_bounds(_data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
+    return rng.uniform(0, MOST, samples)
+
+
+def _majority(data: Outputs, samples: int, _rng: np.random.Generator) -> Outputs:
+    return np.full(samples, data.argmax())
+
+
+def _noisy_majority(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
+    return np.asarray((data + laplace(2, (samples, len(data)), rng)).argmax(axis=1))
+
+
+def _pruned(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    return data + laplace(1, (samples,), rng) if data > 0 else np.full(samples, -99)
+
+
+def _pruned_by_noise(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    noisy = data + laplace(1, (samples,), rng)
+    return np.where(noisy > 0, noisy, -99)
+
+
+def _choices() -> Iterator[Fault]:
+    story = "Of several private models the one with the best exact score is kept."
+    scores = np.array([7, 6, 6]), np.array([6, 7, 6])
+    yield audited("hyper-parameters chosen for free", story, _best, _best_paid, scores)
+    story = "Training stops when the exact loss on private records stops falling."
+    yield audited("early stopping on private records", story, _stopped, _never_stopped, (PATIENCE, PATIENCE + 1))
+    story = "The noise of one step is kept for all."
+    steps = np.zeros(STEPS, int), np.eye(1, STEPS, dtype=int)[0]
+    yield audited("one noise for all steps", story, _one_noise, _fresh_noises, steps)
+
+
+def _best(data: Outputs, samples: int, _rng: np.random.Generator) -> Outputs:
+    return np.full(samples, data.argmax())
+
+
+def _best_paid(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
+    return exponential(data, 0.5, samples, rng)
+
+
+def _stopped(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    """How many steps were taken, beside a model with its noise."""
+    return np.stack([np.full(samples, data > PATIENCE), laplace(1, (samples,), rng)], 1)
+
+
+def _never_stopped(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    return np.stack([np.zeros(samples, int), data + laplace(1, (samples,), rng)], 1)
+
+
+def _one_noise(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
+    """Each step by itself is private; their differences are exact."""
+    return data + laplace(STEPS, (samples, 1), rng)
+
+
+def _fresh_noises(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
+    return data + laplace(STEPS, (samples, STEPS), rng)
+
+
+def _gradients() -> Iterator[Fault]:
+    story = "Records are normalised over the batch, so that one moves the gradients of all."
+    yield moved("normalised over the batch", story, _over_the_batch, _over_the_record, gradients, 2 * CLIP)
+    story = "The sum is divided by the number of records that were drawn."
+    yield moved("divided by the drawn batch", story, _drawn_mean, _expected_mean, _few, CLIP / PEOPLE)
+    story = "Residuals are clipped, the features they are multiplied with are not."
+    yield moved("features never scaled", story, _unscaled, _scaled, _examples, 2 * CLIP)
+
+
+def _over_the_batch(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(clip((rows - rows.mean(axis=0)) / rows.std(axis=0)).sum(axis=0), np.float64)
+
+
+def _over_the_record(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    means, deviations = rows.mean(axis=1, keepdims=True), rows.std(axis=1, keepdims=True)
+    return np.asarray(clip((rows - means) / deviations).sum(axis=0), np.float64)
+
+
+def _few(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A small batch, and the same without one record."""
+    rows = rng.normal(size=(3, 3))
+    return rows, rows[1:]
+
+
+def _drawn_mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(clip(rows).mean(axis=0), np.float64)
+
+
+def _expected_mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(clip(rows).sum(axis=0) / PEOPLE, np.float64)
+
+
+def _examples(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Features, and a residual in the last column."""
+    one = rng.normal(size=(PEOPLE, 4))
+    other = one.copy()
+    other[0] = 100 * rng.normal(size=4)
+    return one, other
+
+
+def _unscaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    residuals = np.clip(rows[:, -1:], -CLIP, CLIP)
+    return np.asarray((residuals * rows[:, :-1]).sum(axis=0), np.float64)
+
+
+def _scaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(clip(rows[:, -1:] * rows[:, :-1]).sum(axis=0), np.float64)
