@@ -34,7 +34,7 @@ def associated(table: NDArray[np.int64], channel: SymmetricChannel) -> Associati
     variance with a = values - 1 and b = labels - 1 degrees of freedom. Singular values below sqrt(a) + sqrt(b) are what
     chance makes; one above, s, is shrunk to sqrt((s^2 - a - b)^2 - 4ab) / s, which is the least squared error
     [Gavish & Donoho 2017]. A symmetric channel multiplies every deviation from independence by p - q, so dividing by
-    it unmixes the label. `certain` compares the largest with its law [Johnstone 2001].
+    it unmixes the label. `certain` compares the largest with its limit law [Johnstone 2001].
     """
     count = float(table.sum())
     values, labels = table.sum(axis=1) / max(count, 1.0), table.sum(axis=0) / max(count, 1.0)
@@ -60,7 +60,7 @@ def chance_limit(rows: int, columns: int) -> float:
     """What the largest squared singular value of a random matrix passes once in a thousand times.
 
     mu + 3.27 sigma, mu = (sqrt(a - 1/2) + sqrt(b - 1/2))^2,
-    sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                          [Johnstone 2001, Thm 1.1]
+    sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                                   [Johnstone 2001; Ma 2012]
     """
     first, second = np.sqrt(rows - 0.5), np.sqrt(columns - 0.5)
     return float((first + second) ** 2 + SURELY * (first + second) * (1 / first + 1 / second) ** (1 / 3))
