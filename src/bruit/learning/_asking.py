@@ -87,6 +87,8 @@ def public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
     if not is_classifier(estimator):
         return None
     if stated is None:
+        if price is not None and hasattr(estimator, "_usual_classes"):
+            return np.asarray(estimator._usual_classes)
         if price is not None:
             raise InvalidArgument(
                 f"{name_of(estimator)} with a budget needs classes=: the labels, known before the data"

@@ -1,0 +1,8 @@
+"""One histogram engine: trees, forests, boosting and additive models, exact or private."""
+
+from bruit.learning.trees.additive import AdditiveModel
+from bruit.learning.trees.boosted import BoostedTrees
+from bruit.learning.trees.forest import Forest
+from bruit.learning.trees.tree import Tree
+
+__all__ = ["AdditiveModel", "BoostedTrees", "Forest", "Tree"]

@@ -1,0 +1,95 @@
+"""What the tree estimators share: classes or numbers to predict, and one way to bins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+
+from bruit.errors import InvalidArgument
+from bruit.learning._estimator import PrivateEstimator, Question, Records
+from bruit.learning.trees.binning import Bins, Codes, public_bins, read_bins
+
+Floats = NDArray[np.float64]
+
+
+class BinnedEstimator(PrivateEstimator):
+    """Predicts classes or numbers from binned columns.
+
+    An estimator has a parameter (`criterion` or `loss`) whose value "squared_error" makes it a regressor, and gives
+    `_scores`: one row of numbers for each row of bins, probabilities or predicted values. With a budget the labels are
+    0 and 1 unless `classes` states others; rows of other labels are dropped.
+    """
+
+    _bins: Bins
+    classes_: NDArray[Any]
+    criteria: tuple[str, ...]
+    _usual_classes = (0, 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self._regresses:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        else:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+    @property
+    def _regresses(self) -> bool:
+        return self._criterion == "squared_error"
+
+    @property
+    def _criterion(self) -> str:
+        raise NotImplementedError
+
+    def _scores(self, codes: Codes) -> Floats:
+        raise NotImplementedError
+
+    def _asked(self, X: Any, y: Any, groups: Any) -> Question:
+        """The question of a fit; its criterion is one that the estimator knows."""
+        if self._criterion not in self.criteria:
+            raise InvalidArgument(f"{self._criterion!r} is not known here; choose one of {', '.join(self.criteria)}")
+        return self._ask(X, y, groups=groups)
+
+    def _bins_for(self, question: Question, records: Records, most: int) -> Bins:
+        """The bins of the domain, or without one those of the data."""
+        if question.domains is None:
+            return read_bins(records.values, most)
+        return public_bins(question.domains, most)
+
+    def _numbers(self, question: Question, records: Records) -> Floats:
+        """What a regressor predicts, in its own units."""
+        if question.target is None:
+            return np.asarray(records.target, np.float64)
+        return question.target.decode(records.target)
+
+    def _codes(self, X: Any) -> Codes:
+        values = self._encode(X)
+        return self._bins.codes(values)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of each row, or the number: post-processing of a paid model, free of charge."""
+        scores = self._scores(self._codes(X))
+        return scores[:, 0] if self._regresses else np.asarray(self.classes_[np.argmax(scores, axis=1)])
+
+    @available_if(lambda self: not self._regresses)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class in the order of `classes_`: post-processing of a paid model, free of charge."""
+        return self._scores(self._codes(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of right classes, or R²; on private rows this tells of them and is for the curator alone."""
+        measure = r2_score if self._regresses else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+
+def halves(question: Question) -> tuple[float, float]:
+    """The middle and half the width of the public bounds of what is predicted."""
+    assert question.target is not None
+    low, high = float(question.target.low), float(question.target.high)
+    return (low + high) / 2, (high - low) / 2

@@ -1,0 +1,200 @@
+"""A tree grown level by level on noisy histograms of all columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.learning._asking import whole
+from bruit.learning._estimator import Question, Records
+from bruit.learning.trees._kernels import GRADIENT, best_split
+from bruit.learning.trees._supervised import halves
+from bruit.learning.trees.binning import Bins, Codes
+from bruit.learning.trees.growing import GrownTree
+from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
+
+GRAIN = 16
+"""What is predicted moves a sum by at most so many steps; a row counts for as many."""
+
+DEEPEST, MIDDLE = 8, 3
+ROWS_OVER_NOISE = 25.0
+"""A node is worth a split while it holds so many times the noise of one cell."""
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What each level reads: for every node, column and bin the class counts, or the sum and the number of rows."""
+
+    depth: int
+    kind: int
+    channels: int
+    noise: StepNoise
+
+    @classmethod
+    def planned(cls, question: Question, *, columns: int, depth: int | None, kind: int) -> Levels:
+        """The levels and their noise from public numbers alone; the leaves are one more release."""
+        channels = 2 if question.classes is None else len(question.classes)
+        if depth is None:
+            rate = bought_noise(question, _moves(kind, columns), times=1, counted=False).rate
+            depth = MIDDLE if question.size is None else _worthwhile(question.size * rate / sqrt(columns))
+        depth = whole(depth, "max_depth")
+        noise = bought_noise(question, _moves(kind, columns), times=depth + 1, counted=False)
+        return cls(depth, kind, channels, noise)
+
+
+def _worthwhile(rows_over_noise: float) -> int:
+    """Halving the rows at every level, how many levels stay above the noise."""
+    return min(max(int(log2(max(rows_over_noise / ROWS_OVER_NOISE, 1))), 1), DEEPEST)
+
+
+def _moves(kind: int, columns: int) -> Moves:
+    """One class count a column moves by one; a sum and a number of rows by GRAIN each."""
+    return Moves(GRAIN, 2 * columns) if kind == GRADIENT else Moves(1, columns, opposite=True)
+
+
+def noisy_tree(levels: Levels, bins: Bins, codes: Codes, records: Records, question: Question) -> GrownTree:
+    """Grows every node of a level on one noisy histogram; the last release counts the leaves."""
+    stats = _stats(levels, records, question)
+    node_of = np.zeros(len(codes), np.int64)
+    nodes = _Nodes(levels.channels, int(bins.sizes.max()))
+    level = [0]
+    for _ in range(levels.depth):
+        cells = _histogram(codes, node_of, level, stats, bins, levels.channels)
+        cells = cells + levels.noise.draw(cells.shape, rng=records.rng)
+        level = nodes.split(level, np.maximum(cells, 0.0), bins, levels)
+        if not level:
+            break
+        node_of = nodes.tree.leaves(codes)
+    tree = nodes.tree
+    leaves = np.flatnonzero(tree.left < 0)
+    counts = _totals(np.searchsorted(leaves, tree.leaves(codes)), len(leaves), stats, levels.channels)
+    counts = counts + levels.noise.draw(counts.shape, rng=records.rng)
+    return _summed(tree, leaves, counts)
+
+
+def _stats(levels: Levels, records: Records, question: Question) -> Ints:
+    """What each row adds to its cell: one in its class, or its number and GRAIN."""
+    out = np.zeros((len(records.target), levels.channels), np.int64)
+    if levels.kind != GRADIENT:
+        out[np.arange(len(out)), records.target] = 1
+        return out
+    assert question.target is not None
+    middle, half = halves(question)
+    scaled = (question.target.decode(records.target) - middle) / half
+    dither = records.rng.random(len(scaled))
+    out[:, 0] = np.clip(np.floor(GRAIN * scaled + dither), -GRAIN, GRAIN)
+    out[:, 1] = GRAIN
+    return out
+
+
+def _histogram(codes: Codes, node_of: Ints, level: list[int], stats: Ints, bins: Bins, channels: int) -> Ints:
+    """Shape (nodes of the level, bins of all columns, channels)."""
+    place = np.full(int(node_of.max(initial=0)) + 1, -1)
+    known = [node for node in level if node < len(place)]
+    place[known] = [level.index(node) for node in known]
+    here = place[node_of]
+    rows = here >= 0
+    cells = int(bins.sizes.sum())
+    out = np.zeros((len(level) * cells, channels), np.int64)
+    for column, start in enumerate(bins.offsets[:-1]):
+        out += _totals(here[rows] * cells + start + codes[rows, column], len(out), stats[rows], channels)
+    return out.reshape(len(level), cells, channels)
+
+
+def _totals(places: Ints, size: int, stats: Ints, channels: int) -> Ints:
+    """Exact sums of small integers: floats hold them."""
+    sums = [np.bincount(places, stats[:, channel], size) for channel in range(channels)]
+    return np.column_stack(sums).astype(np.int64)
+
+
+class _Nodes:
+    """A tree that is being grown."""
+
+    def __init__(self, channels: int, widest: int) -> None:
+        self.column, self.last, self.left, self.right, self.mask = [-1], [0], [-1], [-1], [-1]
+        self.masks = np.zeros((0, widest), bool)
+        self.gain, self.channels, self.widest = [0.0], channels, widest
+
+    def split(self, level: list[int], cells: Floats, bins: Bins, levels: Levels) -> list[int]:
+        """Splits the nodes of a level where a noisy split gains; gives back their children."""
+        children: list[int] = []
+        for node, histogram in zip(level, cells, strict=True):
+            gain, column, last, goes_left = _best(histogram, bins, levels)
+            if column < 0:
+                continue
+            self.column[node], self.last[node], self.gain[node] = column, last, gain
+            if bins.categorical[column]:
+                self.mask[node] = len(self.masks)
+                self.masks = np.vstack([self.masks, goes_left])
+            self.left[node], self.right[node] = len(self.left), len(self.left) + 1
+            for values, empty in (
+                (self.column, -1),
+                (self.last, 0),
+                (self.left, -1),
+                (self.right, -1),
+                (self.mask, -1),
+            ):
+                values += [empty, empty]
+            self.gain += [0.0, 0.0]
+            children += [self.left[node], self.right[node]]
+        return children
+
+    @property
+    def tree(self) -> GrownTree:
+        """The tree as it is, without sums."""
+        column, last, left, right = map(_array, (self.column, self.last, self.left, self.right))
+        masks = self.masks if len(self.masks) else np.zeros((1, self.widest), bool)
+        sums = np.zeros((len(self.left), self.channels))
+        return GrownTree(column, last, left, right, sums, _array(self.mask), masks, np.array(self.gain))
+
+
+def _array(values: list[int]) -> Ints:
+    return np.array(values, np.int64)
+
+
+def _best(histogram: Floats, bins: Bins, levels: Levels) -> tuple[float, int, int, NDArray[np.bool_]]:
+    """The best split of one node; every column brings the total of its own noisy cells."""
+    best: tuple[float, int, int, NDArray[np.bool_]] = (0.0, -1, 0, np.zeros(int(bins.sizes.max()), bool))
+    least = 2 * float(levels.noise.variance) ** 0.5
+    for column, (start, end) in enumerate(zip(bins.offsets[:-1], bins.offsets[1:], strict=True)):
+        goes_left = np.zeros(int(bins.sizes.max()), bool)
+        gain, found, last = best_split(
+            histogram,
+            bins.offsets,
+            bins.categorical,
+            np.array([column]),
+            histogram[start:end].sum(axis=0),
+            levels.kind,
+            least,
+            0.0,
+            goes_left,
+        )
+        if found >= 0 and gain > best[0]:
+            best = (gain, found, last, goes_left)
+    return best
+
+
+def _summed(tree: GrownTree, leaves: Ints, counts: Ints) -> GrownTree:
+    """The tree with the noisy sums of its leaves, and in every other node those of its children."""
+    sums = np.zeros(tree.sums.shape)
+    sums[leaves] = counts
+    for node in np.flatnonzero(tree.left >= 0)[::-1]:
+        sums[node] = sums[tree.left[node]] + sums[tree.right[node]]
+    return tree._replace(sums=sums)
+
+
+def leaf_values(tree: GrownTree, levels: Levels, question: Question) -> Floats:
+    """Class shares from the noisy counts, one row more in each; or the mean, drawn to the middle where rows are few."""
+    deviation = float(levels.noise.variance) ** 0.5
+    if levels.kind != GRADIENT:
+        counts = np.maximum(tree.sums, 0.0) + 1.0
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+    middle, half = halves(question)
+    mean = tree.sums[:, 0] / np.maximum(tree.sums[:, 1], deviation)
+    return np.asarray(middle + half * np.clip(mean, -1.0, 1.0))[:, None]

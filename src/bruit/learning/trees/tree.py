@@ -1,0 +1,103 @@
+"""One decision tree, by squared error, Gini impurity or entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.learning._estimator import Question, Records
+from bruit.learning.trees._supervised import BinnedEstimator
+from bruit.learning.trees.binning import Bins, Codes, public_bins
+from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
+from bruit.learning.trees.noisy_tree import Levels, leaf_values, noisy_tree
+
+Floats = NDArray[np.float64]
+
+
+class Tree(BinnedEstimator):
+    """Greedy recursive splitting: CART (criterion "gini" or "squared_error") and ID3 ("entropy").   [SPEC S1.1]
+
+    Without privacy every split is the best there is, until a node is pure, nothing is gained, or a limit is reached.
+    With a budget the tree grows level by level: each level reads one noisy histogram of all columns, and the leaves
+    are counted once more.
+    """
+
+    criteria = tuple(KINDS)
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        bins: int | None = None,
+        domain: Any = None,
+        classes: Any = None,
+        target: Any = None,
+        size: int | None = None,
+        rows_per_person: int = 1,
+        budget: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.bins = bins
+        self.domain = domain
+        self.classes = classes
+        self.target = target
+        self.size = size
+        self.rows_per_person = rows_per_person
+        self.budget = budget
+        self.random_state = random_state
+
+    @property
+    def _criterion(self) -> str:
+        return self.criterion
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Tree:
+        """Grows the tree; `groups` says whose row each is where people have several."""
+        question = self._asked(X, y, groups)
+        if question.price is None or question.domains is None:
+            records = question.pay(None)
+            return self._grow(question, records, self._bins_for(question, records, self.bins or 256))
+        bins = public_bins(question.domains, self.bins or 16)
+        levels = Levels.planned(question, columns=len(bins.sizes), depth=self.max_depth, kind=KINDS[self.criterion])
+        records = question.pay(levels.noise.loss)
+        self.tree_ = noisy_tree(levels, bins, bins.codes(records.values), records, question)
+        return self._kept(records, bins, leaf_values(self.tree_, levels, question))
+
+    def _grow(self, question: Question, records: Records, bins: Bins) -> Tree:
+        data = Binned.of(bins, records.values)
+        growth = Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, max(self.min_samples_leaf, 1))
+        if self._regresses:
+            numbers = self._numbers(question, records)
+            stats = np.column_stack([numbers - numbers.mean(), np.ones(len(numbers))])
+            self.tree_, _ = growth.grown(data, stats, np.zeros(1, np.int64))
+            values = (self.tree_.sums[:, 0] / self.tree_.sums[:, 1] + numbers.mean())[:, None]
+        else:
+            stats = np.ones((len(records.target), 1))
+            self.tree_, _ = growth.grown(data, stats, records.target, channels=len(records.classes))
+            values = self.tree_.sums / self.tree_.sums.sum(axis=1, keepdims=True)
+        return self._kept(records, bins, values)
+
+    def _kept(self, records: Records, bins: Bins, values: Floats) -> Tree:
+        self.classes_, self._bins, self._values = records.classes, bins, values
+        return self
+
+    @property
+    def values_(self) -> Floats:
+        """The class distribution of every node, or its number."""
+        return self._values
+
+    def get_depth(self) -> int:
+        """The most splits between the root and a leaf."""
+        return self.tree_.depth
+
+    def _scores(self, codes: Codes) -> Floats:
+        tree: GrownTree = self.tree_
+        return np.asarray(self._values[tree.leaves(codes)])
