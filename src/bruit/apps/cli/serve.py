@@ -11,7 +11,7 @@ from typing import Any
 
 import rich_click as click
 
-from bruit.apps.cli.output import json_option, print_json, show
+from bruit.apps.cli.output import json_option, print_json
 from bruit.errors import InvalidArgument, MissingExtra
 from bruit.storage import absolute, connect, reading
 
@@ -27,11 +27,12 @@ NEEDED = ("fastapi", "uvicorn", "jinja2", "plotly", "python_multipart", "segno")
     "--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 is your network too."
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--public-url", help="The address people use when a proxy stands before this, for links and QR codes.")
 @click.option(
     "--key", envvar="BRUIT_KEY", help="The steward's key, at least 16 characters; a new one each start if absent."
 )
 @json_option
-def command(*, database: str, host: str, port: int, key: str | None, as_json: bool) -> None:
+def command(*, database: str, host: str, port: int, public_url: str | None, key: str | None, as_json: bool) -> None:
     """Serve polls, the budget explorer, the steward's workbench and the studies to browsers.
 
     The link it prints holds the steward's key: whoever has it may make polls and spend budgets. Answers of a poll are
@@ -44,12 +45,13 @@ def command(*, database: str, host: str, port: int, key: str | None, as_json: bo
     _reach(database)
     listening = _listen(host, port)
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
-    settings = web.Settings(database=absolute(database), key_hash=web.hashed(secret))
-    link = f"{address}/enter/{secret}"
+    base = _checked_address(public_url)
+    settings = web.Settings(database=absolute(database), key_hash=web.hashed(secret), public_url=base)
+    link = f"{base or address}/enter/{secret}"
     if as_json:
         print_json({"address": address, "link": link})
     else:
-        show(f"bruit is at {address}", f"The steward's link (keep it to yourself): {link}", "Stop with Ctrl+C.")
+        click.echo(f"bruit is at {address}\nThe steward's link (keep it to yourself): {link}\nStop with Ctrl+C.")
     _serve(settings, listening)
 
 
@@ -57,12 +59,19 @@ def _serve(settings: Any, listening: socket.socket) -> None:
     import uvicorn
 
     application: Any = import_module("bruit.apps.web.application").application(settings)
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            for end in application.state.ending:  # streams would keep their connections open
+                end()
+            await super().shutdown(sockets)
+
     # No access log: addresses of pages hold secret links. Errors are logged by the application, in its own words.
     config = uvicorn.Config(
         application, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=3
     )
     with suppress(KeyboardInterrupt):  # Ctrl+C is how one stops it
-        uvicorn.Server(config).run([listening])
+        Server(config).run([listening])
 
 
 def _checked_key(key: str | None) -> str | None:
@@ -71,6 +80,12 @@ def _checked_key(key: str | None) -> str | None:
             "the steward's key needs at least 16 letters, digits, - or _, such as 18 random bytes in base64"
         )
     return key
+
+
+def _checked_address(url: str | None) -> str | None:
+    if url is not None and not url.startswith(("http://", "https://")):
+        raise InvalidArgument("--public-url is an address such as https://polls.example.org")
+    return None if url is None else url.rstrip("/")
 
 
 def _reach(database: str) -> None:

@@ -36,7 +36,7 @@ def application(settings: Settings) -> FastAPI:
         lifespan=_running(parts),
         middleware=[Middleware(Guard, rates=settings.rates, kind_of=_kind, body_limit=_limits(parts))],
     )
-    app.state.settings, app.state.parts = settings, tuple(parts)
+    app.state.settings, app.state.parts, app.state.ending = settings, tuple(parts), []
     _add_shared_pages(app)
     for part in parts:
         guards = [Depends(steward.require_steward)] if part.steward else []

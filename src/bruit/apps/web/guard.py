@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bruit.apps.web.policy import policy
@@ -62,9 +63,6 @@ class Guard:
                 await refuse(refusal, scope, receive, sending)
                 return
             await self.app(scope, self._counted(scope, receive), sending)
-        except TooLarge:
-            if not started:
-                await refuse(_too_large(self.body_limit(scope)), scope, receive, sending)
         except Exception as error:
             # neither the message nor a traceback: they may hold a value or a path
             log.error("%s in %s", type(error).__name__, _place(error))
@@ -93,14 +91,17 @@ class Guard:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > limit:
-                raise TooLarge
+                raise TooLarge(limit)
             return message
 
         return receiving
 
 
-class TooLarge(Exception):
-    """More bytes came than a request may send."""
+class TooLarge(HTTPException):
+    """More bytes came than a request may send; of a kind that every reader of a body lets through."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(413, _too_large(limit).sentence)
 
 
 BROKEN: Final = Refusal(500, "Something went wrong on the server; nothing of your request was kept in its log.")

@@ -15,6 +15,7 @@ from bruit.apps.web.polls.collector import Collector
 async def collecting(app: FastAPI) -> AsyncIterator[None]:
     """Keeps the collector at work."""
     app.state.collector = collector = Collector(app.state.settings.database)
+    app.state.ending.append(collector.end_streams)
     await collector.start()
     yield
     await collector.stop()

@@ -1,0 +1,111 @@
+"""What stands before every page: refusals by rate, size and origin, and errors that tell nothing."""
+
+import logging
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from bruit.apps.web.guard import Guard
+from bruit.apps.web.rates import Buckets, Rate
+from bruit.errors import StorageError
+
+SECRET = "salary 123456 in /srv/payroll.csv"
+
+
+async def break_down(request: Request) -> PlainTextResponse:
+    raise ValueError(SECRET)
+
+
+async def count(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(len(await request.body())))
+
+
+def guarded(burst=100, limit=1000):
+    inner = Starlette(
+        routes=[Route("/broken", break_down, methods=["GET", "POST"]), Route("/count", count, methods=["POST"])]
+    )
+    inner.state.parts = ()
+    rates = {"any": Rate(per_second=0.001, burst=burst)}
+    return TestClient(
+        Guard(inner, rates=rates, kind_of=lambda scope: "any", body_limit=lambda scope: limit),
+        raise_server_exceptions=True,
+    )
+
+
+def test_rule_2_no_error_page_and_no_log_line_holds_a_value(caplog):
+    with caplog.at_level(logging.DEBUG):
+        for headers in ({}, {"accept": "application/json"}):
+            answer = guarded().get("/broken", headers=headers)
+            assert answer.status_code == 500
+            assert SECRET not in answer.text
+    assert [record.getMessage().split(" in ")[0] for record in caplog.records if record.name == "bruit.web"] == [
+        "ValueError",
+        "ValueError",
+    ]
+    assert not [record for record in caplog.records if "123456" in record.getMessage() or record.exc_info]
+
+
+def test_who_asks_too_often_is_told_when_to_come_again():
+    client = guarded(burst=3)
+    assert [client.post("/count").status_code for _ in range(4)] == [200, 200, 200, 429]
+    assert int(client.post("/count").headers["retry-after"]) > 0
+
+
+def test_a_bucket_fills_with_time_and_is_per_client():
+    now = [0.0]
+    buckets = Buckets(Rate(per_second=2, burst=1), clock=lambda: now[0])
+    assert buckets.take("a") == 0
+    assert buckets.take("a") == pytest.approx(0.5)
+    assert buckets.take("b") == 0
+    now[0] = 0.5
+    assert buckets.take("a") == 0
+
+
+def test_a_body_beyond_the_limit_is_refused_whatever_its_length_says():
+    client = guarded(limit=1000)
+    assert client.post("/count", content=b"x" * 1000).text == "1000"
+    assert client.post("/count", content=b"x" * 1001).status_code == 413
+    assert client.post("/count", content=iter([b"x" * 600, b"x" * 600])).status_code == 413
+    assert client.post("/count", content=b"x", headers={"content-length": "abc"}).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://testserver"}, 200),
+        ({"origin": "http://elsewhere"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
+    ],
+)
+def test_only_this_site_changes_something(headers, status):
+    assert guarded().post("/count", headers=headers).status_code == status
+
+
+def test_every_answer_has_the_headers():
+    answer = guarded().post("/count")
+    assert "script-src 'self';" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_an_error_of_the_database_does_not_show_its_address(tmp_path):
+    from bruit.apps.web.application import application
+    from bruit.apps.web.settings import Settings, hashed
+
+    app = application(Settings(database=f"sqlite:///{tmp_path}/b.db", key_hash=hashed("key")))
+
+    @app.get("/away")
+    async def away() -> None:
+        raise StorageError(f"sqlite:///{tmp_path}/b.db cannot be used: disk I/O error")
+
+    with TestClient(app) as client:
+        answer = client.get("/away")
+    assert answer.status_code == 503
+    assert str(tmp_path) not in answer.text

@@ -1,0 +1,76 @@
+"""`bruit serve` starts with one command and says in words why it cannot."""
+
+import importlib.util
+import json
+import socket
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from bruit.apps.cli import main
+
+
+def refused(*options):
+    """What the command says when it does not start."""
+    ended = CliRunner().invoke(main, ["serve", *options])
+    assert ended.exit_code == 2, ended.output
+    return " ".join(ended.output.split())
+
+
+def test_a_taken_port_is_said(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = refused("--port", port, "--database", f"sqlite:///{tmp_path}/b.db")
+    assert f"port {port} of 127.0.0.1 is taken" in said
+    assert "--port" in said
+
+
+def test_a_database_out_of_reach_is_said():
+    said = refused("--database", "postgresql+psycopg://ada:s3cret@127.0.0.1:1/none")
+    assert "cannot be used" in said
+    assert "s3cret" not in said
+    assert "is not an address" in refused("--database", "bruit.db")
+
+
+def test_a_short_key_is_refused(tmp_path):
+    assert "at least 16" in refused("--key", "short", "--database", f"sqlite:///{tmp_path}/b.db")
+
+
+def test_an_address_for_links_is_an_address(tmp_path):
+    said = refused("--public-url", "polls.example.org", "--port", "0", "--database", f"sqlite:///{tmp_path}/b.db")
+    assert "https://polls.example.org" in said
+
+
+def test_a_missing_extra_prints_the_pip_line(monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr("bruit.apps.cli.serve.find_spec", lambda name: None if name == "segno" else real(name))
+    assert "pip install 'bruit[web]'" in refused()
+
+
+@pytest.mark.service
+@pytest.mark.xdist_group("web")
+def test_the_link_it_prints_opens_the_stewards_pages(serve, tmp_path):
+    site = serve(f"sqlite:///{tmp_path}/b.db")
+    with httpx.Client(base_url=site.address, follow_redirects=True) as client:
+        assert client.get("/polls/new").status_code == 401
+        assert client.get(f"/enter/{site.key}").status_code == 200
+        assert client.get("/polls/new").status_code == 200
+    assert site.stop() == ""
+
+
+@pytest.mark.service
+@pytest.mark.xdist_group("web")
+def test_the_description_of_the_collector_is_served(site):
+    with site.client() as client:
+        described = client.get("/openapi.json").json()
+    assert set(described["paths"]) == {
+        "/api/polls",
+        "/api/polls/{identity}",
+        "/api/polls/{identity}/reports",
+        "/api/polls/{identity}/reports/many",
+        "/api/polls/{identity}/results",
+    }
+    assert json.dumps(described).count("Refused") > 0
