@@ -40,7 +40,7 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
             claimed=epsilon,
             delta=DELTA,
             small=1200,
-            full=10_000,
+            full=5_000,
         )
 
 
