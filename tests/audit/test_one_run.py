@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from laws import ALARM, binomial_window
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from bruit.audit import GAUSSIAN, Approximate, Gaussian, audit_gaussian, audit_one_run, audit_one_run_curve
 from bruit.audit.bounds import mu_at_least
@@ -88,6 +88,40 @@ def test_a_curve_allows_a_mechanism_that_rarely_tells_all(chance):
     for alarm in (chance / 2, chance):
         assert not _overfull(curves, np.zeros(1), canaries, canaries, canaries=canaries, alarm=alarm)[0]
     assert _overfull(curves, np.zeros(1), canaries, canaries, canaries=canaries, alarm=1.5 * chance)[0]
+
+
+def largest_tail(guesses: int, right: int, canaries: int, strength: float, delta: float) -> float:
+    """The largest P[N >= right] that the inequalities for every c allow, by linear programming."""
+    counts = np.arange(guesses + 1)
+    rows, limits = [], []
+    for c in range(1, guesses + 1):
+        good = np.where(counts >= c, counts, 0) / canaries
+        bad = np.where(counts >= c - 1, guesses - counts, 0) / canaries
+        # 1 - f(x) = min(e^strength x + delta, 1 - e^-strength (1 - delta - x))
+        rows += [good - math.exp(strength) * bad, good - math.exp(-strength) * bad]
+        limits += [delta, 1 - math.exp(-strength) * (1 - delta)]
+    found = optimize.linprog(
+        -(counts >= right).astype(float), A_ub=rows, b_ub=limits, A_eq=np.ones((1, len(counts))), b_eq=[1]
+    )
+    return float(-found.fun)
+
+
+@given(
+    guesses=some.integers(1, 12),
+    share=some.floats(0, 1),
+    extra=some.integers(0, 12),
+    strength=some.floats(0, 2),
+    delta=some.sampled_from([0.0, 0.01, 0.2]),
+)
+def test_the_steps_downwards_find_what_the_inequalities_allow(guesses, share, extra, strength, delta):
+    """The least mass put in at each step gives the least in the end: a linear programme says the same."""
+    right, canaries = max(1, int(share * guesses)), guesses + extra
+    most = largest_tail(guesses, right, canaries, strength, delta)
+    for factor in (0.98, 1.02):
+        alarm = factor * most
+        if alarm < 1:
+            told = _overfull(Approximate(delta), np.array([strength]), guesses, right, canaries=canaries, alarm=alarm)
+            assert bool(told[0]) == (factor > 1)
 
 
 # ---- null data: scores that know nothing
