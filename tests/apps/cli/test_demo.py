@@ -50,6 +50,12 @@ def test_the_deciles_are_paid_and_the_next_are_refused(seen: dict) -> None:
     assert "nothing was charged" in deciles["refusal"]
 
 
+def test_the_model_learns_more_with_more_to_spend(seen: dict) -> None:
+    model = seen["model"]
+    assert 0.5 < model["scores"][0] < model["scores"][-1] < model["exact"] + 0.01
+    assert model["exact"] > 0.7
+
+
 def test_both_pass_their_audit_and_the_cheat_does_not(seen: dict) -> None:
     assert [row["name"] for row in seen["audits"]] == ["local.KRR", "central.count", "central.count"]
     assert all(row["verdict"] == "passes" and row["lower_bound"] > 0.9 for row in seen["audits"])
@@ -63,7 +69,7 @@ def test_the_word_arrives_only_with_a_code(seen: dict) -> None:
 def test_the_page_holds_every_stop_and_its_figures(seen: dict) -> None:
     page = Path(seen["page"]).read_text()
     assert page.count("<section") == len(tour_page.PARTS)
-    assert page.count("data:image/png;base64,") == 2
+    assert page.count("data:image/png;base64,") == 3
     assert seen["word"]["read"] in page
 
 

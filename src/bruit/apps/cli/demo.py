@@ -39,7 +39,7 @@ def command(*, folder: Path, seed: int | None, as_json: bool) -> None:
     if as_json:
         print_json({**seen.to_json(), "page": str(page)})
         return
-    stops = (survey(seen), beliefs(seen), gives(seen), deciles(seen), audits(seen), word(seen))
+    stops = (survey(seen), beliefs(seen), gives(seen), deciles(seen), model(seen), audits(seen), word(seen))
     for number, (title, *parts) in enumerate(stops, 1):
         show(f"\n[bold cyan]{number}. {title}[/bold cyan]", *parts)
     show(Panel(closing(page), width=WIDTH, border_style="cyan"))
@@ -104,6 +104,21 @@ def deciles(seen: Tour) -> Stop:
         f"[dim]{found.guarantee}[/dim]",
         f"The book held ε = {found.spent + found.remaining:g} and has {found.remaining:g} left. Asked again, it says:",
         f"[yellow]{escape(found.refusal)}[/yellow]",
+    )
+
+
+def model(seen: Tour) -> Stop:
+    """The private model, for a person."""
+    found = seen.model
+    rows = [
+        (f"{epsilon:g}", f"{score:.3f} ± {spread:.3f}")
+        for epsilon, score, spread in zip(found.epsilons, found.scores, found.spreads, strict=True)
+    ]
+    return (
+        "A model that spends from a book",
+        "Who will say yes? An additive model, fitted with noise on every sum it reads, ranks women it has not seen. "
+        "The area under its curve (guessing has 0.5):",
+        table("", ["ε at δ = 1e-5", "area"], [*rows, ("exact", f"{found.exact:.3f}")]),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from bruit.apps.studies import audits, local_audits
 from bruit.apps.studies.audit_case import Case
 from bruit.central import DECILES
 from bruit.errors import BudgetExceeded
-from bruit.ledger import Ledger
+from bruit.ledger import WITHOUT_PRIVACY, Ledger, Payment
 from bruit.local import KRR
-from bruit.privacy import ADD_OR_REMOVE_ONE, Covers, Release
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Covers, Release
 from bruit.privacy.belief import belief
 
 EPSILON = 1.0
@@ -28,6 +29,20 @@ KNOWN = ("age", "yrs_married", "children", "religious", "educ", "occupation")
 """What a neighbour knows of somebody."""
 
 HIGHEST = 200_000
+BOUNDS = {
+    "rate_marriage": (1, 5),
+    "age": (17, 42),
+    "yrs_married": (0, 23),
+    "children": (0, 6),
+    "religious": (1, 4),
+    "educ": (9, 20),
+    "occupation": (1, 6),
+    "occupation_husb": (1, 6),
+}
+"""The questions of the model and the answers that the form allowed."""
+
+MODEL_EPSILONS = (0.1, 0.3, 1.0, 3.0)
+MODEL_REPEATS = 5
 TEXT = "Noise you add to protect people, and noise you remove to hear the truth."
 LETTERS = 256
 LETTER_EPSILON = 8.5
@@ -81,6 +96,18 @@ class Deciles:
 
 
 @dataclass(frozen=True)
+class Model:
+    """How well a private model ranks women it has not seen, at each ε, and what the exact one reaches."""
+
+    epsilons: list[float]
+    scores: list[float]
+    spreads: list[float]
+    exact: float
+    repeats: int
+    guarantee: str
+
+
+@dataclass(frozen=True)
 class Word:
     """A text across a channel on letters, as it arrives and as a code reads it."""
 
@@ -101,6 +128,7 @@ class Tour:
     beliefs: list[dict[str, float]]
     gives: Gives
     deciles: Deciles
+    model: Model
     audits: list[dict[str, Any]]
     caught: dict[str, Any]
     word: Word
@@ -119,6 +147,7 @@ def run(*, rng: np.random.Generator | None = None, on_progress: Callable[[int, i
         "beliefs": lambda: [asdict(belief(prior, EPSILON)) for prior in PRIORS],
         "gives": lambda: gives(rng),
         "deciles": lambda: deciles(rng),
+        "model": lambda: model(rng),
         "audits": lambda: audited(protocol, rng),
         "caught": lambda: caught(rng),
         "word": lambda: word(rng),
@@ -165,6 +194,36 @@ def deciles(rng: np.random.Generator | None) -> Deciles:
     truth = np.quantile(payroll["income"].to_numpy(), [float(share) for share in DECILES]).tolist()
     spent, left = float(book.spent.epsilon), float(book.remaining.epsilon)
     return Deciles(payroll.height, truth, release.value.tolist(), str(release.guarantee), spent, left, refusal)
+
+
+def model(rng: np.random.Generator | None) -> Model:
+    """Who will answer yes? An additive model of eight columns, fitted on two thirds and asked about the rest."""
+    from sklearn.metrics import roc_auc_score
+
+    from bruit.learning import AdditiveModel
+
+    table = data.fair()
+    answers = table["unfaithful"].cast(int).to_numpy()
+    records = table.select(list(BOUNDS)).to_numpy()
+    held_out = np.arange(len(answers)) % 3 == 0
+    domain = {name: tables.within(low, high, grid=Fraction(1, 2)) for name, (low, high) in BOUNDS.items()}
+
+    def score(budget: Payment) -> tuple[float, str]:
+        fitted = AdditiveModel(
+            domain=domain, classes=[0, 1], size=int((~held_out).sum()), budget=budget, random_state=rng
+        ).fit(records[~held_out], answers[~held_out])
+        chances = fitted.predict_proba(records[held_out])[:, 1]
+        return float(roc_auc_score(answers[held_out], chances)), str(getattr(fitted, "guarantee_", ""))
+
+    scores = np.zeros((len(MODEL_EPSILONS), MODEL_REPEATS))
+    guarantee = ""
+    for place, epsilon in enumerate(MODEL_EPSILONS):
+        for repeat in range(MODEL_REPEATS):
+            book = Ledger("answers", epsilon=epsilon, delta=1e-5, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+            scores[place, repeat], guarantee = score(book.budget(epsilon=epsilon, delta=1e-5))
+    exact, _ = score(WITHOUT_PRIVACY)
+    means, spreads = scores.mean(axis=1).tolist(), scores.std(axis=1, ddof=1).tolist()
+    return Model(list(MODEL_EPSILONS), means, spreads, exact, MODEL_REPEATS, guarantee)
 
 
 def audited(protocol: KRR, rng: np.random.Generator | None) -> list[dict[str, Any]]:
