@@ -44,7 +44,7 @@ def run(
     """Every table, number of voters and epsilon; writes all repeats, their means with intervals, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     once, points = partial(ask_once, rows=ROWS[size]), grid(size)
-    file = folder / "sweep.jsonl"
+    file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
     table = sweeps.summary(rows, by=["table", "voters", "epsilon"])
     rows.write_csv(folder / "repeats.csv")

@@ -58,7 +58,7 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     people, trees = PEOPLE[size], TREES[size]
     once = partial(learn_once, people=people, trees=trees)
-    file = folder / "sweep.jsonl"
+    file = folder / f"sweep_{size}.jsonl"
     grid: dict[str, Sequence[float]] = {"epsilon": EPSILONS[size]}
     rows = sweeps.run(once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
     table = sweeps.summary(rows, by=["epsilon"])
