@@ -244,8 +244,8 @@ def told(figures: Mapping[str, float]) -> str:
         most = get("most at 0.01")
         limit = "nothing limits any attack" if most == 1 else f"no attack can find more than {most:.1%}"
         lines.append(
-            f"{name if name == 'without privacy' else f'at {name}'}, the network is right on {get('accuracy on members'):.0%} of its members and "
-            f"{get('accuracy on others'):.0%} of others; at one false alarm in a hundred the likelihood-ratio attack "
+            f"{name if most == 1 else f'at {name}'}, the network is right on {get('accuracy on members'):.0%} of its "
+            f"members and {get('accuracy on others'):.0%} of others; at one false alarm in a hundred the likelihood-ratio attack "
             f"finds {get('likelihood ratio at 0.01'):.1%} of the members (area {get('likelihood ratio, area'):.3f}), "
             f"a threshold on the loss {get('loss threshold at 0.01'):.1%}, and {limit}"
         )
