@@ -247,6 +247,7 @@ def told(figures: Mapping[str, float]) -> str:
             f"{name if most == 1 else f'at {name}'}, the network is right on {get('accuracy on members'):.0%} of its "
             f"members and {get('accuracy on others'):.0%} of others; at one false alarm in a hundred the "
             f"likelihood-ratio attack finds {get('likelihood ratio at 0.01'):.1%} of the members "
-            f"(area {get('likelihood ratio, area'):.3f}), a threshold on the loss {get('loss threshold at 0.01'):.1%}, and {limit}"
+            f"(area {get('likelihood ratio, area'):.3f}), a threshold on the loss "
+            f"{get('loss threshold at 0.01'):.1%}, and {limit}"
         )
     return ". ".join(line[0].upper() + line[1:] for line in lines) + "."
