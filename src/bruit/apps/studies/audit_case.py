@@ -16,6 +16,9 @@ EPSILON = 1.0
 SHARP = 6.0
 """The claim of a case whose answer is clamped: with more noise, the ends of its range would hide what it tells."""
 
+FITS = 2_000
+"""How many fits of a model a full audit draws on either half of the pair: each of them takes milliseconds."""
+
 Many = Callable[[Any, int, np.random.Generator], NDArray[Any]]
 Once = Callable[[Any, np.random.Generator], Any]
 
