@@ -27,10 +27,10 @@ DELTA = 1e-5
 
 PER_QUERY = ("permute-and-flip", "laplace", "document")
 NAMES = {
-    "permute-and-flip": "permute-and-flip, ε a question",
-    "laplace": "Laplace 2/ε, ε a question",
-    "document": "the document's 1/ε: really 2ε a question",
-    "total": "Gaussian, ε for all questions",
+    "permute-and-flip": "permute-and-flip",
+    "laplace": "Laplace 2/ε",
+    "document": "document's 1/ε, costs 2ε",
+    "total": "all questions in one ε",
 }
 
 
@@ -149,7 +149,7 @@ def drawn(folder: Path, table: polars.DataFrame) -> list[Path]:
                     folder / f"{name.replace(' ', '_')}_{kind}.png",
                     [*curves, exact(part, most)],
                     title=f"{name.capitalize()}: {noted}",
-                    x="ε",
+                    x="ε of one question, or of all in one",
                     y="share of right answers",
                 )
             )
@@ -166,4 +166,4 @@ def series(part: polars.DataFrame, voters: int, quantity: str, label: str) -> pl
 def exact(part: polars.DataFrame, voters: int) -> plots.Series:
     """The level without noise."""
     one = part.filter((polars.col("voters") == voters) & (polars.col("quantity") == "exact")).sort("epsilon")
-    return plots.Series(f"{voters} voters, no noise", one["epsilon"], one["mean"], dashed=True)
+    return plots.Series("no noise", one["epsilon"], one["mean"], dashed=True)

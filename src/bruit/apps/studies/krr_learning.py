@@ -36,9 +36,9 @@ NAMES = {
     "logistic": "logistic, forward channel",
     "tree": "tree, unmixed",
     "noised_majority": "noised majority",
-    "on_device": "naive Bayes, predicting on the device",
-    "sizes": "tree, total split by sizes",
-    "two_questions": "tree, total on two questions",
+    "on_device": "naive Bayes on the device",
+    "sizes": "tree, split by sizes",
+    "two_questions": "tree, two questions only",
 }
 SAME_DATA = ("forest", "naive_bayes", "logistic", "tree", "noised_majority")
 LARGEST_TOTAL = 70
