@@ -5,12 +5,14 @@ import re
 import subprocess
 import sys
 import zipfile
+from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
 import pytest
 
 from bruit import ADD_OR_REMOVE_ONE, Ledger
+from bruit.privacy import Release
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 SECRET = "Zanzibar-Ondine"
@@ -149,13 +151,19 @@ def test_running_out_of_budget_is_a_page_and_charges_nothing(
     page.context.close()
 
 
-@pytest.fixture
-def curator(site):
+@contextmanager
+def curator_of(site):
     """The steward with a session, over plain HTTP."""
     with site.client(follow_redirects=True, headers={"accept": "text/html"}) as client:
         client.get(f"/enter/{site.key}")
         token = re.search(r'name="csrf" content="(\w+)"', client.get("/workbench").text)[1]
         client.headers["x-csrf-token"] = token
+        yield client
+
+
+@pytest.fixture
+def curator(site):
+    with curator_of(site) as client:
         yield client
 
 
@@ -191,6 +199,42 @@ def test_rule_2_no_refusal_shows_a_cell_or_a_path(curator, book, people):
         assert "/tmp" not in page.text
         assert str(people.parent) not in page.text
     assert book.entries == ()
+
+
+def test_a_model_that_stands_in_a_book_is_shown_without_numbers(site, book):
+    charge = book.budget(epsilon="0.5").charge(book.budget(epsilon="0.5").loss, what="learning.fit")
+    charge.finish(Release(value="BoostedTrees", guarantee=charge.guarantee, method="trees"))
+    with site.steward() as program:
+        answer = program.get("/workbench/release", params={"book": book.name, "number": 1})
+        assert answer.status_code == 200
+        assert "made elsewhere" in answer.text
+        assert (
+            program.get("/workbench/release/file", params={"book": book.name, "number": 1, "kind": "py"}).status_code
+            == 404
+        )
+
+
+def test_tables_go_with_the_server_and_books_and_code_stay(serve, people, tmp_path, monkeypatch):
+    kept, shelves = tmp_path / "kept", tmp_path / "shelves"
+    kept.mkdir()
+    shelves.mkdir()
+    monkeypatch.setenv("TMPDIR", str(shelves))
+    database = f"sqlite:///{kept}/bruit.db"
+    Ledger("p", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id", store=database)
+    first = serve(database)
+    with curator_of(first) as client:
+        address = loaded(client, people)
+        form = {**SUM, "book": "p", "epsilon": "0.25", "confidence": "0.95"}
+        once = re.search(r'name="once" value="(\w+)"', client.post(f"{address}/preview", data=form).text)[1]
+        shown = client.post(f"{address}/release", data={**form, "once": once})
+        assert shown.status_code == 200
+        assert any(path.suffix == ".csv" for path in shelves.rglob("*"))
+    assert first.stop() == ""
+    assert not list(shelves.iterdir())
+    with curator_of(serve(database)) as client:
+        again = client.get("/workbench/release", params={"book": "p", "number": 1})
+        assert "bruit.central.sum" in again.text
+        assert client.get(address).status_code == 404
 
 
 def test_the_workbench_is_the_stewards_alone(site, people):

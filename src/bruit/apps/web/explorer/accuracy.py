@@ -28,11 +28,9 @@ STATISTIC = Choice(
         ("quantiles", "Nine deciles"),
     ),
 )
-PEOPLE = Number("people", "People", "10000", 10, 10_000_000, "One row each: a public number.", whole=True)
-HIGH = Number(
-    "high", "Upper bound", "100", 1, 1_000_000, "Of the number; the lower one is 0. Not for counts.", whole=True
-)
-EPSILON = Number("epsilon", "ε", "1", 0.01, 10, "The price of the statistic.")
+PEOPLE = Number("people", "People", "10000", 10, 1e7, 1, 1e10, "One row each: a public number.", whole=True)
+HIGH = Number("high", "Upper bound", "100", 1, 1e6, 1, 1e9, "Of the number; the lower one is 0.", whole=True)
+EPSILON = Number("epsilon", "ε", "1", 0.01, 10, 0.0001, 100, "The price of the statistic.")
 CONFIDENCE = Choice("confidence", "Confidence", "0.95", (("0.9", "90 %"), ("0.95", "95 %"), ("0.99", "99 %")))
 UNITS = {"count": "people", "mean": "units of the number", "sum": "units of the number", "quantiles": "ranks"}
 

@@ -12,9 +12,11 @@ PRIORS = tuple(f"{value:.4g}" for value in np.linspace(0, 1, 101))
 COMPARED = ("0.1", "0.5", "2")
 """Other epsilons that are drawn for comparison."""
 
-EPSILON = Number("epsilon", "ε", "1", 0.01, 10, "Of everything that is answered about one person.")
-PRIOR = Number("prior", "Belief before", "0.5", 0, 1, "How strongly the fact is believed before the answer.", log=False)
-FAIR = Number("premium", "Insurance premium", "2000", 10, 100_000, "An expected cost that the answer might raise.")
+EPSILON = Number("epsilon", "ε", "1", 0.01, 10, 0.0001, 100, "Of everything that is answered about one person.")
+PRIOR = Number(
+    "prior", "Belief before", "0.5", 0, 1, 0, 1, "How strongly the fact is believed before the answer.", log=False
+)
+FAIR = Number("premium", "Insurance premium", "2000", 10, 1e5, 0, 1e12, "An expected cost that the answer might raise.")
 
 
 def figure(values: Values) -> Figure:

@@ -18,11 +18,13 @@ POINTS = 31
 BESIDE = 8
 """The figure of noise and batch together has batches so many times smaller and larger than the chosen one."""
 
-SIZE = Number("size", "Data set size", "60000", 100, 10_000_000, "Records to train on: a public number.", whole=True)
-BATCH = Number("batch_size", "Batch size", "64", 1, 65_536, "Records a step takes, on average.", whole=True)
-NOISE = Number("noise", "Noise", "1.0", 0.3, 20, "Its deviation over the bound on one record's gradient.")
-EPOCHS = Number("epochs", "Epochs", "15", 1, 1000, "Passes over the data.", whole=True)
-DELTA = Number("delta", "δ", "1e-5", 1e-10, 1e-2, "The chance left to failure: well below one over the size.")
+SIZE = Number("size", "Data set size", "60000", 100, 1e7, 1, 1e10, "Records to train on: a public number.", whole=True)
+BATCH = Number("batch_size", "Batch size", "64", 1, 65_536, 1, 1e8, "Records a step takes, on average.", whole=True)
+NOISE = Number("noise", "Noise", "1.0", 0.3, 20, 0.2, 1000, "Its deviation over the bound on one record's gradient.")
+EPOCHS = Number("epochs", "Epochs", "15", 1, 1000, 1, 10_000, "Passes over the data.", whole=True)
+DELTA = Number(
+    "delta", "δ", "1e-5", 1e-10, 1e-2, 1e-15, 0.1, "The chance left to failure: well below one over the size."
+)
 SWEPT = {each.name: each for each in (SIZE, BATCH, NOISE, EPOCHS, DELTA)}
 AGAINST = Choice(
     "against",

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from bruit.apps.web.explorer import accuracy, belief, budget
-from bruit.apps.web.explorer.figure import Tool
-from bruit.apps.web.explorer.parameters import STEPS, Number, link, read
+from bruit.apps.web.explorer.figure import Figure, Tool
+from bruit.apps.web.explorer.parameters import STEPS, Number, Values, link, read
 from bruit.apps.web.rendering import page
 from bruit.errors import BruitError
 
 TOOLS = {tool.name: tool for tool in (budget.TOOL, belief.TOOL, accuracy.TOOL)}
+AT_ONCE = 2
+"""Figures that are computed at the same time."""
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -22,15 +29,15 @@ def start() -> Response:
 
 
 @router.get("/{name}")
-def show(request: Request, name: str) -> Response:
+async def show(request: Request, name: str) -> Response:
     """A tool with the view that its address describes; one that cannot be read starts anew and says why."""
     tool, refused = _tool(name), ""
     try:
         values = read(tool.parameters, request.query_params)
-        figure = tool.figure(values)
+        figure = await _figure(name, values)
     except BruitError as error:
         refused, values = str(error), read(tool.parameters, {})
-        figure = tool.figure(values)
+        figure = await _figure(name, values)
     sliders = {one.name: one.place(values[one.name]) for one in tool.parameters if isinstance(one, Number)}
     return page(
         request,
@@ -47,22 +54,21 @@ def show(request: Request, name: str) -> Response:
 
 
 @router.get("/{name}/figure")
-def figure(request: Request, name: str) -> Response:
+async def figure(request: Request, name: str) -> Response:
     """The figure of a view in JSON; what cannot be drawn is answered by a sentence, which the page shows."""
     tool = _tool(name)
     try:
         values = read(tool.parameters, request.query_params)
-        return JSONResponse({**tool.figure(values).to_json(), "link": link(values)})
+        return JSONResponse({**(await _figure(name, values)).to_json(), "link": link(values)})
     except BruitError as error:
         return JSONResponse({"refused": str(error)})
 
 
 @router.get("/{name}/data.csv")
-def data(request: Request, name: str) -> Response:
+async def data(request: Request, name: str) -> Response:
     """The points of the figure of a view."""
-    tool = _tool(name)
-    text = tool.figure(read(tool.parameters, request.query_params)).frame().write_csv()
-    return _file(text, f"{name}.csv", "text/csv")
+    found = await _figure(name, read(_tool(name).parameters, request.query_params))
+    return _file(found.frame().write_csv(), f"{name}.csv", "text/csv")
 
 
 @router.get("/{name}/code.py")
@@ -70,6 +76,22 @@ def code(request: Request, name: str) -> Response:
     """The Python that computes the same numbers."""
     tool = _tool(name)
     return _file(tool.code(read(tool.parameters, request.query_params)), f"{name}.py", "text/x-python")
+
+
+async def _figure(name: str, values: Values) -> Figure:
+    """The figure of a view; few are computed at once, so that whoever moves sliders does not stop the other pages."""
+    limit: CapacityLimiter = _limit()
+    return await run_sync(_computed, name, tuple(sorted(values.items())), limiter=limit)
+
+
+@cache
+def _limit() -> CapacityLimiter:
+    return CapacityLimiter(AT_ONCE)
+
+
+@lru_cache(maxsize=256)
+def _computed(name: str, values: tuple[tuple[str, str], ...]) -> Figure:
+    return TOOLS[name].figure(dict(values))
 
 
 def _tool(name: str) -> Tool:

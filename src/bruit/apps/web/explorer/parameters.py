@@ -12,22 +12,24 @@ from bruit.privacy import exactly
 STEPS = 200
 """Places of a slider."""
 
-BEYOND = 1000
-"""How far past the ends of its slider a number may be typed, as a factor."""
-
 Values = Mapping[str, str]
 """A text for each parameter, as it was typed: 0.1 means one tenth."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number; the slider goes from `low` to `high`, in equal ratios where `log`."""
+    """A number; the slider goes from `low` to `high`, in equal ratios where `log`.
+
+    From `least` to `most` it may be typed: far enough for any sensible view, near enough to be computed at once.
+    """
 
     name: str
     label: str
     start: str
     low: float
     high: float
+    least: float
+    most: float
     hint: str = ""
     whole: bool = False
     log: bool = True
@@ -37,9 +39,8 @@ class Number:
         number = exactly(text.strip(), self.label)
         if self.whole and number.denominator != 1:
             raise InvalidArgument(f"{self.label}: {number} is no whole number")
-        least, most = (self.low / BEYOND, self.high * BEYOND) if self.log else (self.low, self.high)
-        if not least <= number <= most:
-            raise InvalidArgument(f"{self.label}: give a number from {least:g} to {most:g}")
+        if not self.least <= number <= self.most:
+            raise InvalidArgument(f"{self.label}: give a number from {self.least:g} to {self.most:g}")
         return str(int(number)) if self.whole else text.strip()
 
     def place(self, text: str) -> int:

@@ -77,7 +77,7 @@ def release(request: Request, book: str, number: int) -> Response:
         rows=[[_shown(cell) for cell in row] for row in frame.head(MOST_SHOWN).iter_rows()],
         more=max(len(frame) - MOST_SHOWN, 0),
         apart=apart,
-        figure=json.dumps(apart.to_json(), ensure_ascii=False),
+        figure="" if apart is None else json.dumps(apart.to_json(), ensure_ascii=False),
         recipe=recipe,
         promise=promise(ledger, line, line.release).splitlines(),
         address=room.address,

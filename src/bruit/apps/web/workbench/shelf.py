@@ -11,13 +11,15 @@ from threading import Lock
 from anyio.to_thread import run_sync
 
 from bruit.apps.web.workbench.columns import ColumnType, columns_of
-from bruit.errors import BadFile, InvalidArgument, MissingData
+from bruit.errors import BadFile, InvalidArgument, MissingData, StorageError
 from bruit.privacy import EACH_ROW
 from bruit.tables import Table, read
 from bruit.tables.reading import KINDS
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a table that may be loaded."""
+
+NO_TABLE = "this is no whole CSV or Parquet file: it was cut, or is of another kind"
 
 MOST = 8
 """Tables that one session may hold."""
@@ -62,7 +64,7 @@ class Session:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             size = await _written(path, chunks, largest)
-            columns = await run_sync(columns_of, _read(path, EACH_ROW))
+            columns = await run_sync(_columns, path)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
@@ -105,9 +107,16 @@ async def _written(path: Path, chunks: AsyncIterator[bytes], largest: int) -> in
     return size
 
 
+def _columns(path: Path) -> tuple[ColumnType, ...]:
+    try:
+        return columns_of(_read(path, EACH_ROW))
+    except StorageError:  # the engine could not read a row
+        raise BadFile(NO_TABLE) from None
+
+
 def _read(path: Path, person: str) -> Table:
     """The table of a file; what is said of a file that is none names no path."""
     try:
         return read(path, person=person)
     except (BadFile, MissingData, OSError):
-        raise BadFile("this is no whole CSV or Parquet file: it was cut, or is of another kind") from None
+        raise BadFile(NO_TABLE) from None

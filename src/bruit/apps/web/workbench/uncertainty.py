@@ -43,8 +43,10 @@ class Uncertainty:
         }
 
 
-def uncertainty(release: Release[Any], question: Question | None, *, rows: int) -> Uncertainty:
-    """Both uncertainties of a release; without the question that led to it, only that of noise."""
+def uncertainty(release: Release[Any], question: Question | None, *, rows: int) -> Uncertainty | None:
+    """Both uncertainties of a release; without its question only that of noise; None where it holds no numbers."""
+    if not np.issubdtype(np.asarray(release.value).dtype, np.number):
+        return None
     values = np.atleast_1d(np.asarray(release.value, float)).reshape(-1)
     labels = release.labels or tuple(map(str, range(len(values))))
     if "expected_rank_error" in release.details:
