@@ -114,12 +114,13 @@ def public_target(estimator: Any, price: Budget | None) -> Within | None:
 
 
 def public_size(estimator: Any, price: Budget | None, X: Any, groups: Any) -> int | None:
-    """The stated size; the number of rows itself without privacy or where only whole rows are exchanged."""
+    """The stated size; the number of rows itself without privacy or where only whole rows are exchanged, at least 1."""
     stated = getattr(estimator, "size", None)
     if stated is not None:
         return whole(stated, "size")
     if price is None or (price.neighbours is REPLACE_ONE and groups is None and not price.covers_a_part):
-        return int(X.shape[0]) if hasattr(X, "shape") and X.shape else len(X) if hasattr(X, "__len__") else None
+        rows = X.shape[0] if getattr(X, "shape", ()) else len(X) if hasattr(X, "__len__") else 1
+        return max(int(rows), 1)
     return None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import ndtri
 from sklearn.base import RegressorMixin
 
 from bruit.learning._design import STEPS, Design, scaled
@@ -69,7 +70,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         shrunk, plain, covariance = normal.shrunk(), normal.plain(), normal.covariance()
         self.coef_ = shrunk[1:] * units
         self.intercept_ = (low + high) / 2 + (high - low) / 2 * shrunk[0] - self.coef_ @ design.centres
-        reach = stats.norm.ppf((1 + self.confidence) / 2) * np.sqrt(np.diag(covariance)[1:]) * units
+        reach = ndtri((1 + self.confidence) / 2) * np.sqrt(np.diag(covariance)[1:]) * units
         middle = plain[1:] * units
         self.coef_interval_ = Interval(middle - reach, middle + reach, self.confidence, Covers.POPULATION)
         self._bounds = (low, high)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, ndtri
 from sklearn.base import ClassifierMixin
 
 from bruit.learning._asking import whole
@@ -84,7 +83,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         whole_steps = [step.unshrunk() for step in steps]
         middle = np.array([theta[1:] for theta, _ in whole_steps]) / design.widths
         spread = np.array([np.sqrt(np.diag(covariance)[1:]) for _, covariance in whole_steps]) / design.widths
-        reach = stats.norm.ppf((1 + self.confidence) / 2) * (spread if trusted else np.full_like(spread, np.inf))
+        reach = ndtri((1 + self.confidence) / 2) * (spread if trusted else np.full_like(spread, np.inf))
         self.classes_ = records.classes
         self.coef_ = shrunk[:, 1:] / design.widths
         self.intercept_ = shrunk[:, 0] - self.coef_ @ design.centres
@@ -104,7 +103,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self.classes_ = records.classes
         self.coef_ = theta[:, 1:] / width
         self.intercept_ = theta[:, 0] - self.coef_ @ centre
-        reach = stats.norm.ppf((1 + self.confidence) / 2) * spread
+        reach = ndtri((1 + self.confidence) / 2) * spread
         self.coef_interval_ = Interval(self.coef_ - reach, self.coef_ + reach, self.confidence, Covers.POPULATION)
         return self
 

@@ -121,7 +121,8 @@ class _Trial:
         model = _paying(candidate, self.price, self.run_epsilon, number)
         groups = None if self.groups is None else as_array(self.groups)[fitted]
         model.fit(_rows(self.X, fitted), as_array(self.y)[fitted], **({} if groups is None else {"groups": groups}))
-        scale = question.people * FINE / self.run_epsilon
+        # Under both relations: exchanging a person's rows moves a sum of numbers from 0 to FINE no further than adding.
+        scale = question.rows * FINE / self.run_epsilon
         noise = int(discrete_laplace(scale, 1, rng=self.rng)[0])
         held = ~fitted & self._counted(question)
         exact = int(_points(model, question, _rows(self.X, held), as_array(self.y)[held]).sum())

@@ -1,0 +1,125 @@
+"""The audits of learnt models: the person whose row moves every released sum as far as one can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bruit.apps.studies.audit_case import Case, looped
+from bruit.ledger import Budget, Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.tables import within
+
+CLAIM = 8.0
+"""What a fit claims: a model is slow to draw, and a large epsilon shows in few draws."""
+
+DELTA = 0.01
+RUNS = 3
+"""What a selection costs, in runs."""
+
+SIZES: dict[str, Any] = {"claimed": CLAIM, "small": 240, "full": 20_000}
+
+Row = tuple[int, float]
+Rows = list[Row]
+"""Rows of a number and what is predicted of it, both between -1 and 1."""
+
+FAR, FLIPPED, OPPOSITE, DROPPED = (1, 1), (1, -1), (-1, -1), (1, np.nan)
+OTHERS: Rows = [FLIPPED, (-1, 1), OPPOSITE]
+
+
+def cases(neighbours: Neighbours) -> Iterator[Case]:
+    """Each model on four rows, with and without the far one, or with the opposite one in its place."""
+    for name, (answer, instead) in ANSWERS.items():
+        pair = _pair(neighbours, OTHERS, instead)
+        once = partial(_once, answer=answer, budget=partial(_budget, neighbours))
+        yield Case(f"learning.{name}", neighbours, pair, looped(once), once, **SIZES)
+    once = partial(_once, answer=_linear, budget=partial(_budget, neighbours, delta=DELTA))
+    pair = _pair(neighbours, OTHERS, FLIPPED)
+    yield Case("learning.LinearRegression", neighbours, pair, looped(once), once, delta=DELTA, variant="delta", **SIZES)
+    once = partial(_once, answer=_selected, budget=partial(_budget, neighbours, RUNS * CLAIM))
+    sizes: dict[str, Any] = SIZES | {"claimed": RUNS * CLAIM, "small": 600}
+    yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), looped(once), once, **sizes)
+
+
+def _pair(neighbours: Neighbours, others: Rows, instead: Row) -> tuple[Rows, Rows]:
+    return [*others, FAR], others if neighbours is ADD_OR_REMOVE_ONE else [*others, instead]
+
+
+def _once(rows: Rows, rng: np.random.Generator, *, answer: Callable[..., float], budget: Callable[[], Budget]) -> float:
+    """One answer, on a grid: the audit looks for cells of equal answers."""
+    x, y = np.array([x for x, _ in rows], float).reshape(-1, 1), np.array([y for _, y in rows], float)
+    return round(float(answer(x, y, budget=budget(), random_state=rng)), 1)
+
+
+def _budget(neighbours: Neighbours, epsilon: float = CLAIM, *, delta: float = 0.0) -> Budget:
+    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=EACH_ROW)
+    return book.budget(epsilon=epsilon, delta=delta)
+
+
+BOUNDS = within(-1, 1, grid=1)
+
+
+def _linear(x: Any, y: Any, **paid: Any) -> float:
+    """The largest prediction."""
+    from bruit.learning import LinearRegression
+
+    model = LinearRegression(domain=BOUNDS, target=BOUNDS, size=4, **paid).fit(x, y)
+    return float(model.predict([[1]])[0])
+
+
+def _logistic(x: Any, y: Any, **paid: Any) -> float:
+    """The log-odds at the far end."""
+    from bruit.learning import LogisticRegression
+
+    model = LogisticRegression(domain=BOUNDS, classes=[-1, 1], size=4, rounds=1, **paid).fit(x, y)
+    return float(model.decision_function([[1]])[0])
+
+
+def _bayes(x: Any, y: Any, **paid: Any) -> float:
+    """The log-odds at the far end."""
+    from bruit.learning import NaiveBayes
+
+    return _odds(NaiveBayes(domain=BOUNDS, classes=[-1, 1], **paid).fit(x, y))
+
+
+def _clusters(x: Any, y: Any, **paid: Any) -> float:
+    """Where the only centre is."""
+    from bruit.learning import KMeans
+
+    centres = KMeans(1, domain=BOUNDS, rounds=1, **paid).fit(np.column_stack([x, y])).cluster_centers_
+    return float(centres.sum())
+
+
+def _components(x: Any, y: Any, **paid: Any) -> float:
+    """Where the noisy mean is."""
+    from bruit.learning import PCA
+
+    return float(PCA(1, domain=BOUNDS, **paid).fit(np.column_stack([x, y])).mean_.sum())
+
+
+def _selected(x: Any, y: Any, **paid: Any) -> float:
+    """The score of the model that scored best: half of the time the far row is among those that are scored."""
+    from bruit.learning import LinearRegression, select
+
+    rng = paid["random_state"]
+    candidates = [LinearRegression(domain=BOUNDS, target=BOUNDS, size=1, random_state=rng)]
+    found = select(candidates, x, y, budget=paid["budget"], tries=1, rng=rng)
+    return float(found.score > 0.4)  # a row counts as three quarters for a model that was fitted on none
+
+
+def _odds(model: Any) -> float:
+    share = model.predict_proba([[1]])[0, 1]
+    return float(np.log((share + 1e-9) / (1 - share + 1e-9)))
+
+
+ANSWERS: dict[str, tuple[Callable[..., float], Row]] = {
+    "LinearRegression": (_linear, FLIPPED),
+    "LogisticRegression": (_logistic, FLIPPED),
+    "NaiveBayes": (_bayes, FLIPPED),
+    "KMeans": (_clusters, OPPOSITE),
+    "PCA": (_components, OPPOSITE),
+}
+"""For each model one number that it tells, and the row instead of the far one that moves it most."""
