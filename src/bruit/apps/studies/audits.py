@@ -8,11 +8,19 @@ protocol, adds its cases to `central_audits`, `local_audits` or a module beside 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from bruit.apps.studies import central_audits, deep_audits, local_audits, neighbour_audits, one_run_audits
+from bruit.apps.studies import (
+    central_audits,
+    deep_audits,
+    learning_audits,
+    local_audits,
+    neighbour_audits,
+    one_run_audits,
+)
 from bruit.apps.studies.audit_case import Case
 from bruit.apps.studies.registry import Size
 from bruit.audit import Verdict
@@ -23,6 +31,12 @@ ALARM = 1e-9
 """The chance that any row of the whole list is called wrong although every mechanism is right."""
 
 CENTRAL = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
+
+OPTIONAL: dict[str, tuple[Any, ...]] = {
+    "sklearn": (learning_audits, neighbour_audits),
+    "torch": (deep_audits, one_run_audits),
+}
+"""Modules whose cases need a package that may be missing."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +86,11 @@ def named(names: Sequence[str]) -> list[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Every case there is."""
+    """Every case there is, of the parts that are installed."""
     yield from local_audits.cases()
     for neighbours in CENTRAL:
         yield from central_audits.cases(neighbours)
-        yield from deep_audits.cases(neighbours)
-        yield from neighbour_audits.cases(neighbours)
-        yield from one_run_audits.cases(neighbours)
+        for extra, parts in OPTIONAL.items():
+            if find_spec(extra) is not None:
+                for part in parts:
+                    yield from part.cases(neighbours)
