@@ -19,6 +19,7 @@ from bruit.apps import data, plots
 from bruit.apps.data.census_categories import CATEGORIES
 from bruit.apps.studies.registry import Findings, Size
 from bruit.learning import ChannelLogistic, ChannelNaiveBayes, ChannelTree, Questionnaire, RandomisedForest
+from bruit.randomness import generator
 
 LABEL = "marital-status"
 ATTRIBUTES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
@@ -65,7 +66,7 @@ def run(
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "accuracy.csv")
     prices(EPSILONS[size]).write_csv(folder / "prices.csv")
-    lines = references(people, trees)
+    lines = references(people, trees, generator(rng))
     files = [folder / f"{name}.csv" for name in ("accuracy", "repeats", "prices")]
     figures = headline(table, lines)
     return Findings(told(figures, REPEATS[size]), (*files, *drawn(folder, table, lines)), figures)
@@ -123,13 +124,14 @@ def accuracy(told: NDArray[Any], true: NDArray[Any]) -> float:
     return float((told == true).mean())
 
 
-def references(people: int | None, trees: int) -> dict[str, float]:
+def references(people: int | None, trees: int, rng: np.random.Generator) -> dict[str, float]:
     """What is reached without noise by the same forest, and by telling everybody the most frequent label."""
     from sklearn.ensemble import RandomForestClassifier
 
     training, test = tables(people)
     asked, true = questionnaire(epsilon=1), test[LABEL].to_numpy()
-    forest = RandomForestClassifier(trees, random_state=0).fit(asked.places(training), training[LABEL].to_numpy())
+    forest = RandomForestClassifier(trees, random_state=int(rng.integers(2**31)))
+    forest.fit(asked.places(training), training[LABEL].to_numpy())
     labels, counts = np.unique(training[LABEL].to_numpy(), return_counts=True)
     return {
         "forest without noise": accuracy(forest.predict(asked.places(test)), true),
