@@ -52,13 +52,11 @@ def test_a_missing_extra_prints_the_pip_line(monkeypatch):
 
 @pytest.mark.service
 @pytest.mark.xdist_group("web")
-def test_the_link_it_prints_opens_the_stewards_pages(serve, tmp_path):
-    site = serve(f"sqlite:///{tmp_path}/b.db")
+def test_the_stewards_link_opens_the_stewards_pages(site):
     with httpx.Client(base_url=site.address, follow_redirects=True) as client:
         assert client.get("/polls/new").status_code == 401
         assert client.get(f"/enter/{site.key}").status_code == 200
         assert client.get("/polls/new").status_code == 200
-    assert site.stop() == ""
 
 
 @pytest.mark.service

@@ -151,7 +151,8 @@ async def send(request: Request, identity: Identity) -> Response:
     (counted,) = await collector_of(request).submit(poll, [(report.token, number, report.report)])
     made = Response(_COUNTED if counted else _KNOWN, media_type="application/json")
     if "origin" in request.headers:  # a browser: it remembers, beside the page's own memory, that it has answered
-        made.set_cookie(mark, f"{number}.{report.token[:8]}", max_age=86400 * 365, httponly=True, samesite="strict")
+        value, path = f"{number}.{report.token[:8]}", f"/api/polls/{identity}"
+        made.set_cookie(mark, value, max_age=86400 * 365, path=path, httponly=True, samesite="strict")
     return made
 
 
