@@ -7,7 +7,6 @@ import bruit
 from bruit.errors import BudgetExceeded
 
 
-@pytest.mark.xfail(raises=AttributeError, reason="learning.BoostedTrees is not built yet")
 def test_every_fit_charges_and_so_do_clones() -> None:
     trees = bruit.learning.BoostedTrees
     from sklearn.base import clone

@@ -8,12 +8,16 @@ from bruit.learning.logistic import LogisticRegression
 from bruit.learning.naive_bayes import NaiveBayes
 from bruit.learning.neighbours import Neighbours, Student
 from bruit.learning.selection import Selection, select
+from bruit.learning.trees import AdditiveModel, BoostedTrees, Forest, Tree
 
 __all__ = [
     "PCA",
+    "AdditiveModel",
+    "BoostedTrees",
     "ChannelLogistic",
     "ChannelNaiveBayes",
     "ChannelTree",
+    "Forest",
     "KMeans",
     "LinearRegression",
     "LogisticRegression",
@@ -23,5 +27,6 @@ __all__ = [
     "RandomisedForest",
     "Selection",
     "Student",
+    "Tree",
     "select",
 ]

@@ -20,6 +20,7 @@ from bruit.apps.studies import (
     local_audits,
     neighbour_audits,
     one_run_audits,
+    tree_audits,
 )
 from bruit.apps.studies.audit_case import Case
 from bruit.apps.studies.registry import Size
@@ -33,7 +34,7 @@ ALARM = 1e-9
 CENTRAL = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 
 OPTIONAL: dict[str, tuple[Any, ...]] = {
-    "sklearn": (learning_audits, neighbour_audits),
+    "sklearn": (learning_audits, neighbour_audits, tree_audits),
     "torch": (deep_audits, one_run_audits),
 }
 """Modules whose cases need a package that may be missing."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,18 @@ from sklearn.utils.metaestimators import available_if
 from bruit.errors import InvalidArgument
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning.trees.binning import Bins, Codes, public_bins, read_bins
+from bruit.learning.trees.noise import StepNoise
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a fit with a budget goes: its bins, its noise, and how many steps, trees or levels it takes."""
+
+    bins: Bins
+    noise: StepNoise
+    count: int
 
 
 class BinnedEstimator(PrivateEstimator):
@@ -28,7 +39,9 @@ class BinnedEstimator(PrivateEstimator):
     _bins: Bins
     classes_: NDArray[Any]
     criteria: tuple[str, ...]
+    bins: int | None
     _usual_classes = (0, 1)
+    _few_bins, _many_bins = 32, 256
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -50,14 +63,44 @@ class BinnedEstimator(PrivateEstimator):
     def _scores(self, codes: Codes) -> Floats:
         raise NotImplementedError
 
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fits to rows; `groups` says whose row each is where people have several."""
+        question = self._asked(X, y, groups)
+        if question.price is None or question.domains is None:
+            self._fit_exactly(question, question.pay(None))
+        else:
+            plan = self._planned(question, public_bins(question.domains, self._public_bins))
+            self._fit_noisily(question, self._paid(question, plan), plan)
+        return self
+
+    def _paid(self, question: Question, plan: Plan) -> Records:
+        """Charges by the accountant that the noise was bought with."""
+        assert question.price is not None
+        return replace(question, price=replace(question.price, by=plan.noise.by)).pay(plan.noise.loss)
+
+    def _planned(self, question: Question, bins: Bins) -> Plan:
+        """What is released with which noise, from public numbers alone."""
+        raise NotImplementedError
+
+    def _fit_exactly(self, question: Question, records: Records) -> None:
+        raise NotImplementedError
+
+    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+        raise NotImplementedError
+
     def _asked(self, X: Any, y: Any, groups: Any) -> Question:
         """The question of a fit; its criterion is one that the estimator knows."""
         if self._criterion not in self.criteria:
             raise InvalidArgument(f"{self._criterion!r} is not known here; choose one of {', '.join(self.criteria)}")
         return self._ask(X, y, groups=groups)
 
-    def _bins_for(self, question: Question, records: Records, most: int) -> Bins:
+    @property
+    def _public_bins(self) -> int:
+        return self.bins or self._few_bins
+
+    def _exact_bins(self, question: Question, records: Records) -> Bins:
         """The bins of the domain, or without one those of the data."""
+        most = self.bins or self._many_bins
         if question.domains is None:
             return read_bins(records.values, most)
         return public_bins(question.domains, most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,15 @@ from sklearn.utils.metaestimators import available_if
 
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, halves
-from bruit.learning.trees.binning import Bins, Codes, public_bins
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
+from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.descent import Problem, Schedule, descend, schedule
-from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
+from bruit.learning.trees.noise import Moves, bought_noise
 
 GRAIN, FINE_GRAIN = 16, 2**30
 """Residuals are integers of so many steps to one: with a budget, and without."""
 
+USUAL_STEPS = 200
 LONGEST, EXACT_STEPS = 1000.0, 400
 """Without privacy the descent lasts at least so long, and takes so many steps."""
 
@@ -40,7 +42,7 @@ class AdditiveModel(BinnedEstimator):
         self,
         *,
         loss: str = "log_loss",
-        bins: int = 32,
+        bins: int | None = None,
         steps: int | None = None,
         domain: Any = None,
         classes: Any = None,
@@ -65,44 +67,40 @@ class AdditiveModel(BinnedEstimator):
     def _criterion(self) -> str:
         return self.loss
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> AdditiveModel:
-        """Fits the curves; `groups` says whose row each is where people have several."""
-        question = self._asked(X, y, groups)
-        if question.price is None or question.domains is None:
-            records = question.pay(None)
-            return self._descend(question, records, self._bins_for(question, records, 8 * self.bins), None, None)
-        bins = public_bins(question.domains, self.bins)
-        moves = _moves(question, len(bins.sizes))
-        plan = self._plan(question, bins, bought_noise(question, moves, times=1).rate)
-        noise = bought_noise(question, moves, times=plan.steps)
-        return self._descend(question, question.pay(noise.loss), bins, noise, plan.steps)
+    def _planned(self, question: Question, bins: Bins) -> Plan:
+        moves, steps = _moves(question, len(bins.sizes)), self.steps
+        if steps is None:
+            # Where the size is a paid count it is not known yet: then the number of steps is a middle one.
+            rate = bought_noise(question, moves, times=1).rate
+            steps = self._schedule(question.size, bins, rate).steps if question.size else USUAL_STEPS
+        return Plan(bins, bought_noise(question, moves, times=whole(steps, "steps")), steps)
 
-    def _plan(self, question: Question, bins: Bins, rate: float) -> Schedule:
-        steps = None if self.steps is None else whole(self.steps, "steps")
+    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+        problem = self._problem(question, records, plan.bins, GRAIN, records.rng.random(len(records.target)))
+        size = plan.noise.size(question, len(records.target), rng=records.rng)
+        path = self._schedule(size, plan.bins, plan.noise.rate, plan.count)
+        self._keep(descend(problem, path, size=size, noise=partial(plan.noise.draw, rng=records.rng)), path)
+
+    def _fit_exactly(self, question: Question, records: Records) -> None:
+        size, bins = len(records.target), self._exact_bins(question, records)
+        problem = self._problem(question, records, bins, FINE_GRAIN, np.full(size, 0.5))
+        path = self._schedule(size, bins, max(1.0, LONGEST / size), self.steps or EXACT_STEPS)
+        self._keep(descend(problem, path, size=size, noise=None), path)
+
+    def _schedule(self, size: int, bins: Bins, rate: float, steps: int | None = None) -> Schedule:
         curvature = 1.0 if self._regresses else 0.25
-        # Where the size is a paid count it is not known yet: then the number of steps is a middle one.
-        steps = steps or (None if question.size else 200)
-        return schedule(size=question.size or 1, columns=len(bins.sizes), rate=rate, steps=steps, curvature=curvature)
+        return schedule(size=size, columns=len(bins.sizes), rate=rate, steps=steps, curvature=curvature)
 
-    def _descend(
-        self, question: Question, records: Records, bins: Bins, noise: StepNoise | None, steps: int | None
-    ) -> AdditiveModel:
+    def _problem(self, question: Question, records: Records, bins: Bins, grain: int, dither: Floats) -> Problem:
         self.classes_, self._bins = records.classes, bins
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
-        grain = FINE_GRAIN if noise is None else GRAIN
         target, self._middle, self._half = self._scaled(question, records)
-        dither = np.full(len(target), 0.5) if noise is None else records.rng.random(len(target))
         cells = (bins.codes(records.values) + bins.offsets[:-1]).astype(np.int32)
-        problem = Problem(bins, cells, target, outputs, not self._regresses, grain, dither)
-        size = len(target) if noise is None else noise.size(question, len(target), rng=records.rng)
-        rate = max(1.0, LONGEST / max(size, 1)) if noise is None else noise.rate
-        curvature = 1.0 if self._regresses else 0.25
-        plan = schedule(size=size, columns=len(bins.sizes), rate=rate, steps=steps or EXACT_STEPS, curvature=curvature)
-        draw = None if noise is None else lambda shape: noise.draw(shape, rng=records.rng)
-        self._weights = descend(problem, plan, size=size, noise=draw)
-        self.n_iter_ = plan.steps
-        self.curves_ = np.split(self._weights, bins.offsets[1:-1])
-        return self
+        return Problem(bins, cells, target, outputs, not self._regresses, grain, dither)
+
+    def _keep(self, weights: Floats, path: Schedule) -> None:
+        self._weights, self.n_iter_ = weights, path.steps
+        self.curves_ = np.split(weights, self._bins.offsets[1:-1])
 
     def _scaled(self, question: Question, records: Records) -> tuple[Floats, float, float]:
         """What is predicted, with numbers moved to [-1, 1]; the middle and half the width of their bounds."""

@@ -13,10 +13,10 @@ from bruit.errors import InvalidArgument
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
 from bruit.learning.trees._kernels import CURVED, GRADIENT, PACK
-from bruit.learning.trees._supervised import BinnedEstimator, halves
-from bruit.learning.trees.binning import Codes, public_bins, turned
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
+from bruit.learning.trees.binning import Bins, Codes, turned
 from bruit.learning.trees.growing import Binned, GrownTree, Growth
-from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
+from bruit.learning.trees.noise import Moves, bought_noise
 from bruit.learning.trees.random_trees import RandomTree, random_tree
 
 GRAIN = 16
@@ -82,23 +82,17 @@ class BoostedTrees(BinnedEstimator):
     def _criterion(self) -> str:
         return self.loss
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> BoostedTrees:
-        """Grows the trees; `groups` says whose row each is where people have several."""
-        question = self._asked(X, y, groups)
-        if question.price is None or question.domains is None:
-            trees = whole(TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
-            return self._boost(question, question.pay(None), trees)
+    def _planned(self, question: Question, bins: Bins) -> Plan:
         trees = whole(PRIVATE_TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
-        self._bins = public_bins(question.domains, self.bins or 32)
-        noise = bought_noise(question, _moves(question), times=trees)
-        return self._boost_privately(question, question.pay(noise.loss), noise, trees)
+        return Plan(bins, bought_noise(question, _moves(question), times=trees), trees)
 
     # ------------------------------------------------------------ exact
 
-    def _boost(self, question: Question, records: Records, trees: int) -> BoostedTrees:
+    def _fit_exactly(self, question: Question, records: Records) -> None:
+        trees = whole(TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
         if not 0 < self.subsample <= 1:
             raise InvalidArgument(f"subsample={self.subsample} must lie above 0 and at most at 1")
-        self._bins, self.classes_ = self._bins_for(question, records, self.bins or 256), records.classes
+        self._bins, self.classes_ = self._exact_bins(question, records), records.classes
         data, rows = Binned.of(self._bins, records.values), len(records.values)
         target, sums = self._started(question, records)
         kind = GRADIENT if self._regresses else CURVED
@@ -116,7 +110,6 @@ class BoostedTrees(BinnedEstimator):
                 values = self.learning_rate * tree.sums[:, 0] / np.maximum(bend, 1e-9)
                 sums[:, output] += values[leaf_of if chosen is None else tree.leaves(data.codes)]
                 self.estimators_.append((output, tree, values))
-        return self
 
     def _started(self, question: Question, records: Records) -> tuple[NDArray[Any], Floats]:
         """What is predicted, and the scores to start with: the mean, or the log-odds of the classes."""
@@ -143,24 +136,27 @@ class BoostedTrees(BinnedEstimator):
 
     # ------------------------------------------------------------ private
 
-    def _boost_privately(self, question: Question, records: Records, noise: StepNoise, trees: int) -> BoostedTrees:
-        self.classes_ = records.classes
-        columns = turned(self._bins.codes(records.values))
+    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+        self.classes_, self._bins = records.classes, plan.bins
+        columns = turned(plan.bins.codes(records.values))
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
         target, sums = self._blind_start(question, records, outputs)
-        size = noise.size(question, len(sums), rng=records.rng)
-        step = min(PATIENCE * noise.rate / trees, LARGEST_STEP / size * (0.25 if self._regresses else 1.0))
-        dither = records.rng.random(len(sums))[:, None]
+        step = self._step(plan, plan.noise.size(question, len(sums), rng=records.rng))
+        dither, depth = records.rng.random(len(sums))[:, None], self.max_depth or DEPTH
         self.estimators_ = []
-        for _ in range(trees):
-            tree = random_tree(self._bins, depth=self.max_depth or DEPTH, columns=COLUMNS_A_TREE, rng=records.rng)
+        for _ in range(plan.count):
+            tree = random_tree(plan.bins, depth=depth, columns=COLUMNS_A_TREE, rng=records.rng)
             moves = residual_steps(self._slopes(sums, target)[0], dither)
             places = tree.leaf_of(columns)
             found = np.column_stack([np.bincount(places, each, tree.leaves) for each in moves.T]).astype(np.int64)
-            values = step * (found + noise.draw(found.shape, rng=records.rng)) / GRAIN
+            values = step * (found + plan.noise.draw(found.shape, rng=records.rng)) / GRAIN
             sums += values[places]
             self.estimators_.append((None, tree, values))
-        return self
+
+    def _step(self, plan: Plan, size: int) -> float:
+        """How far a leaf goes for each of its residuals."""
+        largest = LARGEST_STEP / size * (0.25 if self._regresses else 1.0)
+        return min(PATIENCE * plan.noise.rate / plan.count, largest)
 
     def _blind_start(self, question: Question, records: Records, outputs: int) -> tuple[NDArray[Any], Floats]:
         """The middle of the bounds, in half widths of them, or even odds."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, halves
-from bruit.learning.trees.binning import Codes, public_bins, turned
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
+from bruit.learning.trees.binning import Bins, Codes, turned
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
 from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
 from bruit.learning.trees.random_trees import RandomTree, random_tree
@@ -72,64 +72,53 @@ class Forest(BinnedEstimator):
     def _criterion(self) -> str:
         return self.criterion
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Forest:
-        """Grows the trees; `groups` says whose row each is where people have several."""
-        question = self._asked(X, y, groups)
-        whole(self.n_estimators, "n_estimators")
-        if question.price is None or question.domains is None:
-            return self._grow(question, question.pay(None))
-        self._bins = public_bins(question.domains, self.bins or 32)
+    def _planned(self, question: Question, bins: Bins) -> Plan:
+        trees = whole(self.n_estimators, "n_estimators")
         moves = Moves(GRAIN, 2) if self._regresses else Moves(1, 1, opposite=True)
-        noise = bought_noise(question, moves, times=self.n_estimators, counted=False)
-        return self._count(question, question.pay(noise.loss), noise)
+        return Plan(bins, bought_noise(question, moves, times=trees, counted=False), trees)
 
-    def _grow(self, question: Question, records: Records) -> Forest:
-        self._bins, self.classes_ = self._bins_for(question, records, self.bins or 256), records.classes
-        data, rows = Binned.of(self._bins, records.values), len(records.values)
-        columns = len(self._bins.sizes)
-        tries = self.max_features or (columns if self._regresses else max(1, int(sqrt(columns))))
-        growth = Growth(
-            KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, max(self.min_samples_leaf, 1), tries=tries
-        )
-        numbers = self._numbers(question, records) if self._regresses else np.zeros(rows)
-        labels = np.zeros(1, np.int64) if self._regresses else records.target
-        middle = numbers.mean()
-        self.estimators_: list[Any] = []
-        for _ in range(self.n_estimators):
-            weights = np.bincount(records.rng.integers(0, rows, rows), minlength=rows).astype(np.float64)
-            stats = np.column_stack([weights * (numbers - middle), weights]) if self._regresses else weights[:, None]
-            tree, _ = growth.grown(
-                data,
-                stats,
-                labels,
-                rows=np.flatnonzero(weights),
-                channels=2 if self._regresses else len(records.classes),
-                seed=int(records.rng.integers(2**62)),
-            )
-            self.estimators_.append((tree, _means(tree, middle) if self._regresses else _shares(tree.sums)))
-        return self
-
-    def _count(self, question: Question, records: Records, noise: StepNoise) -> Forest:
+    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
         """Blind trees, each leaf counted once."""
-        self.classes_ = records.classes
-        columns = turned(self._bins.codes(records.values))
-        depth = self.max_depth or self._depth(question, noise)
+        self.classes_, self._bins = records.classes, plan.bins
+        columns = turned(plan.bins.codes(records.values))
+        depth = self.max_depth or self._depth(question, plan.noise)
         stats = self._stats(question, records)
-        self.estimators_ = []
-        for _ in range(self.n_estimators):
-            tree = random_tree(self._bins, depth=depth, columns=COLUMNS_A_TREE, rng=records.rng)
+        self.estimators_: list[Any] = []
+        for _ in range(plan.count):
+            tree = random_tree(plan.bins, depth=depth, columns=COLUMNS_A_TREE, rng=records.rng)
             places = tree.leaf_of(columns)
             sums = np.column_stack([np.bincount(places, each, tree.leaves) for each in stats.T]).astype(np.int64)
-            noisy = sums + noise.draw(sums.shape, rng=records.rng)
-            self.estimators_.append((tree, self._leaf_values(question, noisy, noise)))
-        return self
+            noisy = sums + plan.noise.draw(sums.shape, rng=records.rng)
+            self.estimators_.append((tree, self._leaf_values(question, noisy, plan.noise)))
+
+    def _fit_exactly(self, question: Question, records: Records) -> None:
+        """Each tree on a bootstrap sample: a row counts as often as it was drawn."""
+        trees, rows = whole(self.n_estimators, "n_estimators"), len(records.values)
+        self._bins, self.classes_ = self._exact_bins(question, records), records.classes
+        data, growth = Binned.of(self._bins, records.values), self._growth()
+        numbers = self._numbers(question, records) if self._regresses else np.zeros(rows)
+        labels = np.zeros(1, np.int64) if self._regresses else records.target
+        channels, middle = 2 if self._regresses else len(records.classes), numbers.mean()
+        self.estimators_ = []
+        for _ in range(trees):
+            weights = np.bincount(records.rng.integers(0, rows, rows), minlength=rows).astype(np.float64)
+            stats = np.column_stack([weights * (numbers - middle), weights]) if self._regresses else weights[:, None]
+            seed, drawn = int(records.rng.integers(2**62)), np.flatnonzero(weights)
+            tree, _ = growth.grown(data, stats, labels, rows=drawn, channels=channels, seed=seed)
+            self.estimators_.append((tree, _means(tree, middle) if self._regresses else _shares(tree.sums)))
+
+    def _growth(self) -> Growth:
+        columns = len(self._bins.sizes)
+        tries = self.max_features or (columns if self._regresses else max(1, int(sqrt(columns))))
+        least = max(self.min_samples_leaf, 1)
+        return Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, least, tries=min(tries, columns))
 
     def _depth(self, question: Question, noise: StepNoise) -> int:
         """As deep as leaves of average size stay above the noise."""
         if question.size is None:
             return MIDDLE
         grain = GRAIN if self._regresses else 1
-        leaves = question.size * grain / (ROWS_OVER_NOISE * float(noise.variance) ** 0.5)
+        leaves = question.size * grain / (ROWS_OVER_NOISE * noise.deviation)
         return min(max(int(np.log2(max(leaves, 1.0))), 1), DEEPEST)
 
     def _stats(self, question: Question, records: Records) -> NDArray[np.int64]:
@@ -141,7 +130,7 @@ class Forest(BinnedEstimator):
         return np.column_stack([steps, np.full(len(steps), GRAIN)]).astype(np.int64)
 
     def _leaf_values(self, question: Question, sums: NDArray[np.int64], noise: StepNoise) -> Floats:
-        deviation = float(noise.variance) ** 0.5
+        deviation = noise.deviation
         if not self._regresses:
             counts = np.maximum(sums, 0) + deviation
             return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from bruit.errors import InvalidArgument
 from bruit.learning._estimator import Question
-from bruit.privacy import DiscreteGaussian, Loss, calibrate
+from bruit.privacy import DiscreteGaussian, Loss, Neighbours, calibrate
 from bruit.randomness import discrete_gaussian
 
 COUNT_SHARE = Fraction(1, 100)
 """What of a budget counts the rows, where their number is private and not stated."""
+
+REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -31,34 +34,75 @@ class Moves:
     squares: int | None = None
     opposite: bool = False
 
-    def loss(self, noise: Fraction, question: Question) -> Loss:
-        """The loss of one release whose noise has the deviation noise * each.
+    @property
+    def squared(self) -> int:
+        """The bound of the sum of squared moves."""
+        return self.squares or self.entries * self.each**2
 
-        One row moves every entry apart, so that the release is no more than `entries` single numbers of shift `each`;
-        under replacement counts lose one row and gain another: twice as many. Where moves can add up in one entry
-        only the squares of all are bounded, and concentrated privacy prices them.
+    def apart(self, rows: int, people: int) -> bool:
+        """Whether a neighbour moves every entry by at most `each`: one row, or two that only count."""
+        return rows == 1 and self.squares is None and (people == 1 or self.opposite)
+
+
+@dataclass(frozen=True)
+class Releases:
+    """What a fit releases: `times` vectors, and the number of rows where that is private and not stated.
+
+    rows     of one person that count              people   rows that differ between neighbours
+    """
+
+    moves: Moves
+    times: int
+    rows: int
+    people: int
+    counted: bool
+    neighbours: Neighbours
+
+    def loss(self, noise: Fraction) -> Loss:
+        """The loss of all releases with noise of deviation noise * each.
+
+        Where a neighbour moves every entry apart a vector is no more than so many single numbers of shift `each`, of
+        which accountants know the whole law. Where moves may add up only the sum of all squares is bounded.
         """
-        people, variance, relation = question.people, (noise * self.each) ** 2, question.neighbours
-        single = DiscreteGaussian(variance, squared_sensitivity=self.each**2, neighbours=relation)
-        if question.rows == 1 and self.squares is None and (people == 1 or self.opposite):
-            return single * (self.entries * people)
-        squares = (self.squares or self.entries * self.each**2) * people**2
+        variance = (noise * self.moves.each) ** 2
+        if self.moves.apart(self.rows, self.people):
+            one = DiscreteGaussian(variance, squared_sensitivity=self.moves.each**2, neighbours=self.neighbours)
+            steps = one * (self.moves.entries * self.people * self.times)
+        else:
+            squares, entries = self.moves.squared * self.people**2, self.moves.entries * self.people
+            steps = self.times * DiscreteGaussian(
+                variance, squared_sensitivity=squares, entries=entries, neighbours=self.neighbours
+            )
+        return steps + self._counting(noise) if self.counted else steps
+
+    def count_variance(self, noise: Fraction) -> Fraction:
+        """The noise of the number of rows: it shows one row COUNT_SHARE as well as all vectors do."""
+        return (noise * self.moves.each) ** 2 * self.people**2 / (COUNT_SHARE * self.times * self.moves.squared)
+
+    def _counting(self, noise: Fraction) -> Loss:
         return DiscreteGaussian(
-            variance, squared_sensitivity=squares, entries=self.entries * people, neighbours=relation
+            self.count_variance(noise), squared_sensitivity=self.people**2, neighbours=self.neighbours
         )
 
 
 @dataclass(frozen=True)
 class StepNoise:
-    """The noise of every release of a fit, and of the count of rows where that is paid for.
+    """The noise of every release of a fit, and of the number of rows where that is paid for.
 
-    `rate` is sqrt(times * squared moves) / deviation: how well all releases together show one row.
+    `by` is the accountant that prices it; `rate` is how well all releases together show one row,
+    sqrt(times * squared moves) / deviation.
     """
 
     variance: Fraction
     loss: Loss
     rate: float
     count_variance: Fraction | None
+    by: str
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of one entry."""
+        return sqrt(self.variance)
 
     def draw(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> NDArray[np.int64]:
         """Independent noise for every entry of a release."""
@@ -66,7 +110,7 @@ class StepNoise:
 
     def size(self, question: Question, rows: int, *, rng: np.random.Generator) -> int:
         """The public number of rows, or the noisy count that was paid for."""
-        if self.count_variance is None or question.size is not None:
+        if self.count_variance is None:
             return question.size or rows
         return max(1, rows + int(discrete_gaussian(self.count_variance, 1, rng=rng)[0]))
 
@@ -78,29 +122,16 @@ def bought_noise(question: Question, moves: Moves, *, times: int, counted: bool 
     if not price.delta:
         raise InvalidArgument(f"{question.what} adds Gaussian noise: give its budget a delta, such as delta=1e-6")
     count = counted and question.size is None
-    squares = moves.squares or moves.entries * moves.each**2
+    releases = Releases(moves, times, question.rows, question.people, count, question.neighbours)
+    own = "pld" if moves.apart(question.rows, question.people) else "zcdp"
+    by = price.by or {"basic": own}.get(price.ledger.terms.by, price.ledger.terms.by)
+    noise = _least(releases, price.epsilon, price.delta, by)
+    rate = sqrt(times * moves.squared) / (float(noise) * moves.each)
+    paid = releases.count_variance(noise) if count else None
+    return StepNoise((noise * moves.each) ** 2, releases.loss(noise), rate, paid, by)
 
-    def count_variance(noise: Fraction) -> Fraction:
-        precision = COUNT_SHARE * times * squares / (noise * moves.each) ** 2
-        return question.people**2 / precision
 
-    def loss(noise: Fraction) -> Loss:
-        steps = moves.loss(noise, question) * times
-        if not count:
-            return steps
-        counting = DiscreteGaussian(
-            count_variance(noise),
-            squared_sensitivity=question.people**2,
-            entries=1,
-            neighbours=question.neighbours,
-        )
-        return steps + counting
-
-    terms = price.ledger.terms
-    single = isinstance(next(iter(moves.loss(Fraction(1), question).parts()))[0], DiscreteGaussian) and (
-        question.rows == 1 and moves.squares is None and (question.people == 1 or moves.opposite)
-    )
-    by = price.by or ({True: "pld", False: "zcdp"}[single] if terms.by == "basic" else terms.by)
-    noise = calibrate(loss, epsilon=price.epsilon, delta=price.delta, by=by)
-    rate = sqrt(times * squares) / (float(noise) * moves.each)
-    return StepNoise((noise * moves.each) ** 2, loss(noise), rate, count_variance(noise) if count else None)
+@lru_cache(REMEMBERED)
+def _least(releases: Releases, epsilon: Fraction, delta: Fraction, by: str) -> Fraction:
+    """The noise that a price allows; folds of a cross-validation ask for the same."""
+    return calibrate(releases.loss, epsilon=epsilon, delta=delta, by=by)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
 from bruit.learning.trees._kernels import GRADIENT, best_split
-from bruit.learning.trees._supervised import halves
+from bruit.learning.trees._supervised import Plan, halves
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import GrownTree
-from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
+from bruit.learning.trees.noise import Moves, bought_noise
 
 GRAIN = 16
 """What is predicted moves a sum by at most so many steps; a row counts for as many."""
@@ -31,21 +31,20 @@ Ints = NDArray[np.int64]
 class Levels:
     """What each level reads: for every node, column and bin the class counts, or the sum and the number of rows."""
 
-    depth: int
+    plan: Plan
     kind: int
     channels: int
-    noise: StepNoise
 
-    @classmethod
-    def planned(cls, question: Question, *, columns: int, depth: int | None, kind: int) -> Levels:
-        """The levels and their noise from public numbers alone; the leaves are one more release."""
-        channels = 2 if question.classes is None else len(question.classes)
-        if depth is None:
-            rate = bought_noise(question, _moves(kind, columns), times=1, counted=False).rate
-            depth = MIDDLE if question.size is None else _worthwhile(question.size * rate / sqrt(columns))
-        depth = whole(depth, "max_depth")
-        noise = bought_noise(question, _moves(kind, columns), times=depth + 1, counted=False)
-        return cls(depth, kind, channels, noise)
+
+def planned_levels(question: Question, bins: Bins, *, depth: int | None, kind: int) -> Plan:
+    """The number of levels and their noise from public numbers alone; the leaves are one more release."""
+    columns = len(bins.sizes)
+    moves = _moves(kind, columns)
+    if depth is None:
+        rate = bought_noise(question, moves, times=1, counted=False).rate
+        depth = MIDDLE if question.size is None else _worthwhile(question.size * rate / sqrt(columns))
+    depth = whole(depth, "max_depth")
+    return Plan(bins, bought_noise(question, moves, times=depth + 1, counted=False), depth)
 
 
 def _worthwhile(rows_over_noise: float) -> int:
@@ -58,15 +57,16 @@ def _moves(kind: int, columns: int) -> Moves:
     return Moves(GRAIN, 2 * columns) if kind == GRADIENT else Moves(1, columns, opposite=True)
 
 
-def noisy_tree(levels: Levels, bins: Bins, codes: Codes, records: Records, question: Question) -> GrownTree:
+def noisy_tree(levels: Levels, codes: Codes, records: Records, question: Question) -> GrownTree:
     """Grows every node of a level on one noisy histogram; the last release counts the leaves."""
+    bins, noise = levels.plan.bins, levels.plan.noise
     stats = _stats(levels, records, question)
     node_of = np.zeros(len(codes), np.int64)
     nodes = _Nodes(levels.channels, int(bins.sizes.max()))
     level = [0]
-    for _ in range(levels.depth):
+    for _ in range(levels.plan.count):
         cells = _histogram(codes, node_of, level, stats, bins, levels.channels)
-        cells = cells + levels.noise.draw(cells.shape, rng=records.rng)
+        cells = cells + noise.draw(cells.shape, rng=records.rng)
         level = nodes.split(level, np.maximum(cells, 0.0), bins, levels)
         if not level:
             break
@@ -74,7 +74,7 @@ def noisy_tree(levels: Levels, bins: Bins, codes: Codes, records: Records, quest
     tree = nodes.tree
     leaves = np.flatnonzero(tree.left < 0)
     counts = _totals(np.searchsorted(leaves, tree.leaves(codes)), len(leaves), stats, levels.channels)
-    counts = counts + levels.noise.draw(counts.shape, rng=records.rng)
+    counts = counts + noise.draw(counts.shape, rng=records.rng)
     return _summed(tree, leaves, counts)
 
 
@@ -161,7 +161,7 @@ def _array(values: list[int]) -> Ints:
 def _best(histogram: Floats, bins: Bins, levels: Levels) -> tuple[float, int, int, NDArray[np.bool_]]:
     """The best split of one node; every column brings the total of its own noisy cells."""
     best: tuple[float, int, int, NDArray[np.bool_]] = (0.0, -1, 0, np.zeros(int(bins.sizes.max()), bool))
-    least = 2 * float(levels.noise.variance) ** 0.5
+    least = 2 * levels.plan.noise.deviation
     for column, (start, end) in enumerate(zip(bins.offsets[:-1], bins.offsets[1:], strict=True)):
         goes_left = np.zeros(int(bins.sizes.max()), bool)
         gain, found, last = best_split(
@@ -191,10 +191,9 @@ def _summed(tree: GrownTree, leaves: Ints, counts: Ints) -> GrownTree:
 
 def leaf_values(tree: GrownTree, levels: Levels, question: Question) -> Floats:
     """Class shares from the noisy counts, one row more in each; or the mean, drawn to the middle where rows are few."""
-    deviation = float(levels.noise.variance) ** 0.5
     if levels.kind != GRADIENT:
         counts = np.maximum(tree.sums, 0.0) + 1.0
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
     middle, half = halves(question)
-    mean = tree.sums[:, 0] / np.maximum(tree.sums[:, 1], deviation)
+    mean = tree.sums[:, 0] / np.maximum(tree.sums[:, 1], levels.plan.noise.deviation)
     return np.asarray(middle + half * np.clip(mean, -1.0, 1.0))[:, None]

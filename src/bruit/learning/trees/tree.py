@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator
-from bruit.learning.trees.binning import Bins, Codes, public_bins
+from bruit.learning.trees._supervised import BinnedEstimator, Plan
+from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
-from bruit.learning.trees.noisy_tree import Levels, leaf_values, noisy_tree
+from bruit.learning.trees.noisy_tree import Levels, leaf_values, noisy_tree, planned_levels
 
 Floats = NDArray[np.float64]
 
@@ -21,10 +21,11 @@ class Tree(BinnedEstimator):
 
     Without privacy every split is the best there is, until a node is pure, nothing is gained, or a limit is reached.
     With a budget the tree grows level by level: each level reads one noisy histogram of all columns, and the leaves
-    are counted once more.
+    are counted once more. `values_` holds the class shares of every node of `tree_`, or its number.
     """
 
     criteria = tuple(KINDS)
+    _few_bins = 16
 
     def __init__(
         self,
@@ -59,21 +60,18 @@ class Tree(BinnedEstimator):
     def _criterion(self) -> str:
         return self.criterion
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Tree:
-        """Grows the tree; `groups` says whose row each is where people have several."""
-        question = self._asked(X, y, groups)
-        if question.price is None or question.domains is None:
-            records = question.pay(None)
-            return self._grow(question, records, self._bins_for(question, records, self.bins or 256))
-        bins = public_bins(question.domains, self.bins or 16)
-        levels = Levels.planned(question, columns=len(bins.sizes), depth=self.max_depth, kind=KINDS[self.criterion])
-        records = question.pay(levels.noise.loss)
-        self.tree_ = noisy_tree(levels, bins, bins.codes(records.values), records, question)
-        return self._kept(records, bins, leaf_values(self.tree_, levels, question))
+    def _planned(self, question: Question, bins: Bins) -> Plan:
+        return planned_levels(question, bins, depth=self.max_depth, kind=KINDS[self.criterion])
 
-    def _grow(self, question: Question, records: Records, bins: Bins) -> Tree:
-        data = Binned.of(bins, records.values)
-        growth = Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, max(self.min_samples_leaf, 1))
+    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+        levels = Levels(plan, KINDS[self.criterion], 2 if self._regresses else len(records.classes))
+        self.tree_ = noisy_tree(levels, plan.bins.codes(records.values), records, question)
+        self._keep(records, plan.bins, leaf_values(self.tree_, levels, question))
+
+    def _fit_exactly(self, question: Question, records: Records) -> None:
+        bins = self._exact_bins(question, records)
+        data, least = Binned.of(bins, records.values), max(self.min_samples_leaf, 1)
+        growth = Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, least)
         if self._regresses:
             numbers = self._numbers(question, records)
             stats = np.column_stack([numbers - numbers.mean(), np.ones(len(numbers))])
@@ -83,16 +81,10 @@ class Tree(BinnedEstimator):
             stats = np.ones((len(records.target), 1))
             self.tree_, _ = growth.grown(data, stats, records.target, channels=len(records.classes))
             values = self.tree_.sums / self.tree_.sums.sum(axis=1, keepdims=True)
-        return self._kept(records, bins, values)
+        self._keep(records, bins, values)
 
-    def _kept(self, records: Records, bins: Bins, values: Floats) -> Tree:
-        self.classes_, self._bins, self._values = records.classes, bins, values
-        return self
-
-    @property
-    def values_(self) -> Floats:
-        """The class distribution of every node, or its number."""
-        return self._values
+    def _keep(self, records: Records, bins: Bins, values: Floats) -> None:
+        self.classes_, self._bins, self.values_ = records.classes, bins, values
 
     def get_depth(self) -> int:
         """The most splits between the root and a leaf."""
@@ -100,4 +92,4 @@ class Tree(BinnedEstimator):
 
     def _scores(self, codes: Codes) -> Floats:
         tree: GrownTree = self.tree_
-        return np.asarray(self._values[tree.leaves(codes)])
+        return np.asarray(self.values_[tree.leaves(codes)])

@@ -1,0 +1,115 @@
+"""The audit of trees, forests, boosted trees and additive models: one row that moves a leaf as far as any can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.apps.studies.audit_case import SHARP, Case
+from bruit.ledger import Budget, Ledger
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.tables import among, within
+
+Rows = list[tuple[str, float]]
+DELTA = 0.05
+OTHERS = [("a", 0.0)] * 3
+CANARY, OPPOSITE = ("b", 1.0), ("b", -1.0)
+"""A row in a category of its own, whose error is as large as the bounds allow; and its worst replacement."""
+
+
+def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
+    """One fit of each estimator."""
+    without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
+    pair = (without, [*OTHERS, CANARY])
+    for name, (settings, seen) in SEEN.items():
+        fitted = partial(_model, name=name, settings=settings, neighbours=neighbours, epsilon=epsilon)
+        yield Case(
+            f"learning.{name}",
+            neighbours,
+            pair,
+            partial(_many, fitted=fitted, seen=seen),
+            partial(_once, fitted=fitted, seen=seen),
+            claimed=epsilon,
+            delta=DELTA,
+            small=1500,
+            full=50_000,
+        )
+
+
+def _once(rows: Rows, rng: np.random.Generator, *, fitted: Callable[..., Any], seen: Callable[[Any], float]) -> float:
+    """What one fit shows."""
+    return seen(fitted(rng).fit(*_table(rows)))
+
+
+def _many(
+    rows: Rows, samples: int, rng: np.random.Generator, *, fitted: Callable[..., Any], seen: Callable[[Any], float]
+) -> NDArray[np.float64]:
+    """What many fits show that were paid as one: the noise of each is its own."""
+    from bruit.learning.trees.binning import public_bins
+
+    model = fitted(rng)
+    question = model._asked(*_table(rows), None)
+    plan = model._planned(question, public_bins(question.domains, 2))
+    records = model._paid(question, plan)
+    found = np.empty(samples)
+    for sample in range(samples):
+        model._fit_noisily(question, records, plan)
+        found[sample] = seen(model)
+    return found
+
+
+def _model(rng: np.random.Generator, *, name: str, settings: dict[str, Any], **book: Any) -> Any:
+    from bruit import learning
+
+    return getattr(learning, name)(**_settings(rng, **book) | settings)
+
+
+def _curve(model: Any) -> float:
+    """The weight of the canary's category after one step of the descent."""
+    return float(model.curves_[0][1, 0])
+
+
+def _leaf(model: Any) -> float:
+    """The value of the canary's leaf in the only tree."""
+    *_, tree, values = model.estimators_[0]
+    return float(values[int(tree.leaf_of(CODE)[0]), 0])
+
+
+def _counts(model: Any) -> float:
+    """How much more of the canary's class than of its opposite stands in its leaf."""
+    sums = model.tree_.sums[int(model.tree_.leaves(CODE)[0])]
+    return float(sums[2] - sums[0])
+
+
+CODE = np.array([[1]], np.uint8)
+ONE_TREE = {"n_estimators": 1, "max_depth": 1}
+SEEN: dict[str, tuple[dict[str, Any], Callable[[Any], float]]] = {
+    "AdditiveModel": ({"loss": "squared_error", "steps": 1}, _curve),
+    "BoostedTrees": ({"loss": "squared_error", **ONE_TREE}, _leaf),
+    "Forest": ({"criterion": "squared_error", **ONE_TREE}, _leaf),
+    "Tree": ({"classes": (-1.0, 0.0, 1.0), "max_depth": 1}, _counts),
+}
+"""The settings of each estimator, and where its canary shows."""
+
+
+def _settings(rng: np.random.Generator, neighbours: Neighbours, epsilon: float) -> dict[str, Any]:
+    return {
+        "domain": among(["a", "b"], drop_others=True),
+        "target": within(-1, 1, grid=1),
+        "size": 4,
+        "budget": _budget(neighbours, epsilon),
+        "random_state": rng,
+    }
+
+
+def _table(rows: Rows) -> tuple[Any, Any]:
+    return np.array([[category] for category, _ in rows], object), np.array([number for _, number in rows])
+
+
+def _budget(neighbours: Neighbours, epsilon: float) -> Budget:
+    book = Ledger("audit", epsilon=epsilon, delta=DELTA, neighbours=neighbours, person=EACH_ROW)
+    return book.budget(epsilon=epsilon, delta=DELTA)
