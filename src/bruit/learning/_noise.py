@@ -34,7 +34,7 @@ class CubeNoise:
     @property
     def deviation(self) -> float:
         """The standard deviation of one entry, about: a uniform point of a cube whose radius is a Gamma."""
-        radius = (self.entries + 1) * (self.entries + 2) * (float(self.scale) + 0.5) ** 2
+        radius = (self.entries + 1) * (self.entries + 2) * float(self.scale) ** 2
         return sqrt(radius / 3)
 
     def draw(self, blocks: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
