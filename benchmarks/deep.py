@@ -13,23 +13,23 @@ def private_step(size: int) -> Callable[[], None]:
     """Clip, sum, add noise, step."""
     import torch
 
-    from benchmarks.deep_gpu import private
+    from benchmarks.deep_gpu import How, private
     from benchmarks.deep_models import ThesisCNN, batch_of
 
     torch.manual_seed(1)
     model = ThesisCNN()
-    return private(model, *batch_of(model, size), precision=None)
+    return private(model, *batch_of(model, size), How())
 
 
 def plain_step(size: int) -> Callable[[], None]:
     import torch
 
-    from benchmarks.deep_gpu import plain
+    from benchmarks.deep_gpu import How, plain
     from benchmarks.deep_models import ThesisCNN, batch_of
 
     torch.manual_seed(1)
     model = ThesisCNN()
-    return plain(model, *batch_of(model, size), precision=None)
+    return plain(model, *batch_of(model, size), How())
 
 
 def opacus_step(size: int) -> Callable[[], None]:

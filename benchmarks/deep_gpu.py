@@ -1,6 +1,7 @@
 """Private steps beside plain ones where only torch, NumPy and SciPy are installed: `python -m benchmarks.deep_gpu`.
 
-Prints one JSON line for each network: seconds of a step, their ratio, and peak bytes on a GPU.
+Prints one JSON line for each network: the milliseconds of a step in every round, the ratio to the plain step with its
+spread over the rounds, and peak memory on a GPU. Plain and private steps are timed in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,66 +24,104 @@ from benchmarks.deep_models import FrozenVGG, SmallViT, ThesisCNN, WideResNet, b
 
 NETWORKS: dict[str, tuple[type[nn.Module], int]] = {
     "digits": (ThesisCNN, 256),
-    "vgg head": (FrozenVGG, 64),
+    "vgg head": (FrozenVGG, 256),
     "wrn": (WideResNet, 1024),
     "vit": (SmallViT, 256),
 }
 """Each network with its batch."""
 
+PROFILE: list[int] = []
+
 Step = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class How:
+    """How steps are computed: in which precision, compiled or not, and in how many parts a private batch is."""
+
+    precision: torch.dtype | None = None
+    compiled: bool = False
+    parts: int = 1
+    channels_last: bool = True
 
 
 def lowered(device: str, precision: torch.dtype | None) -> AbstractContextManager[Any]:
     return nullcontext() if precision is None else torch.autocast(device, precision)
 
 
-def plain(model: nn.Module, images: Tensor, labels: Tensor, *, precision: torch.dtype | None) -> Step:
+def plain(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
     """An ordinary step of gradient descent."""
     optimiser = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)
+    forward = torch.compile(model, dynamic=False) if how.compiled else model
 
     def step() -> None:
         optimiser.zero_grad()
-        with lowered(images.device.type, precision):
-            loss = functional.cross_entropy(model(images), labels)
+        with lowered(images.device.type, how.precision):
+            loss = functional.cross_entropy(forward(images), labels)
         loss.backward()
         optimiser.step()
 
     return step
 
 
-def private(model: nn.Module, images: Tensor, labels: Tensor, *, precision: torch.dtype | None) -> Step:
+def private(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
     """The same with every sample's gradient clipped and noise added."""
     from bruit.deep import Engine, cross_entropy, examine
-    from bruit.deep.noise import source
+    from bruit.deep.noise import noisy, source
 
-    named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    optimiser = torch.optim.SGD([p for _, p in named], lr=0.01)
-    engine = Engine(model, examine(model, (images,)), cross_entropy, 1.0, precision=precision)
+    named = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    optimiser = torch.optim.SGD(named.values(), lr=0.01)
+    structure = examine(model, (images,))
+    engine = Engine(model, structure, cross_entropy, 1.0, precision=how.precision, compiled=how.compiled)
     stream = source(None, entry=0, stretch=0, device=images.device)
-    weights = torch.ones(len(images), device=images.device)
+    size = len(images) // how.parts
+    weights = torch.full((size,), 1 / len(images), device=images.device)
 
     def step() -> None:
-        sums = engine.clipped_sum((images,), labels, weights)
-        for name, parameter in named:
-            parameter.grad = sums[name].add_(stream.normal(sums[name])).div_(len(images))
+        optimiser.zero_grad()
+        sums: dict[str, Tensor] = {}
+        for begin in range(0, len(images), size):
+            part = engine.clipped_sum((images[begin : begin + size],), labels[begin : begin + size], weights)
+            sums = {name: part[name] if begin == 0 else sums[name].add_(part[name]) for name in part}
+        found = noisy(sums, named, stream, 1 / len(images))
+        del sums
+        for name, parameter in named.items():
+            parameter.grad = found[name]
         optimiser.step()
 
     return step
 
 
-def measured(step: Step, device: str, rounds: int) -> tuple[float, int]:
-    """The median seconds of a step, and the most memory it held."""
-    step()
+def opacus(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
+    """The peer's hooks."""
+    from opacus import GradSampleModule
+    from opacus.optimizers import DPOptimizer
+
+    hooked = GradSampleModule(model)
+    inner = torch.optim.SGD([p for p in hooked.parameters() if p.requires_grad], lr=0.01)
+    optimiser = DPOptimizer(inner, noise_multiplier=1.0, max_grad_norm=1.0, expected_batch_size=len(images))
+
+    def step() -> None:
+        optimiser.zero_grad()
+        with lowered(images.device.type, how.precision):
+            loss = functional.cross_entropy(hooked(images), labels)
+        loss.backward()
+        optimiser.step()
+
+    return step
+
+
+SIDES = {"plain": plain, "private": private, "opacus": opacus}
+
+
+def seconds(step: Step, device: str, calls: int) -> float:
+    """The seconds of a step, of many one after the other as in a training."""
     wait(device)
-    if device == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-    seconds = []
-    for _ in range(rounds):
-        began = time.perf_counter()
+    began = time.perf_counter()
+    for _ in range(calls):
         step()
-        wait(device)
-        seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds), torch.cuda.max_memory_allocated() if device == "cuda" else 0
+    wait(device)
+    return (time.perf_counter() - began) / calls
 
 
 def wait(device: str) -> None:
@@ -89,21 +129,77 @@ def wait(device: str) -> None:
         torch.cuda.synchronize()
 
 
-def row(name: str, device: str, precision: torch.dtype | None, rounds: int, batch: int | None) -> dict[str, Any]:
-    kind, usual = NETWORKS[name]
-    size, found = batch or usual, {}
-    for label, make in (("plain", plain), ("private", private)):
-        torch.manual_seed(1)
-        model = kind().to(device)
-        found[label] = measured(make(model, *batch_of(model, size, device), precision=precision), device, rounds)
-        del model
-        gc.collect()
-        if device == "cuda":
-            torch.cuda.empty_cache()
-    (fast, small), (slow, large) = found["plain"], found["private"]
-    times = {"plain_s": fast, "private_s": slow, "ratio": slow / fast}
-    memory = {"plain_bytes": small, "private_bytes": large, "memory_ratio": large / small} if small else {}
-    return {"network": name, "batch": size, "device": device, "precision": str(precision), **times, **memory}
+@dataclass
+class Side:
+    """One kind of step, its memory and its times."""
+
+    step: Step
+    prepared_s: float
+    peak: int
+    times: list[float]
+
+
+def prepared(kind: str, name: str, device: str, how: How, batch: int | None) -> Side:
+    """A step of a fresh model, called until it is warm, and the bytes it held at most beyond what others hold."""
+    network, usual = NETWORKS[name]
+    gc.collect()
+    cuda = device == "cuda"
+    before = torch.cuda.memory_allocated() if cuda else 0
+    began = time.perf_counter()
+    torch.manual_seed(1)
+    model = network().to(device)
+    images, labels = batch_of(model, batch or usual, device)
+    if cuda and name != "vit" and how.channels_last:
+        model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
+    step = SIDES[kind](model, images, labels, how)
+    step()
+    wait(device)
+    took = time.perf_counter() - began
+    if cuda:
+        torch.cuda.reset_peak_memory_stats()
+    step()
+    step()
+    wait(device)
+    return Side(step, took, torch.cuda.max_memory_allocated() - before if cuda else 0, [])
+
+
+def profiled(side: Side, kind: str) -> None:
+    """Prints where the time of a few steps goes."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as found:
+        for _ in range(3):
+            side.step()
+        torch.cuda.synchronize()
+    kernels = sorted(found.key_averages(), key=lambda each: -each.self_device_time_total)
+    print(kind, "all kernels", sum(each.self_device_time_total for each in kernels) / 3e3, "ms a step")
+    for each in kernels[:22]:
+        print(f"  {each.self_device_time_total / 3e3:8.3f} ms {each.count / 3:6.0f} x {each.key[:110]}")
+
+
+def row(
+    name: str, device: str, how: How, kinds: list[str], rounds: int, calls: int, batch: int | None
+) -> dict[str, Any]:
+    """Times of all kinds, in turn, and their ratios to the plain one."""
+    sides = {kind: prepared(kind, name, device, how, batch) for kind in kinds}
+    for turn in range(rounds):
+        for kind in kinds if turn % 2 == 0 else reversed(kinds):
+            sides[kind].times.append(seconds(sides[kind].step, device, calls))
+        if PROFILE and turn == rounds - 1:
+            for kind, side in sides.items():
+                profiled(side, kind)
+    found: dict[str, Any] = {"network": name, "batch": batch or NETWORKS[name][1], "device": device}
+    found |= {"precision": str(how.precision), "compiled": how.compiled, "parts": how.parts}
+    for kind, side in sides.items():
+        found |= {
+            f"{kind}_ms": [round(1e3 * each, 3) for each in side.times],
+            f"{kind}_ready_s": round(side.prepared_s, 1),
+        }
+        found |= {f"{kind}_mib": round(side.peak / 2**20, 1)} if side.peak else {}
+    for kind in kinds[1:]:
+        ratios = [mine / other for mine, other in zip(sides[kind].times, sides[kinds[0]].times, strict=True)]
+        found |= {f"{kind}_ratio": statistics.median(ratios), f"{kind}_spread": [min(ratios), max(ratios)]}
+        if sides[kind].peak:
+            found[f"{kind}_memory_ratio"] = sides[kind].peak / sides[kinds[0]].peak
+    return found
 
 
 def main() -> None:
@@ -111,16 +207,29 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--networks", nargs="*", default=list(NETWORKS), choices=list(NETWORKS))
     parser.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--parts", type=int, default=1, help="parts that a private batch is computed in")
+    parser.add_argument("--contiguous", action="store_true", help="images with channels first")
+    parser.add_argument("--kinds", nargs="*", default=["plain", "private"], choices=list(SIDES))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--calls", type=int, default=20)
     parser.add_argument("--batch", type=int)
+    parser.add_argument("--profile", action="store_true", help="also print the kernels of a step")
     asked = parser.parse_args()
-    precision = None if asked.precision == "float32" else torch.bfloat16
+    PROFILE[:] = [1] if asked.profile else []
+    how = How(
+        None if asked.precision == "float32" else torch.bfloat16, asked.compiled, asked.parts, not asked.contiguous
+    )
     for name in asked.networks:
         try:
-            found = row(name, asked.device, precision, asked.rounds, asked.batch)
+            found = row(name, asked.device, how, asked.kinds, asked.rounds, asked.calls, asked.batch)
         except torch.OutOfMemoryError as error:
             found = {"network": name, "trouble": str(error).partition("\n")[0]}
         print(json.dumps(found), flush=True)
+        torch._dynamo.reset()
+        gc.collect()
+        if asked.device == "cuda":
+            torch.cuda.empty_cache()
 
 
 if __name__ == "__main__":

@@ -53,6 +53,44 @@ class InPlace(nn.Module):
         return self.out(self.net(image).mean((2, 3)))
 
 
+class Recurrent(nn.Module):
+    """A recurrent layer whose outputs and last states are both used."""
+
+    def __init__(self, kind: type[nn.Module], **settings: object) -> None:
+        super().__init__()
+        self.front, self.cells = nn.Linear(3, 3), kind(3, 4, batch_first=True, **settings)
+        ways = 2 if settings.get("bidirectional") else 1
+        self.out = nn.Linear(4 * ways, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        found, last = self.cells(self.front(values))
+        last = last if isinstance(last, Tensor) else torch.cat(last)
+        return self.out(found.square().mean(1)) + last.transpose(0, 1).flatten(1)[:, :3]
+
+
+class Projected(nn.Module):
+    """A recurrent layer that has no rule and that vmap cannot take either."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells, self.out = nn.LSTM(3, 4, batch_first=True, proj_size=2), nn.Linear(2, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.out(self.cells(values)[0][:, -1])
+
+
+class Started(nn.Module):
+    """An LSTM that starts from given states."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells, self.first, self.out = nn.LSTM(3, 4, batch_first=True), nn.Linear(3, 4), nn.Linear(4, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        start = self.first(values[:, 0]).unsqueeze(0)
+        return self.out(self.cells(values, (start, start.tanh()))[0][:, -1])
+
+
 def pooled(*layers: nn.Module) -> nn.Module:
     return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(3))
 
@@ -90,9 +128,26 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], Tensor]]] = {
         lambda: pooled(nn.Conv1d(12, 14, 3, stride=2, groups=1), nn.Tanh()),
         lambda: torch.randn(5, 12, 7),
     ),
+    "conv3d": (
+        lambda: pooled(nn.Conv3d(2, 3, (2, 3, 2), padding=(1, 0, 1), stride=(1, 2, 1)), nn.Tanh()),
+        lambda: torch.randn(5, 2, 3, 5, 4),
+    ),
+    "conv3d, gram": (
+        lambda: pooled(nn.Conv3d(8, 32, 3, padding="same"), nn.Tanh()),
+        lambda: torch.randn(5, 8, 2, 2, 2),
+    ),
+    "rnn": (lambda: Recurrent(nn.RNN, nonlinearity="relu", bias=False), lambda: torch.randn(5, 4, 3)),
+    "lstm": (lambda: Recurrent(nn.LSTM, num_layers=2, bidirectional=True), lambda: torch.randn(5, 4, 3)),
+    "lstm, started": (Started, lambda: torch.randn(5, 4, 3)),
+    "lstm, projected": (Projected, lambda: torch.randn(5, 4, 3)),
+    "gru": (lambda: Recurrent(nn.GRU, num_layers=2), lambda: torch.randn(5, 4, 3)),
     "embedding": (lambda: pooled(nn.Embedding(7, 4, padding_idx=2), nn.Tanh()), words),
     "layer norm": (lambda: pooled(nn.LayerNorm([4, 3]), nn.Tanh()), lambda: torch.randn(5, 2, 4, 3)),
     "group norm": (lambda: pooled(nn.GroupNorm(2, 4), nn.Tanh()), lambda: torch.randn(5, 4, 3, 3)),
+    "group norm, plain": (
+        lambda: pooled(nn.Linear(4, 4), nn.GroupNorm(2, 4, affine=False), nn.Tanh()),
+        lambda: torch.randn(5, 4),
+    ),
     "attention": (Attention, lambda: torch.randn(5, 4, 6)),
     "tied and called twice": (Tied, words),
     "bare, unknown, borrowed": (Bare, lambda: torch.randn(5, 5)),

@@ -100,15 +100,15 @@ def test_the_gradient_is_the_clipped_sum_and_its_noise_over_the_expected_batch()
     model = nn.Linear(4, 2).double()
     inputs, targets = halves()
     training = started(model, learning_rate=0.0, data=(inputs.double(), targets))
-    noise = training._noise()
-    training._noise = lambda: {name: each.clone() for name, each in noise.items()}  # type: ignore[method-assign]
+    noise = training._noisy({})
+    training._noisy = lambda sums: {name: sums[name] + noise[name] for name in noise}  # type: ignore[method-assign]
     batch = next(iter(training))
     training.step(batch)
     chosen = torch.from_numpy(batch.places)
     sums = training.engine.clipped_sum((inputs.double()[chosen],), targets[chosen], torch.ones(len(chosen)))
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None
-        torch.testing.assert_close(parameter.grad, (sums[name] + noise[name]) / 64, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(parameter.grad, sums[name] / 64 + noise[name], rtol=1e-12, atol=1e-12)
 
 
 def test_computing_in_parts_changes_nothing() -> None:
@@ -263,3 +263,73 @@ def test_a_training_that_diverges_is_said() -> None:
     with pytest.raises(InvalidArgument, match="diverged"):
         for batch in training:
             training.step(batch)
+
+
+def test_training_without_privacy_is_asked_for_by_name_and_says_so() -> None:
+    torch.manual_seed(1)
+    model, (inputs, targets) = nn.Linear(4, 2), halves(2048)
+    run = train(
+        model,
+        (inputs, targets),
+        budget=bruit.WITHOUT_PRIVACY,
+        epochs=4,
+        batch_size=256,
+        clip=1.0,
+        optimiser=lambda parameters: torch.optim.SGD(parameters, lr=2.0),
+        rng=np.random.default_rng(2),
+    )
+    assert (model(inputs).argmax(1) == targets).float().mean() > 0.97
+    assert run.guarantee.epsilon == float("inf")
+    assert "without privacy" in str(run.guarantee)
+    assert (run.details["noise"], run.method) == (0.0, "SGD without privacy")
+
+
+def test_the_gradient_without_privacy_is_the_plain_one() -> None:
+    model, (inputs, targets) = nn.Linear(4, 2).double(), halves()
+    training = started(model, learning_rate=0.0, data=(inputs.double(), targets), budget=bruit.WITHOUT_PRIVACY)
+    batch = next(iter(training))
+    training.step(batch)
+    chosen = torch.from_numpy(batch.places)
+    loss = nn.functional.cross_entropy(model(inputs.double()[chosen]), targets[chosen], reduction="sum") / 64
+    for found, parameter in zip(torch.autograd.grad(loss, list(model.parameters())), model.parameters(), strict=True):
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad, found, rtol=1e-12, atol=1e-12)
+
+
+def test_no_privacy_is_never_taken_for_granted() -> None:
+    with pytest.raises(BudgetMissing, match=r"or budget=bruit\.WITHOUT_PRIVACY"):
+        started(nn.Linear(4, 2), budget=None)
+
+
+def test_a_compiled_training_gives_the_same_model_and_never_cuts_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    models = []
+    for compiled, at_once in ((False, None), (True, None), (True, 40)):
+        torch.manual_seed(2)
+        models.append(nn.Linear(4, 2).double())
+        inputs, targets = halves()
+        training = started(models[-1], data=(inputs.double(), targets), compiled=compiled, at_once=at_once)
+        assert training.at_once == (256 if not compiled else at_once or 96)
+        for batch in training:
+            training.step(batch)
+        assert training.release().details["compiled"] is compiled
+    for other in models[1:]:
+        torch.testing.assert_close(other.weight, models[0].weight, rtol=1e-12, atol=1e-12)
+
+
+def test_a_batch_larger_than_memory_is_said() -> None:
+    training = started(nn.Linear(4, 2))
+
+    def full(*_: object) -> dict[str, Tensor]:
+        raise torch.OutOfMemoryError("no room")
+
+    object.__setattr__(training.engine, "clipped_sum", full)
+    with pytest.raises(InvalidArgument, match="give at_once= a smaller number"):
+        training.step(next(iter(training)))
+
+
+def test_a_loss_that_is_no_number_stops_nobody_and_counts_as_zero() -> None:
+    model = nn.Linear(4, 2)
+    training = started(model, loss=lambda outputs, targets: outputs.sum(1) * torch.nan)
+    training.step(next(iter(training)))
+    assert all(bool(p.isfinite().all()) for p in model.parameters())

@@ -3,13 +3,14 @@
 import bruit.deep.presence  # noqa: F401  # isort: skip  first, to say what is missing
 from bruit.deep.batch_norm import replace_batch_norm
 from bruit.deep.clipping import Clipping
+from bruit.deep.door import privatise
 from bruit.deep.engine import Engine
 from bruit.deep.examination import Structure, examine
 from bruit.deep.losses import cross_entropy
 from bruit.deep.rules import RULES
 from bruit.deep.sampling import Batch, PoissonSampler
 from bruit.deep.train import train
-from bruit.deep.training import Training, privatise
+from bruit.deep.training import Training
 
 __all__ = [
     "RULES",

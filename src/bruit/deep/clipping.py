@@ -30,9 +30,9 @@ def factors(squares: Tensor, layers: Sequence[str], *, bound: float, how: Clippi
     """The weight of each sample (column) in each parameter (row), from the squared norms; NaN where those are none."""
     if how is Clipping.PER_LAYER:
         names = list(dict.fromkeys(layers))
-        places = torch.tensor([names.index(layer) for layer in layers], device=squares.device)
-        sums = squares.new_zeros(len(names), squares.shape[1]).index_add_(0, places, squares)
-        return _least(sums.sqrt(), bound / len(names) ** 0.5)[places]
+        rows = {name: [squares[row] for row, layer in enumerate(layers) if layer == name] for name in names}
+        each = {name: _least(torch.stack(own).sum(0).sqrt(), bound / len(names) ** 0.5) for name, own in rows.items()}
+        return torch.stack([each[layer] for layer in layers])
     norms = squares.sum(0).sqrt()
     weights = bound / (norms + STABILITY) if how is Clipping.AUTOMATIC else _least(norms, bound)
     return weights.expand_as(squares)

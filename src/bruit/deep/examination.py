@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_iter
 
-from bruit.deep.rules import rule_of
+from bruit.deep.rules import instead_of, rule_of
 from bruit.deep.watching import Call, watched
 from bruit.errors import InvalidArgument, NotPrivate
 
@@ -156,7 +156,7 @@ def _require_samples_first(model: nn.Module, ruled: Mapping[str, nn.Module], exa
     """Refuses a layer whose first dimension is not the samples', whatever the size of the batch."""
     anchor = torch.zeros((), device=example[0].device, requires_grad=True)
     for batch in (2, 3):
-        with watched(ruled, anchor) as calls:
+        with watched(ruled, anchor, instead=instead_of) as calls:
             model(*(_zeros(part, batch) for part in example))
         for call in calls:
             require_rows(call, batch)

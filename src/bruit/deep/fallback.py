@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,17 +16,30 @@ Loss = Callable[[Any, Any], Tensor]
 
 
 def whole_model_shares(
-    model: nn.Module, names: Sequence[str], inputs: tuple[Tensor, ...], targets: Tensor, loss: Loss
+    model: nn.Module,
+    names: Sequence[str],
+    inputs: tuple[Tensor, ...],
+    targets: Tensor,
+    loss: Loss,
+    state: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Kept]:
-    """The gradient of each named parameter for every sample: slower than a rule, and right for whatever is in it."""
-    own = dict(model.named_parameters())
+    """The gradient of each named parameter for every sample: slower than a rule, and right for whatever is in it.
+
+    `state` holds parameters and buffers to take in the place of the model's own.
+    """
+    own = dict(model.named_parameters()) if state is None else state
     chosen = {name: own[name].detach() for name in names}
+    others = {} if state is None else {name: value for name, value in state.items() if name not in chosen}
 
     def one(parameters: dict[str, Tensor], target: Tensor, *sample: Tensor) -> Tensor:
-        outputs = functional_call(model, parameters, tuple(part.unsqueeze(0) for part in sample))
+        outputs = functional_call(model, {**others, **parameters}, tuple(part.unsqueeze(0) for part in sample))
         return loss(outputs, target.unsqueeze(0)).sum()
 
     places = (None, 0, *(0 for _ in inputs))
     with torch.enable_grad():
-        gradients = vmap(grad(one), in_dims=places, randomness="different")(chosen, targets, *inputs)
+        try:
+            gradients = vmap(grad(one), in_dims=places, randomness="different")(chosen, targets, *inputs)
+        except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
+            each = [grad(one)(chosen, *sample) for sample in zip(targets, *inputs, strict=True)]
+            gradients = {name: torch.stack([found[name] for found in each]) for name in chosen}
     return {name: Kept(values.detach()) for name, values in gradients.items()}

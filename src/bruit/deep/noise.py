@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from bruit.deep.shares import wide
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,31 @@ class Source:
             return torch.randn(like.shape, generator=self.on_device, dtype=like.dtype, device=like.device)
         kind = np.float64 if like.dtype == torch.float64 else np.float32
         return torch.from_numpy(self.rng.standard_normal(tuple(like.shape), dtype=kind)).to(like.device)
+
+
+def noisy(
+    sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], stream: Source | None, scale: float
+) -> dict[str, Tensor]:
+    """The sums with noise of a scale, for every parameter: one that no sample touched gets its noise too.
+
+    All noise of one type of number is drawn at once; the sums are changed in place. Without a stream there is none.
+    """
+    if stream is None:
+        return {name: sums[name] if name in sums else torch.zeros_like(wide(p)) for name, p in parameters.items()}
+    noise: dict[str, Tensor] = {}
+    for kind in {wide(parameter[:0]).dtype for parameter in parameters.values()}:
+        own = {name: each for name, each in parameters.items() if wide(each[:0]).dtype == kind}
+        sizes = [each.numel() for each in own.values()]
+        place = next(iter(own.values())).device
+        drawn = stream.normal(torch.empty(sum(sizes), dtype=kind, device=place)).split(sizes)
+        noise |= {name: piece.view(own[name].shape) for name, piece in zip(own, drawn, strict=True)}
+    untouched = [each for name, each in noise.items() if name not in sums]
+    if untouched:
+        torch._foreach_mul_(untouched, scale)
+    touched = [name for name in noise if name in sums]
+    if touched:
+        torch._foreach_add_([sums[name] for name in touched], [noise[name] for name in touched], alpha=scale)
+    return {name: sums.get(name, noise[name]) for name in parameters}
 
 
 def source(

@@ -54,11 +54,16 @@ class Records:
         parts = tuple(_padded(part[:0].to(device), 2) for part in self._collated([0]))
         return Part(parts[:-1], parts[-1], torch.ones(2, device=device))
 
-    def parts(self, places: NDArray[np.int64], *, at_once: int, device: torch.device) -> Iterator[Part]:
-        """The records at some places, at most `at_once` at a time; none at all for no places."""
+    def parts(
+        self, places: NDArray[np.int64], *, at_once: int, device: torch.device, even: int = EVEN
+    ) -> Iterator[Part]:
+        """The records at some places, at most `at_once` at a time; none at all for no places.
+
+        Each part is padded to a multiple of `even` samples: to `at_once` itself where all shall have one shape.
+        """
         for begin in range(0, len(places), at_once):
             chosen = places[begin : begin + at_once]
-            size = min(-(-len(chosen) // EVEN) * EVEN, max(at_once, len(chosen)))
+            size = min(-(-len(chosen) // even) * even, max(at_once, len(chosen)))
             parts = tuple(_padded(part, size).to(device, non_blocking=True) for part in self._collated(chosen))
             yield Part(parts[:-1], parts[-1], _padded(torch.ones(len(chosen)), size).to(device))
 

@@ -10,13 +10,23 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
+
+from bruit.deep.kernels import choice
 
 WIDE_SUMS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 8)
 """Whether torch can multiply bfloat16 into float32."""
 
+LIGHT = 2**23
+"""Numbers of which a copy costs less than to wait for the GPU."""
+
 
 class Share(Protocol):
     """The gradients of one parameter, sample by sample."""
+
+    @property
+    def light(self) -> bool:
+        """Whether `without` costs next to nothing, so that it may be called for no more than caution."""
 
     def squares(self) -> Tensor:
         """The squared norm of each sample's gradient, in float32 or wider."""
@@ -25,58 +35,69 @@ class Share(Protocol):
         """Every sample's gradient: batch first, then the parameter's shape."""
 
     def weighted(self, weights: Tensor) -> Tensor:
-        """The sum of the gradients, each times its weight."""
+        """The sum of the gradients, each times its weight, in float32 or wider."""
 
     def without(self, dropped: Tensor) -> Share:
         """The same with the gradients of some samples set to zero, whatever they held."""
 
 
 class Kept:
-    """Gradients that are small enough to be held as they are."""
+    """Gradients that are held as they are: bfloat16 on a GPU, where norms and sums are still added in float32."""
 
     def __init__(self, gradients: Tensor) -> None:
-        self.gradients = wide(gradients)
+        self.gradients = gradients if multiplies_short(gradients) else wide(gradients)
+
+    @property
+    def light(self) -> bool:
+        return self.gradients.numel() <= LIGHT
 
     def squares(self) -> Tensor:
-        return self.gradients.flatten(1).square().sum(1)
+        values = self.gradients.flatten(1)
+        if multiplies_short(values) and not is_traced(values):
+            norms: Tensor = torch.linalg.vector_norm(values, dim=1, dtype=torch.float32)
+            return norms.square()
+        return wide(values).square().sum(1)
 
     def per_sample(self) -> Tensor:
-        return self.gradients
+        return wide(self.gradients)
 
     def weighted(self, weights: Tensor) -> Tensor:
-        return weighted_rows(weights, self.gradients)
+        rows = self.gradients.flatten(1)
+        if is_traced(rows) and multiplies_short(rows):  # one pass once compiled
+            found = (wide(rows) * weights.unsqueeze(1)).sum(0)
+        elif multiplies_short(rows):
+            found = torch.mm(weights.to(rows.dtype).unsqueeze(0), rows, out_dtype=torch.float32)
+        else:
+            found = weights.to(rows.dtype) @ rows
+        return found.view(self.gradients.shape[1:])
 
     def without(self, dropped: Tensor) -> Kept:
-        return Kept(emptied(self.gradients, dropped))
+        return type(self)(emptied(self.gradients, dropped))
 
 
 class Products:
     """Sums over positions of outer products, g_bt a_btᵀ: what a linear layer has.
 
-    ‖Σ_t g_t a_tᵀ‖² = Σ_tt' (a_t·a_t')(g_t·g_t'), which costs T²(D+P) where the gradient itself costs T·D·P and D·P
-    numbers of room; the cheaper of the two is taken.                                          [Bu et al. 2022]
+    ‖Σ_t g_t a_tᵀ‖² = Σ_tt' (a_t·a_t')(g_t·g_t'), and with one position ‖g‖²‖a‖².                [Bu et al. 2022]
     """
 
     def __init__(self, inputs: Tensor, outputs: Tensor) -> None:
         """Inputs of shape (batch, positions, D) and output gradients (batch, positions, P)."""
-        self.inputs, self.outputs = inputs.to(outputs.dtype), outputs  # what autocast multiplied
-        self._held: Tensor | None = None
+        self.inputs, self.outputs = inputs, outputs
+
+    @property
+    def light(self) -> bool:
+        return self.inputs.numel() + self.outputs.numel() <= LIGHT
 
     def squares(self) -> Tensor:
-        inputs, outputs = self.inputs, self.outputs
-        if inputs.shape[1] == 1:
-            return wide(inputs).square().sum((1, 2)) * wide(outputs).square().sum((1, 2))
-        if gram_is_cheaper(inputs.shape[1], inputs.shape[2], outputs.shape[2]):
-            return gram_squares(inputs, outputs)
-        self._held = wide_product(outputs.mT, inputs)
-        return self._held.flatten(1).square().sum(1)
+        if self.inputs.shape[1] == 1:
+            return wide(self.inputs).square().sum((1, 2)) * wide(self.outputs).square().sum((1, 2))
+        return gram_squares(self.inputs, self.outputs)
 
     def per_sample(self) -> Tensor:
-        return self._held if self._held is not None else wide_product(self.outputs.mT, self.inputs)
+        return wide_product(self.outputs.mT, self.inputs)
 
     def weighted(self, weights: Tensor) -> Tensor:
-        if self._held is not None:
-            return weighted_rows(weights, self._held)
         inputs, outputs = self.inputs, self.outputs
         if inputs.shape[2] < outputs.shape[2]:  # the narrower of the two is scaled
             inputs = scaled(inputs, weights)
@@ -88,9 +109,19 @@ class Products:
         return Products(emptied(self.inputs, dropped), emptied(self.outputs, dropped))
 
 
-def weighted_rows(weights: Tensor, gradients: Tensor) -> Tensor:
-    """Σ_b weight_b · gradient_b."""
-    return (weights.to(gradients.dtype) @ gradients.flatten(1)).view(gradients.shape[1:])
+def products(inputs: Tensor, outputs: Tensor) -> Share:
+    """The share of a matrix that was used at every position, in the cheaper form.
+
+    Products between positions cost T²(D+P); the gradients themselves cost T·D·P and D·P numbers of room, and save
+    the second pass over the positions.
+    """
+    inputs = inputs.to(outputs.dtype)  # what autocast multiplied
+    positions, widths = inputs.shape[1], (inputs.shape[2], outputs.shape[2])
+    if positions == 1 or gram_is_cheaper(positions, *widths):
+        return Products(inputs, outputs)
+    if multiplies_short(outputs):
+        return Kept(outputs.mT @ inputs)
+    return Kept(wide(outputs).mT @ wide(inputs))
 
 
 def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
@@ -100,6 +131,11 @@ def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
 
 def gram_squares(inputs: Tensor, outputs: Tensor) -> Tensor:
     """Σ_tt' (a_t·a_t')(g_t·g_t') for every sample; rounding must not make it negative."""
+    if choice.fused(inputs, outputs):
+        from bruit.deep.kernels.positions import gram
+
+        found: Tensor = gram(inputs, outputs)
+        return found.clamp(min=0)
     return (wide_product(inputs, inputs.mT) * wide_product(outputs, outputs.mT)).sum((1, 2)).clamp(min=0)
 
 
@@ -120,6 +156,11 @@ def scaled(values: Tensor, weights: Tensor) -> Tensor:
 def multiplies_short(values: Tensor) -> bool:
     """Whether values are multiplied as they are; float16 is not, since small weights would vanish in it."""
     return WIDE_SUMS and values.is_cuda and values.dtype == torch.bfloat16
+
+
+def is_traced(values: Tensor) -> bool:
+    """Whether a graph is being traced, which will be compiled."""
+    return isinstance(values, FakeTensor)
 
 
 def wide(values: Tensor) -> Tensor:

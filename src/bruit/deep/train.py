@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from bruit.deep.clipping import Clipping
+from bruit.deep.door import privatise
 from bruit.deep.examination import trainable
 from bruit.deep.fallback import Loss
 from bruit.deep.losses import cross_entropy
-from bruit.deep.training import privatise
-from bruit.ledger import Budget
+from bruit.ledger import Payment
 from bruit.privacy import Release
 
 Optimiser = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
@@ -26,7 +26,7 @@ def train(
     model: nn.Module,
     data: Any,
     *,
-    budget: Budget | None,
+    budget: Payment,
     epochs: int,
     batch_size: int,
     clip: float,
@@ -36,9 +36,11 @@ def train(
     clipping: Clipping = Clipping.FLAT,
     at_once: int | None = None,
     precision: torch.dtype | None = None,
+    compiled: bool = False,
     strong_noise: bool = False,
     checkpoint: str | Path | None = None,
     every: int | None = None,
+    processes: Any = None,
     on_progress: Callable[[int, int], None] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Release[nn.Module]:
@@ -46,7 +48,8 @@ def train(
 
     The whole run is charged before the data is read. `data` is a Dataset or a tuple of tensors (inputs, targets); it is
     sampled here, about `batch_size` records a step. `on_progress(done, steps)` is called after each step. The other
-    arguments are those of `privatise`.
+    arguments are those of `privatise`. With `budget=bruit.WITHOUT_PRIVACY` the same loop trains plainly: no clipping,
+    no noise, and a release whose ε is infinite.
     """
     training = privatise(
         model,
@@ -61,9 +64,11 @@ def train(
         clipping=clipping,
         at_once=at_once,
         precision=precision,
+        compiled=compiled,
         strong_noise=strong_noise,
         checkpoint=checkpoint,
         every=every,
+        processes=processes,
         rng=rng,
     )
     for batch in training:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
+from math import sqrt
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.checkpoints import Checkpoints, paid_before, reserve, taken
+from bruit.deep.checkpoints import Checkpoints, reserve
 from bruit.deep.clipping import Clipping
 from bruit.deep.engine import Engine
 from bruit.deep.examination import examine, require_separate_layers, trainable
 from bruit.deep.fallback import Loss
-from bruit.deep.losses import cross_entropy
-from bruit.deep.noise import Source, source
-from bruit.deep.records import Records
+from bruit.deep.noise import Source, noisy
+from bruit.deep.payment import Paid, paid_for
+from bruit.deep.plain import PlainEngine
+from bruit.deep.processes import ALONE, Team
+from bruit.deep.records import EVEN, Records
 from bruit.deep.sampling import Batch, PoissonSampler
-from bruit.deep.shares import wide
 from bruit.errors import BudgetExceeded, InvalidArgument
-from bruit.ledger import Budget, Charge, require
-from bruit.privacy import Assumption, Plan, Release, epsilon, plan
+from bruit.ledger import Charge
+from bruit.privacy import Plan, Release, epsilon
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Settings:
     clipping: Clipping = Clipping.FLAT
     at_once: int | None = None
     precision: torch.dtype | None = None
-    strong_noise: bool = False
+    compiled: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.clip < float("inf"):
@@ -53,74 +53,106 @@ class Training:
     def __init__(
         self,
         *,
-        engine: Engine,
+        engine: Engine | PlainEngine,
         optimiser: torch.optim.Optimizer,
         records: Records,
-        planned: Plan,
-        charge: Charge,
-        stream: Source,
+        planned: Plan | Paid,
+        charge: Charge | None,
+        stream: Source | None,
         at_once: int | None,
         checkpoints: Checkpoints | None = None,
         start: int = 0,
+        together: Team = ALONE,
     ) -> None:
         self.model, self.engine, self.optimiser, self.records = engine.model, engine, optimiser, records
-        self.plan, self.charge, self.stream = planned, charge, stream
-        self.at_once = at_once or len(records)
-        self.sampler = PoissonSampler(len(records), Fraction(planned.batch_size, planned.size))
-        self.checkpoints = checkpoints
-        self.done = self._drawn = self._reserved = start
+        self.paid = paid = planned if isinstance(planned, Paid) else paid_for(planned, charge, start)
+        self.team, self._stream, self.checkpoints = together, stream, checkpoints
+        self.at_once, self._even = at_once or len(records), EVEN
+        if isinstance(engine, Engine) and engine.compiled:
+            self.at_once = self._even = at_once or usual_batch(paid.batch_size / together.count)
+        self.sampler = PoissonSampler(len(records), Fraction(paid.batch_size, paid.size))
+        self.done = self._drawn = self._reserved = paid.start
         self._open: Batch | None = None
 
     @property
     def steps(self) -> int:
         """The steps that are paid for."""
-        return self.plan.steps
+        return self.paid.steps
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run; one without privacy has none."""
+        if self.paid.plan is None:
+            raise InvalidArgument("a training without privacy has no plan")
+        return self.paid.plan
+
+    @property
+    def charge(self) -> Charge:
+        """The charge in the book, which only the process that pays has."""
+        if self.paid.charge is None:
+            raise InvalidArgument("this process holds no charge: the first process of a team pays, or none at all")
+        return self.paid.charge
+
+    @property
+    def stream(self) -> Source:
+        """Where samples and noise are drawn from, in the process that draws."""
+        if self._stream is None:
+            raise InvalidArgument("this process draws nothing: the first process of a team draws for all")
+        return self._stream
 
     def __iter__(self) -> Iterator[Batch]:
         """The batches that are left; give each to `step`."""
         while self._drawn < self.steps:
-            self._open = Batch(self._drawn, self.sampler.draw(self.stream.rng))
+            places = self.team.once(lambda: self.sampler.draw(self.stream.rng))
+            self._open = Batch(self._drawn, places)
             self._drawn += 1
             yield self._open
 
     def step(self, batch: Batch) -> None:
         """One noisy step on a batch that was just drawn; an empty batch gets noise too."""
         self._require_open(batch)
-        require_separate_layers(self.model)
+        if self.paid.plan is not None:
+            require_separate_layers(self.model)
         self._open = None
-        self._reserve()
+        self.team.once(self._reserve)
         self.done += 1  # before the data is read: a step that fails half-way counts
-        totals = self._noise()
-        self._add_clipped(batch, totals)
         self.optimiser.zero_grad(set_to_none=True)
-        for name, parameter in self._trainable():
-            parameter.grad = (totals[name] / self.plan.batch_size).to(parameter.dtype)
+        gradients = self._noisy(self._clipped(batch))
+        self.team.add(gradients.values())
+        for name, parameter in self._trainable().items():
+            parameter.grad = gradients[name].to(parameter.dtype)
         self.optimiser.step()
-        if self.done == self.steps or self.done % (self.steps // self.plan.epochs) == 0:
+        if self.done == self.steps or self.done % (self.steps // self.paid.epochs) == 0:
             self._require_finite()
 
     def epsilon_so_far(self) -> float:
         """What the steps up to now cost, at the δ of the run; all of them are charged already."""
         if self.done == 0:
             return 0.0
+        if self.paid.plan is None:
+            return float("inf")
         ((each, _),) = self.plan.loss.counted
-        return float(epsilon(each * self.done, delta=self.charge.guarantee.delta, by=self.plan.by))
+        return float(epsilon(each * self.done, delta=self.paid.guarantee.delta, by=self.plan.by))
 
     def release(self) -> Release[nn.Module]:
         """The model as it is now, with what it promises."""
-        details = {
+        self.team.once(self._write)
+        method = "SGD without privacy" if self.paid.plan is None else "DP-SGD"
+        released = Release(value=self.model, guarantee=self.paid.guarantee, method=method, details=self._details())
+        return released if self.paid.charge is None else self.paid.charge.finish(released)
+
+    def _details(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
             "steps": self.done,
-            "noise": self.plan.noise,
-            "rate": self.plan.rate,
-            "batch_size": self.plan.batch_size,
-            "clip": self.engine.bound,
-            "clipping": self.engine.how.value,
-            "generator": self.stream.name,
+            "noise": self.paid.noise,
+            "rate": float(self.sampler.rate),
+            "batch_size": self.paid.batch_size,
+            "generator": self._stream.name if self._stream is not None else "that of the first process",
         }
-        self._write()
-        return self.charge.finish(
-            Release(value=self.model, guarantee=self.charge.guarantee, method="DP-SGD", details=details)
-        )
+        if isinstance(self.engine, Engine):
+            found |= {"clip": self.engine.bound, "clipping": self.engine.how.value}
+            found["compiled"] = self.engine.compiled and self.engine.graphs.trouble is None
+        return found
 
     def _reserve(self) -> None:
         """Writes a checkpoint and enters the next stretch in the book, where the last one is used up."""
@@ -136,25 +168,32 @@ class Training:
             state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict()}
             self.checkpoints.write(self.charge, state)
 
-    def _trainable(self) -> list[tuple[str, nn.Parameter]]:
-        return [(name, p) for name, p in self.model.named_parameters() if id(p) in self.engine.structure.names]
+    def _trainable(self) -> dict[str, nn.Parameter]:
+        names = self.engine.names if isinstance(self.engine, PlainEngine) else self.engine.structure.names
+        return {name: p for name, p in self.model.named_parameters() if id(p) in names}
 
-    def _noise(self) -> dict[str, Tensor]:
-        """The noise of one step for every parameter, drawn whether or not the data touches it."""
-        scale = self.plan.noise * self.engine.bound
-        return {name: self.stream.normal(wide(p.detach())) * scale for name, p in self._trainable()}
-
-    def _add_clipped(self, batch: Batch, totals: dict[str, Tensor]) -> None:
-        device = next(self.model.parameters()).device
+    def _clipped(self, batch: Batch) -> dict[str, Tensor]:
+        """The part of this process of Σ_b clip(g_b) / expected batch, for the parameters that the data touches."""
+        device, totals = next(self.model.parameters()).device, dict[str, Tensor]()
+        own = batch.places[self.team.place :: self.team.count]
         try:
-            for part in self.records.parts(batch.places, at_once=self.at_once, device=device):
-                for name, gradient in self.engine.clipped_sum(part.inputs, part.targets, part.weights).items():
-                    totals[name] += gradient
+            for part in self.records.parts(own, at_once=self.at_once, device=device, even=self._even):
+                weights = part.weights / self.paid.batch_size
+                for name, gradient in self.engine.clipped_sum(part.inputs, part.targets, weights).items():
+                    totals[name] = totals[name].add_(gradient) if name in totals else gradient
         except torch.OutOfMemoryError as error:
             raise InvalidArgument(
-                f"{min(self.at_once, len(self.records))} samples at once do not fit into the memory of {device}: "
-                "give at_once= a smaller number; a batch is then computed in several parts, with the same result"
+                f"{min(self.at_once, len(own))} samples at once do not fit into the memory of {device}: give at_once= "
+                "a smaller number; a batch is then computed in several parts, with the same result"
             ) from error
+        return totals
+
+    def _noisy(self, sums: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The sums with the noise of one step for every parameter, drawn whether or not the data touches it."""
+        own = {name: parameter.detach() for name, parameter in self._trainable().items()}
+        bound = self.engine.bound if isinstance(self.engine, Engine) else 0.0
+        scale = self.paid.noise * bound / self.paid.batch_size
+        return noisy(sums, own, self.stream if self.team.leads and scale > 0 else None, scale)
 
     def _require_open(self, batch: Batch) -> None:
         if self._open is None and self.done >= self.steps:
@@ -173,72 +212,9 @@ class Training:
             )
 
 
-def privatise(
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-    data: Any,
-    *,
-    budget: Budget | None,
-    epochs: int,
-    batch_size: int,
-    clip: float,
-    loss: Loss = cross_entropy,
-    size: int | None = None,
-    clipping: Clipping = Clipping.FLAT,
-    at_once: int | None = None,
-    precision: torch.dtype | None = None,
-    strong_noise: bool = False,
-    checkpoint: str | Path | None = None,
-    every: int | None = None,
-    rng: np.random.Generator | None = None,
-) -> Training:
-    """Charges a training and gives it to be run: `for batch in training: training.step(batch)`.
-
-    `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
-    public. `loss` gives one number for each sample. `at_once` bounds how many samples are in memory together.
-    `checkpoint` is a file that the training goes on from if it is there, written every `every` steps (an epoch).
-    """
-    price = require(budget, "deep.privatise")
-    settings = Settings(clip, clipping, at_once, precision, strong_noise)
-    records = Records(data)
-    engine = prepared(model, records, loss, settings)
-    require_own_parameters(model, optimiser)
-    planned = planned_run(price, size or len(records), batch_size=batch_size, epochs=epochs)
-    files = None
-    if checkpoint is not None:
-        files = Checkpoints(Path(checkpoint), every if every is not None else planned.steps // epochs)
-    assumes = assumed(planned, size=size, rng=rng)
-    charge, start = _paid(price, planned, assumes, files, model, optimiser)
-    device = next(model.parameters()).device
-    return Training(
-        engine=engine,
-        optimiser=optimiser,
-        records=records,
-        planned=planned,
-        charge=charge,
-        stream=source(rng, entry=charge.number, stretch=start, device=device, strong=strong_noise),
-        at_once=at_once,
-        checkpoints=files,
-        start=start,
-    )
-
-
-def _paid(
-    price: Budget,
-    planned: Plan,
-    assumes: tuple[Assumption, ...],
-    files: Checkpoints | None,
-    model: nn.Module,
-    optimiser: torch.optim.Optimizer,
-) -> tuple[Charge, int]:
-    """A new charge, or that of the checkpoint with its state put back and the steps that may have been taken."""
-    if files is None or not files.file.exists():
-        return price.charge(planned.loss, what="deep.train", assumes=assumes), 0
-    state = files.read()
-    charge = paid_before(price.ledger, planned, state)
-    model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
-    return charge, taken(charge)
+def usual_batch(expected: float) -> int:
+    """The size of a batch four deviations above the expected one; what is beyond comes in a second part, uncut."""
+    return -(-int(expected + 4 * sqrt(expected)) // EVEN) * EVEN
 
 
 def prepared(model: nn.Module, records: Records, loss: Loss, settings: Settings) -> Engine:
@@ -247,8 +223,9 @@ def prepared(model: nn.Module, records: Records, loss: Loss, settings: Settings)
     example = records.example(device)
     try:
         structure = examine(model, example.inputs)
-        engine = Engine(model, structure, loss, settings.clip, settings.clipping, settings.precision)
-        engine.clipped_sum(example.inputs, example.targets, example.weights)
+        kept = (settings.clip, settings.clipping, settings.precision, settings.compiled)
+        engine = Engine(model, structure, loss, *kept)
+        engine.sums(example.inputs, example.targets, example.weights)
     except (RuntimeError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, InvalidArgument):
             raise
@@ -258,30 +235,3 @@ def prepared(model: nn.Module, records: Records, loss: Loss, settings: Settings)
             f"{example.targets.dtype}: {error}"
         ) from error
     return engine
-
-
-def planned_run(price: Budget, size: int, *, batch_size: int, epochs: int) -> Plan:
-    """The run with the least noise that the price pays for."""
-    book = price.ledger.terms.by
-    return plan(
-        size=size,
-        batch_size=batch_size,
-        epochs=epochs,
-        delta=price.delta,
-        neighbours=price.neighbours,
-        target_epsilon=price.epsilon,
-        by=price.by or ("pld" if book == "basic" else book),
-    )
-
-
-def assumed(planned: Plan, *, size: int | None, rng: np.random.Generator | None) -> tuple[Assumption, ...]:
-    """What the guarantee of a run takes for granted."""
-    public = tuple(each for each in planned.assumes if size is None or each is not Assumption.PUBLIC_SIZE)
-    return public if rng is None else (*public, Assumption.SEEDED)
-
-
-def require_own_parameters(model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Refuses an optimiser of another model's parameters, which would be trained without noise."""
-    own = set(model.parameters())
-    if not all(parameter in own for group in optimiser.param_groups for parameter in group["params"]):
-        raise InvalidArgument("the optimiser holds parameters that are not the model's: give it model.parameters()")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +10,32 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from bruit.deep.shares import Share
+
+Rule = Callable[[Any, Tensor, Tensor], dict[str, Share]]
+"""From a layer, its input and the gradient of its output to the share of each of its trainable parameters."""
+
 
 @dataclass
 class Call:
-    """One call of a layer: what went in, and how the loss changes with what came out (None where it does not)."""
+    """One use of a layer's own parameters: what went in, and how the loss changes with what came out, if it does."""
 
     path: str
     layer: nn.Module
     inputs: Tensor
+    owns: tuple[str, ...] = ()
     outputs: Tensor | None = None
+    rule: Rule | None = None
+    """In the place of the layer's rule, where a layer is taken apart."""
+    heard: Callable[[Call], None] | None = None
+    """Called in the backward pass, as soon as the output gradient is there."""
+
+    def hear(self, gradient: Tensor) -> None:
+        """Notes the gradient of the output."""
+        self.outputs = gradient.detach()
+        if self.heard is not None:
+            with torch.no_grad():
+                self.heard(self)
 
 
 class _Watch(torch.autograd.Function):
@@ -36,25 +53,51 @@ class _Watch(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        ctx.call.outputs = gradients[0].detach()
+        ctx.call.hear(gradients[0])
         return gradients[0], None, None
 
 
+@dataclass(frozen=True)
+class Watch:
+    """Where the calls of one pass are noted."""
+
+    anchor: Tensor
+    calls: list[Call]
+
+    def note(self, call: Call) -> Call:
+        self.calls.append(call)
+        return call
+
+    def through(self, output: Tensor, call: Call) -> Tensor:
+        """The output, watched."""
+        watched_output: Tensor = _Watch.apply(output, self.anchor, call)  # type: ignore[no-untyped-call]
+        return watched_output
+
+
+Instead = Callable[[Watch, str, Any, tuple[Any, ...], Any], Any]
+"""Computes the output of a layer in another way: from the watch, the path, the layer, its arguments and its output."""
+
+
 @contextmanager
-def watched(layers: Mapping[str, nn.Module], anchor: Tensor) -> Iterator[list[Call]]:
+def watched(
+    layers: Mapping[str, nn.Module],
+    anchor: Tensor,
+    *,
+    instead: Callable[[nn.Module], Instead | None] = lambda _: None,
+) -> Iterator[list[Call]]:
     """The calls of the layers, in order, while the model runs forward.
 
     Meanwhile their parameters ask for no gradient: the shares of the samples take its place.
     """
-    calls: list[Call] = []
+    watch = Watch(anchor, [])
 
     def note(path: str) -> Any:
-        def after(layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], output: Tensor) -> Tensor:
-            inputs = given[0] if given else next(iter(named.values()))
-            call = Call(path, layer, inputs.detach())
-            calls.append(call)
-            watched_output: Tensor = _Watch.apply(output, anchor, call)  # type: ignore[no-untyped-call]
-            return watched_output
+        def after(layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
+            given = (*given, *named.values())
+            other = instead(layer)
+            if other is not None:
+                return other(watch, path, layer, given, output)
+            return watch.through(output, watch.note(Call(path, layer, given[0].detach(), own_names(layer))))
 
         return after
 
@@ -63,9 +106,14 @@ def watched(layers: Mapping[str, nn.Module], anchor: Tensor) -> Iterator[list[Ca
     try:
         for parameter in parameters:
             parameter.requires_grad = False
-        yield calls
+        yield watch.calls
     finally:
         for handle in handles:
             handle.remove()
         for parameter in parameters:
             parameter.requires_grad = True
+
+
+def own_names(layer: nn.Module) -> tuple[str, ...]:
+    """The names of the parameters that a layer holds itself."""
+    return tuple(name for name, _ in layer.named_parameters(recurse=False))

@@ -49,7 +49,7 @@ def epochs_seen(
 ) -> NDArray[np.float64]:
     """What many epochs add up to in the direction of the canary; the model stands still, so that all are alike."""
     model, training = _started(rows, rng, _budget(neighbours, epsilon))
-    training.plan = replace(training.plan, steps=samples * training.plan.steps)
+    training.paid = replace(training.paid, steps=samples * training.steps)
     seen = [_along(model, training.step(batch)) for batch in training]
     sums: NDArray[np.float64] = np.array(seen).reshape(samples, -1).sum(1)
     return sums

@@ -1,17 +1,19 @@
-"""Convolutions over one or two dimensions, with groups, strides, paddings and dilations."""
+"""Convolutions over one, two or three dimensions, with groups, strides, paddings and dilations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import prod
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bruit.deep.shares import Kept, Share, emptied, gram_is_cheaper, weighted_rows, wide
+from bruit.deep.kernels import choice
+from bruit.deep.rules.square_convolution import is_square, square_convolution
+from bruit.deep.shares import LIGHT, Kept, Share, emptied, gram_is_cheaper, wide
 
-Layer = nn.Conv1d | nn.Conv2d
+Layer = nn.Conv1d | nn.Conv2d | nn.Conv3d
 NOT_TRANSPOSED = False
 
 
@@ -19,10 +21,23 @@ def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Shar
     """A linear layer on the patches of the image: ∂W = Σ_t g_t patch_tᵀ, ∂b = Σ_t g_t."""
     shares: dict[str, Share] = {}
     if layer.weight.requires_grad:
-        shares["weight"] = Patches(layer, inputs, outputs)
+        inputs = inputs.to(outputs.dtype)  # what autocast multiplied
+        if isinstance(layer, nn.Conv2d) and choice.fused(inputs, outputs) and is_square(layer):
+            shares["weight"] = square_convolution(layer, inputs, outputs)
+        else:
+            shares["weight"] = patches(layer, inputs, outputs)
     if layer.bias is not None and layer.bias.requires_grad:
-        shares["bias"] = Kept(wide(outputs).flatten(2).sum(2))
+        shares["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide(outputs[:0]).dtype))
     return shares
+
+
+def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> Share:
+    """The share of a kernel in the cheaper form: held gradients save the second pass over the images."""
+    found = Patches(layer, inputs, outputs)
+    width, positions = layer.weight.shape[1:].numel(), outputs[0, 0].numel()
+    if gram_is_cheaper(2 * positions, width, layer.out_channels // layer.groups):
+        return found
+    return Kept(found.per_sample())
 
 
 class Patches:
@@ -30,79 +45,50 @@ class Patches:
 
     def __init__(self, layer: Layer, inputs: Tensor, outputs: Tensor) -> None:
         self.layer, self.inputs, self.outputs = layer, inputs, outputs
-        self._held: Tensor | None = None
+
+    @property
+    def light(self) -> bool:
+        return self.inputs.numel() + self.outputs.numel() <= LIGHT
 
     def squares(self) -> Tensor:
-        layer, positions = self.layer, self.outputs[0, 0].numel()
-        width = layer.weight[0].numel()
-        # Held gradients save the second pass over the images, which is worth twice the room.
-        if not gram_is_cheaper(2 * positions, width, layer.out_channels // layer.groups):
-            self._held = self._gradients()
-            return self._held.flatten(1).square().sum(1)
-        patches, outputs = self._laid_out()
-        return ((patches.mT @ patches) * (outputs.mT @ outputs)).sum((1, 2, 3)).clamp(min=0)
+        laid, outputs = self._laid_out()
+        return ((laid.mT @ laid) * (outputs.mT @ outputs)).sum((1, 2, 3)).clamp(min=0)
 
     def per_sample(self) -> Tensor:
-        held = self._held if self._held is not None else self._gradients()
-        return held.view(len(held), *self.layer.weight.shape)
+        laid, outputs = self._laid_out()
+        return (outputs @ laid.mT).view(len(outputs), *self.layer.weight.shape)
 
     def weighted(self, weights: Tensor) -> Tensor:
-        if self._held is not None:
-            return weighted_rows(weights, self._held).view(self.layer.weight.shape)
-        image, outputs, padding = self._as_images()
-        inputs, outputs = wide(image), wide(outputs)
-        each = weights.to(outputs.dtype).view(-1, 1, 1, 1)
-        kernel = self.layer.weight.detach().to(outputs.dtype).view(self._kernel_shape())
-        asked = (self._pair(self.layer.stride, 1), padding, self._pair(self.layer.dilation, 1))
+        image, padding = self._padded()
+        inputs, outputs = wide(image), wide(self.outputs)
+        each = weights.to(outputs.dtype).view(-1, *[1] * (outputs.dim() - 1))
+        kernel = outputs.new_empty(self.layer.weight.shape)  # only its shape is read
+        asked = (self.layer.stride, padding, self.layer.dilation, NOT_TRANSPOSED, [0] * len(padding))
         found: Tensor = torch.ops.aten.convolution_backward(
-            outputs * each,
-            inputs,
-            kernel,
-            None,
-            *asked,
-            NOT_TRANSPOSED,
-            [0, 0],
-            self.layer.groups,
-            [False, True, False],
+            outputs * each, inputs, kernel, None, *asked, self.layer.groups, [False, True, False]
         )[1]
-        return found.view(self.layer.weight.shape)
+        return found
 
     def without(self, dropped: Tensor) -> Patches:
         return Patches(self.layer, emptied(self.inputs, dropped), emptied(self.outputs, dropped))
 
-    def _gradients(self) -> Tensor:
-        patches, outputs = self._laid_out()
-        return outputs @ patches.mT
-
     def _laid_out(self) -> tuple[Tensor, Tensor]:
         """Patches (batch, groups, D, positions) and output gradients (batch, groups, P, positions)."""
-        image, outputs, padding = self._as_images()
-        stride, dilation = self._pair(self.layer.stride, 1), self._pair(self.layer.dilation, 1)
-        patches = laid_out(wide(image), outputs.shape[2:], self._kernel_shape()[2:], stride, padding, dilation)
-        shape = (len(image), self.layer.groups, -1, patches.shape[-1])
-        return patches.view(shape), wide(outputs).reshape(shape)
+        layer = self.layer
+        image, padding = self._padded()
+        laid = laid_out(wide(image), self.outputs.shape[2:], layer.kernel_size, layer.stride, padding, layer.dilation)
+        shape = (len(image), layer.groups, -1, laid.shape[-1])
+        return laid.view(shape), wide(self.outputs).reshape(shape)
 
-    def _as_images(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
-        """Input and output gradient with two dimensions of space, and the zeros that are still to be put around."""
-        layer, inputs, outputs = self.layer, self.inputs, self.outputs
+    def _padded(self) -> tuple[Tensor, list[int]]:
+        """The input, and the zeros that are still to be put around it."""
+        layer = self.layer
         if isinstance(layer.padding, str) or layer.padding_mode != "zeros":
             mode = "constant" if layer.padding_mode == "zeros" else layer.padding_mode
-            inputs = functional.pad(inputs, layer._reversed_padding_repeated_twice, mode=mode)
-            padding: tuple[int, ...] = (0, 0)
-        else:
-            padding = self._pair(layer.padding, 0)
-        if isinstance(layer, nn.Conv1d):
-            inputs, outputs = inputs.unsqueeze(2), outputs.unsqueeze(2)
-        return inputs, outputs, padding
-
-    def _kernel_shape(self) -> tuple[int, ...]:
-        out, width, *space = self.layer.weight.shape
-        return (out, width, *([1] * (2 - len(space))), *space)
-
-    @staticmethod
-    def _pair(given: Any, missing: int) -> tuple[int, ...]:
-        values = tuple(int(each) for each in given)
-        return (missing,) * (2 - len(values)) + values
+            return functional.pad(self.inputs, layer._reversed_padding_repeated_twice, mode=mode), [0] * len(
+                layer.stride
+            )
+        return self.inputs, list(layer.padding)
 
 
 def laid_out(
@@ -118,9 +104,9 @@ def laid_out(
     `torch.nn.functional.unfold` does the same, half as slowly again on one core and sample by sample on a GPU.
     """
     if any(padding):
-        image = functional.pad(image, (padding[1], padding[1], padding[0], padding[0]))
+        image = functional.pad(image, [side for each in reversed(padding) for side in (each, each)])
     image = image.contiguous()
-    sample, channel, row, column = image.stride()
-    steps = (row * dilation[0], column * dilation[1], row * stride[0], column * stride[1])
+    sample, channel, *space = image.stride()
+    steps = [step * far for asked in (dilation, stride) for step, far in zip(space, asked, strict=True)]
     view = image.as_strided((*image.shape[:2], *kernel, *positions), (sample, channel, *steps))
-    return view.reshape(len(image), -1, positions[0] * positions[1])
+    return view.reshape(len(image), -1, prod(positions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.shares import Share, emptied, wide
+from bruit.deep.shares import LIGHT, Share, emptied, wide
 
 
 def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
@@ -24,6 +24,10 @@ class Rows:
         if layer.padding_idx is not None:
             outputs = outputs.masked_fill((looked_up == layer.padding_idx).unsqueeze(-1), 0)
         self.outputs = outputs
+
+    @property
+    def light(self) -> bool:
+        return self.outputs.numel() <= LIGHT
 
     def squares(self) -> Tensor:
         """Σ_tt' [row_t = row_t'] (g_t·g_t')."""

@@ -2,15 +2,18 @@
 
 from torch import Tensor, nn
 
-from bruit.deep.shares import Kept, Products, Share, wide
+from bruit.deep.shares import Kept, Share, products, wide
 
 
-def linear(layer: nn.Linear, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
-    """∂W = Σ_t g_t x_tᵀ, ∂b = Σ_t g_t."""
+def linear(
+    layer: nn.Module, inputs: Tensor, outputs: Tensor, *, names: tuple[str, str] = ("weight", "bias")
+) -> dict[str, Share]:
+    """∂W = Σ_t g_t x_tᵀ, ∂b = Σ_t g_t; `names` are those of the layer's matrix and shift."""
     inputs, outputs = (values.reshape(len(values), -1, values.shape[-1]) for values in (inputs, outputs))
+    weight, bias = (getattr(layer, name, None) for name in names)
     shares: dict[str, Share] = {}
-    if layer.weight.requires_grad:
-        shares["weight"] = Products(inputs, outputs)
-    if layer.bias is not None and layer.bias.requires_grad:
-        shares["bias"] = Kept(wide(outputs).sum(1))
+    if weight is not None and weight.requires_grad:
+        shares[names[0]] = products(inputs, outputs)
+    if bias is not None and bias.requires_grad:
+        shares[names[1]] = Kept(wide(outputs).sum(1))
     return shares

@@ -1,0 +1,1 @@
+"""Norms and sums that torch has no operator for, on a GPU, in Triton."""

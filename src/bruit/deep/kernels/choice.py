@@ -1,0 +1,19 @@
+"""When the kernels are used."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+
+import torch
+from torch import Tensor
+
+
+def fused(*values: Tensor) -> bool:
+    """Whether all values are bfloat16 on a GPU that Triton compiles for."""
+    return all(each.is_cuda and each.dtype == torch.bfloat16 for each in values) and _triton()
+
+
+@cache
+def _triton() -> bool:
+    return importlib.util.find_spec("triton") is not None

@@ -1,0 +1,108 @@
+"""The compiled step: the same numbers as the eager one, and a clear word where it cannot be had."""
+
+import shutil
+import warnings
+from functools import partial
+
+import pytest
+import torch
+from deep.models import MODELS, made
+from deep.test_engine import by_hand, engine, median_norm, oracle
+from torch import Tensor, nn
+
+from bruit.deep import Clipping
+from bruit.deep.graphs import NotCompiled, state_of, traced
+
+torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("case", [case for case in MODELS if case != "lstm, projected"])
+def test_the_traced_graph_of_every_rule_gives_the_clipped_sum_of_vmap_grad(case: str) -> None:
+    model, inputs, targets = made(case)
+    gradients = oracle(model, inputs, targets)
+    bound = median_norm(gradients)
+    given = (state_of(model), (inputs,), targets, torch.ones(5, dtype=torch.float64))
+    graph, together = traced(engine(model, inputs, bound=bound), given)
+    found = together(graph(*given[0].values(), inputs, targets, given[3]))
+    assert found is not None
+    for name, wanted in by_hand(gradients, bound, Clipping.FLAT).items():
+        torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", [Clipping.PER_LAYER])
+@pytest.mark.parametrize("case", ["conv2d, gram", "group norm", "attention", "bare, unknown, borrowed"])
+def test_the_compiler_takes_the_graph(case: str, how: Clipping, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", partial(torch.compile, backend="aot_eager"))
+    assert_compiles(*made(case), how)
+
+
+def test_the_compiled_graph_gives_the_clipped_sum_of_vmap_grad() -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("torch.compile needs a C++ compiler on a CPU")
+    assert_compiles(*made("linear, gram"), Clipping.FLAT)
+
+
+def assert_compiles(model: nn.Module, inputs: Tensor, targets: Tensor, how: Clipping) -> None:
+    gradients = oracle(model, inputs, targets)
+    bound = median_norm(gradients)
+    clipping = engine(model, inputs, bound=bound, how=how, compiled=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotCompiled)
+        found = clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    for name, wanted in by_hand(gradients, bound, how).items():
+        torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_rule_2_a_compiled_step_leaves_out_what_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.deep.shares.LIGHT", 0)
+    monkeypatch.setattr("bruit.deep.rules.convolution.LIGHT", 0)
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    model, inputs, targets = made("conv2d, gram")
+    clipping = engine(model, inputs, bound=0.5, compiled=True)
+    spoilt = inputs.clone()
+    spoilt[2] = torch.nan
+    assert clipping.graphs.sums(clipping, (spoilt,), targets, torch.ones(5)) is None
+    assert clipping.graphs.sums(clipping, (inputs,), targets, torch.ones(5)) is not None
+    found = clipping.clipped_sum((spoilt,), targets, torch.ones(5))
+    wanted = clipping.clipped_sum((inputs,), targets, torch.tensor([1.0, 1, 0, 1, 1]))
+    for name in wanted:
+        torch.testing.assert_close(found[name], wanted[name], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("precision", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("case", ["linear, gram", "conv2d", "attention", "group norm", "in place"])
+def test_no_sample_adds_more_than_the_bound_in_a_traced_step(case: str, precision: torch.dtype) -> None:
+    model, inputs, targets = made(case, dtype=torch.float32)
+    given = (state_of(model), (inputs,), targets, torch.ones(5))
+    graph, together = traced(engine(model, inputs, bound=0.01, precision=precision), given)
+    for alone in torch.eye(5):
+        found = together(graph(*given[0].values(), inputs, targets, alone))
+        assert found is not None
+        norm = torch.cat([g.flatten() for g in found.values()]).double().norm().item()
+        assert 0 < norm <= 0.01
+
+
+def test_a_step_that_cannot_be_compiled_is_said_and_runs() -> None:
+    model, inputs, targets = made("lstm, projected")
+    clipping = engine(model, inputs, bound=0.5, compiled=True)
+    with pytest.warns(NotCompiled, match="runs as it is written"):
+        found = clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    wanted = engine(model, inputs, bound=0.5).clipped_sum((inputs,), targets, torch.ones(5))
+    assert clipping.graphs.trouble is not None
+    for name in wanted:
+        torch.testing.assert_close(found[name], wanted[name], rtol=1e-12, atol=1e-12)
+
+
+def test_a_layer_put_into_another_mode_gets_another_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    model, inputs, targets = (
+        nn.Sequential(nn.Linear(4, 6), nn.Dropout(0.9), nn.Linear(6, 3)),
+        torch.randn(5, 4),
+        torch.arange(5) % 3,
+    )
+    clipping = engine(model, inputs, bound=9.0, compiled=True)
+    clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    model.eval()
+    found = clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    wanted = engine(model, inputs, bound=9.0).clipped_sum((inputs,), targets, torch.ones(5))
+    torch.testing.assert_close(found["0.weight"], wanted["0.weight"])
