@@ -52,6 +52,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
             centred = rows - rows.mean(axis=0)
             return self._solved(rows.mean(axis=0), centred.T @ centred / max(len(rows) - 1, 1))
         design = self._design
+        self._kept(design.columns)
         entries = product_entries(design.columns + 1, public_size=question.size is not None)
         noise = vector_noise(question.price, entries=entries, each=STEPS**2, people=question.people)
         records = question.pay(noise.loss)
@@ -62,9 +63,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
     def _solved(self, mean: Floats, covariance: Floats) -> PCA:
         """The eigenvectors of largest eigenvalue, each with its largest entry positive."""
         most = len(mean)
-        kept = most if self.n_components is None else whole(self.n_components, "n_components")
-        if kept > most:
-            raise InvalidArgument(f"n_components={kept} is above the number of columns, {most}")
+        kept = self._kept(most)
         values, vectors = np.linalg.eigh(covariance)
         values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1].T
         signs = np.sign(vectors[np.arange(most), np.argmax(np.abs(vectors), axis=1)])
@@ -74,6 +73,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         self.mean_, self.n_components_ = mean, kept
         self._n_features_out = kept
         return self
+
+    def _kept(self, most: int) -> int:
+        kept = most if self.n_components is None else whole(self.n_components, "n_components")
+        if kept > most:
+            raise InvalidArgument(f"n_components={kept} is above the number of columns, {most}")
+        return kept
 
     def _columns(self, values: NDArray[Any]) -> Floats:
         if self._design is None:

@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.special import ndtri
 from sklearn.base import RegressorMixin
 
+from bruit.central.noise import require_confidence
 from bruit.learning._design import STEPS, Design, scaled
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning._moments import noisy_products, product_entries, with_ones
@@ -52,6 +53,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> LinearRegression:
         """Fits the coefficients; `groups` says whose row each is where people have several."""
+        require_confidence(self.confidence)
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.target is None:
             return self._fit_exactly(question, question.pay(None))

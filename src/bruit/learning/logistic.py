@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 from sklearn.base import ClassifierMixin
 
+from bruit.central.noise import require_confidence
 from bruit.learning._asking import whole
 from bruit.learning._design import STEPS, Design
 from bruit.learning._estimator import PrivateEstimator, Question, Records
@@ -60,6 +61,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> LogisticRegression:
         """Fits the coefficients; `groups` says whose row each is where people have several."""
+        require_confidence(self.confidence)
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.classes is None:
             return self._fit_exactly(question, question.pay(None))

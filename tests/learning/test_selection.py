@@ -1,0 +1,72 @@
+"""Private selection: what it costs, what it keeps, and that it finds the better setting."""
+
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import bruit
+from bruit.errors import BudgetMissing, InvalidArgument
+from bruit.learning import KMeans, LinearRegression, NaiveBayes, select
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
+from bruit.tables import within
+
+UNIT = within(-1, 1, grid="0.01")
+
+
+def rows(n: int = 400) -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (n, 2))
+    return X, (X[:, 0] > 0).astype(int)
+
+
+def candidates() -> list[NaiveBayes]:
+    """The first sees nothing of what matters: its bounds clamp every number to one."""
+    blind = within(2, 3, grid=1)
+    return [NaiveBayes(domain=domain, classes=[0, 1]) for domain in (blind, UNIT)]
+
+
+def book(neighbours: Any = ADD_OR_REMOVE_ONE, person: str = EACH_ROW) -> bruit.Ledger:
+    return bruit.Ledger("rows", epsilon=100, delta=0.1, neighbours=neighbours, person=person)
+
+
+@pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_the_better_setting_is_found_for_the_price_of_three_runs(neighbours: Any) -> None:
+    ledger = book(neighbours)
+    found = select(candidates(), *rows(), budget=ledger.budget(epsilon=12), tries=20, rng=np.random.default_rng(1))
+    assert found.candidate == 1
+    assert found.estimator.score(*rows()) > 0.9
+    (entry,) = ledger.entries
+    assert (entry.what, basic(entry.loss)) == ("learning.select", (12, 0))
+    assert basic(found.estimator.budget.loss) == (4, 0), "a run is paid a third"
+    assert Assumption.SEEDED in found.guarantee.assumes
+
+
+def test_frames_people_and_regressions_are_selected_over() -> None:
+    X, _ = rows()
+    frame, y = pandas.DataFrame(X, columns=["a", "b"]), 0.5 * X[:, 0]
+    models = [LinearRegression(domain=UNIT, target=UNIT, rows_per_person=n) for n in (1, 2)]
+    price = book(person="id").budget(epsilon=9)
+    found = select(models, frame, y, budget=price, groups=np.repeat(np.arange(100), 4))
+    assert found.guarantee.unit == "id"
+    assert list(found.estimator.feature_names_in_) == ["a", "b"]
+
+
+def test_what_cannot_be_selected_is_refused_before_anything_is_charged() -> None:
+    ledger = book()
+    price = ledger.budget(epsilon=3)
+    with pytest.raises(BudgetMissing):
+        select(candidates(), *rows(), budget=None)
+    for wrong in ([], [object()], [KMeans(domain=UNIT)], [NaiveBayes(domain=UNIT)]):
+        with pytest.raises(InvalidArgument):
+            select(wrong, *rows(), budget=price)
+    assert not ledger.entries
+
+
+def test_rule_2_strange_rows_change_no_error_and_no_charge() -> None:
+    ledger = book()
+    X, y = rows(20)
+    for data, labels in ((X * np.nan, y), (X * 1e300, y + 7), (X[:0], y[:0]), (X[:1], y[:1])):
+        select(candidates(), data, labels, budget=ledger.budget(epsilon=3), tries=2)
+    assert ledger.spent.epsilon == 12
