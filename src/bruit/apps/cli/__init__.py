@@ -13,6 +13,7 @@ COMMANDS = {
     "data": "List and fetch the public data sets of the studies; write a table to try things on.",
     "demo": "A tour, offline, that writes one page with figures.",
     "ledger": "Create, show and export the book of a data set.",
+    "memory": "The memory of a training step, private or not, before there is a card.",
     "release": "Release a private statistic of a file, paid from a book.",
     "risk": "What a table gives away: identifiers, uniques, k, l, t, and a private way out.",
     "serve": "Serve polls, the budget explorer, the workbench and the studies to browsers.",

@@ -1,0 +1,148 @@
+"""`bruit memory`: what a training step takes before there is a card to run it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any, cast
+
+import rich_click as click
+
+from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.errors import InvalidArgument
+
+EXAMPLE = "Example: bruit memory --model vgg16-head --batch-size 64 --hidden-units 512 --reduction 2 --card T4"
+CARDS = {"GTX-1060": 6, "RTX-3060": 12, "T4": 15, "V100": 16, "RTX-4090": 24, "A100": 40, "A100-80": 80, "H200": 140}
+"""GiB of some cards."""
+
+CONTEXT = 0.5
+"""GiB that the driver takes for itself."""
+
+GIBI, MEBI = 2**30, 2**20
+
+
+@click.command("memory", epilog=EXAMPLE)
+@click.option("--model", required=True, help="digits-cnn, vgg16-head, vit-s16, wrn-16-4, or package.module:callable.")
+@click.option("--batch-size", type=click.IntRange(1), required=True, help="Samples in memory together.")
+@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True)
+@click.option("--input", "shape", help="Shape of one input, such as 3,224,224; for a callable of your own.")
+@click.option("--hidden-units", type=click.IntRange(1), help="Of the head of vgg16-head; 512 without it.")
+@click.option("--reduction", type=click.IntRange(1), default=1, show_default=True, help="Divides height and width.")
+@click.option("--optimiser", type=click.Choice(["sgd", "adam"]), default="sgd", show_default=True)
+@click.option("--card", type=click.Choice(list(CARDS)), help="Find the largest batch that fits this card.")
+@click.option("--memory", "gibibytes", type=click.FloatRange(0, min_open=True), help="… or a card of so many GiB.")
+@json_option
+def command(
+    *,
+    model: str,
+    batch_size: int,
+    device: str,
+    shape: str | None,
+    hidden_units: int | None,
+    reduction: int,
+    optimiser: str,
+    card: str | None,
+    gibibytes: float | None,
+    as_json: bool,
+) -> None:
+    """Forecast the memory of a training step, private and not, and the largest batch that fits.
+
+    Nothing is computed and no card is needed: the step runs over shapes alone, and torch's allocator is replayed.
+    """
+    from bruit.apps.studies.memory import OPTIMISERS
+    from bruit.deep.memory import forecast
+    from bruit.deep.memory.forecast import Device
+
+    make, one = _network(model, shape, hidden_units, reduction)
+    network = make()
+    told = partial(forecast, network, one, device=cast(Device, device), optimiser=OPTIMISERS[optimiser])
+    found = {private: told(batch_size=batch_size, private=private) for private in (False, True)}
+    room = CARDS[card] if card is not None else gibibytes
+    largest = {} if room is None else {private: _largest(partial(told, private=private), room) for private in found}
+    if as_json:
+        names = {False: "plain", True: "private"}
+        fits = {names[private]: size for private, size in largest.items()}
+        print_json({names[p]: each.to_json() for p, each in found.items()} | {"largest_batch": fits or None})
+    else:
+        _show(model, batch_size, found, largest, room)
+
+
+def _network(model: str, shape: str | None, hidden_units: int | None, reduction: int) -> tuple[Callable[[], Any], Any]:
+    """How to make the network over shapes, and the shape of one input."""
+    import torch
+
+    from bruit.apps.studies.networks import NETWORKS
+
+    if model in NETWORKS:
+        make: Any = NETWORKS[model][0]
+        one = _shape(shape) if shape else NETWORKS[model][1]
+        if hidden_units is not None:
+            if model != "vgg16-head":
+                raise InvalidArgument(f"--hidden-units is for vgg16-head; {model} has none to choose")
+            make = partial(make, hidden_units)
+    else:
+        make = _own(model, list(NETWORKS))
+        if shape is None:
+            raise InvalidArgument(f"--model {model}: give --input, the shape of one input, such as 3,224,224")
+        one = _shape(shape)
+
+    def over_shapes() -> Any:
+        with torch.device("meta"):
+            return make()
+
+    return over_shapes, (one[0], *(each // reduction for each in one[1:]))
+
+
+def _own(model: str, known: list[str]) -> Callable[[], Any]:
+    module, _, name = model.partition(":")
+    try:
+        found: Callable[[], Any] = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidArgument(
+            f"--model {model}: choose one of {', '.join(known)}, or name a callable that makes a network as "
+            "package.module:callable"
+        ) from error
+    return found
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    try:
+        found = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidArgument(f"--input {text}: give whole numbers such as 3,224,224") from error
+    if min(found) < 1:
+        raise InvalidArgument(f"--input {text}: give numbers of at least 1")
+    return found
+
+
+def _largest(told: Callable[..., Any], gibibytes: float) -> int:
+    from bruit.deep.memory import largest_batch
+
+    room = (gibibytes - CONTEXT) * GIBI
+    return largest_batch(lambda size: told(batch_size=size).peak <= room)
+
+
+def _show(
+    model: str, batch_size: int, found: dict[bool, Any], largest: dict[bool, int], gibibytes: float | None
+) -> None:
+    names = {"model": "model loaded", "batch": "batch loaded", "backward": "gradients there", "step": "step made"}
+    rows = []
+    for stage, label in names.items():
+        plain, private = (found[each].stage(stage) for each in (False, True))
+        rows.append(
+            (label, *(_mebi(value) for value in (plain.allocated, plain.peak, private.allocated, private.peak)))
+        )
+    rows.append(("two steps", "", _mebi(found[False].peak), "", _mebi(found[True].peak)))
+    rows.append(("… reserved", "", _mebi(found[False].reserved), "", _mebi(found[True].reserved)))
+    columns = ["MiB after", "plain", "peak", "private", "peak"]
+    show(table(f"{model}, {batch_size} samples", columns, rows))
+    if gibibytes is not None:
+        show(
+            f"Largest batch within {gibibytes:g} GiB (less {CONTEXT:g} for the driver): {largest[False]} plain, "
+            f"{largest[True]} private. Cut memory can take more than its peak: leave some room."
+        )
+
+
+def _mebi(value: int) -> str:
+    return f"{value / MEBI:.1f}"

@@ -1,0 +1,8 @@
+"""Features that are computed once, and private heads over them."""
+
+from bruit.deep.features.head import FrozenHead, train_head
+from bruit.deep.features.preparation import Over, Preparation, Whitening
+from bruit.deep.features.recipe import Recipe
+from bruit.deep.features.scattering import Scattering, scattered
+
+__all__ = ["FrozenHead", "Over", "Preparation", "Recipe", "Scattering", "Whitening", "scattered", "train_head"]

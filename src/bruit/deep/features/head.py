@@ -1,0 +1,208 @@
+"""A private head over frozen features: their statistics and every step of its training are one charge."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bruit.deep.clipping import Clipping
+from bruit.deep.features.preparation import Normal, Preparation, private_covariance, private_mean, unit, whitener
+from bruit.deep.features.recipe import Noises, Recipe, calibrated_noises, head_loss
+from bruit.deep.losses import cross_entropy
+from bruit.deep.noise import Source, source
+from bruit.deep.records import Records
+from bruit.deep.training import Settings, Training, prepared
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget, Charge, require
+from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Composed, Plan, Release, Scheme
+
+
+class FrozenHead(nn.Module):
+    """Prepares features and scores them; the scores of several views of a record are averaged.
+
+    The guarantee covers every iterate, so both the last one and the mean of the second half may be used.
+    """
+
+    def __init__(self, preparation: Preparation, last: nn.Module, averaged: nn.Module, *, average: bool) -> None:
+        super().__init__()
+        self.preparation, self.last, self.averaged, self.average = preparation, last, averaged, average
+
+    def using(self, *, average: bool) -> FrozenHead:
+        """The same with the iterate that is asked for."""
+        return FrozenHead(self.preparation, self.last, self.averaged, average=average)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """One score for each class, from (records, features) or (records, views, features)."""
+        head = self.averaged if self.average else self.last
+        scores: Tensor = head(self.preparation(features))
+        return scores.mean(1) if features.dim() == 3 else scores
+
+
+def train_head(
+    features: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    *,
+    classes: int,
+    budget: Budget | None,
+    channels: int | None = None,
+    size: int | None = None,
+    at_once: int | None = None,
+    strong_noise: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+    rng: np.random.Generator | None = None,
+) -> Release[nn.Module]:
+    """Trains a linear or dense head on cached features with noisy gradient descent, over all records or samples.
+
+    Features are (records, features), or (records, views, features) where a record is seen several ways, its gradient
+    being the mean over the views. The private mean, the whitenings and all steps are charged as one loss, composed by
+    `pld`, before a feature is read. The value maps features, as they were given, to scores.
+    """
+    price = require(budget, "deep.train_head")
+    _check(features, labels, classes)
+    known = size or len(features)
+    noises = calibrated_noises(recipe, price, known)
+    loss = head_loss(noises, recipe, known, price.neighbours)
+    assumes = _assumed(price, size=size, rng=rng)
+    charge = price.charge(loss, what="deep.train_head", assumes=assumes)
+    stream = source(rng, entry=charge.number, stretch=0, device=features.device, strong=strong_noise)
+    preparation, rows = prepare(features, recipe, noises, stream.normal, size=known, channels=channels)
+    head = _head(features.shape[-1], classes, recipe.hidden, stream).to(features.device)
+    training = _training(head, rows, labels, recipe, noises, charge, loss, known, at_once, stream)
+    averaged = _run(training, on_progress)
+    details: dict[str, Any] = {
+        "steps": recipe.steps,
+        "noise": float(noises.step),
+        "mean_noise": None if noises.mean is None else float(noises.mean),
+        "whitening_noises": list(map(float, noises.whitenings)),
+        "clip": recipe.clip,
+        "generator": stream.name,
+    }
+    value = FrozenHead(preparation, head, averaged, average=recipe.average)
+    return charge.finish(
+        Release(value=value, guarantee=charge.guarantee, method="DP gradient descent on features", details=details)
+    )
+
+
+def prepare(
+    features: Tensor, recipe: Recipe, noises: Noises, normal: Normal, *, size: int, channels: int | None
+) -> tuple[Preparation, Tensor]:
+    """The preparation with its private statistics, and the features that went through it."""
+    preparation = Preparation(features.shape[-1], channels)
+    with torch.no_grad():
+        rows = unit(features)
+        if noises.mean is not None:
+            preparation.add(None, private_mean(rows, float(noises.mean), normal, size))
+            rows = preparation.latest(rows)
+        for each, noise in zip(recipe.whitenings, noises.whitenings, strict=True):
+            covariance = private_covariance(preparation.grams(rows, each.over), float(noise), normal, size)
+            preparation.add(each.over, whitener(covariance, floor=each.floor, power=each.power))
+            rows = preparation.latest(rows)
+    return preparation, rows
+
+
+def _assumed(price: Budget, *, size: int | None, rng: np.random.Generator | None) -> tuple[Assumption, ...]:
+    public = (Assumption.PUBLIC_SIZE,) if size is None and price.neighbours is ADD_OR_REMOVE_ONE else ()
+    seeded = () if rng is None else (Assumption.SEEDED,)
+    return (Assumption.IDEALISED_ARITHMETIC, *public, *seeded)
+
+
+def _head(width: int, classes: int, hidden: Sequence[int], stream: Source) -> nn.Module:
+    """Dense layers; the last one starts at zero, so that a linear head needs no random start."""
+    layers: list[nn.Module] = []
+    for units in hidden:
+        layer = nn.Linear(width, units)
+        with torch.no_grad():
+            layer.weight.copy_(torch.from_numpy(stream.rng.standard_normal(layer.weight.shape)) * (2 / width) ** 0.5)
+            layer.bias.zero_()
+        layers += [layer, nn.ReLU()]
+        width = units
+    last = nn.Linear(width, classes, bias=bool(hidden))
+    for parameter in last.parameters():
+        nn.init.zeros_(parameter)
+    return nn.Sequential(*layers, last)
+
+
+def _training(
+    head: nn.Module,
+    rows: Tensor,
+    labels: Tensor,
+    recipe: Recipe,
+    noises: Noises,
+    charge: Charge,
+    loss: Composed,
+    size: int,
+    at_once: int | None,
+    stream: Source,
+) -> Training:
+    """The steps that were paid for, over prepared features."""
+    planned = Plan(
+        size=size,
+        batch_size=recipe.batch_size or size,
+        noise=float(noises.step),
+        epochs=1,
+        delta=float(charge.guarantee.delta),
+        neighbours=charge.guarantee.neighbours,
+        by=charge.guarantee.by,
+        scheme=Scheme.POISSON,
+        steps=recipe.steps,
+        rate=(recipe.batch_size or size) / size,
+        epsilon=float(charge.guarantee.epsilon),
+        order=None,
+        weak=False,
+        loss=loss,
+        assumes=charge.guarantee.assumes,
+    )
+    records = Records((rows, labels))
+    engine = prepared(head, records, _over_views, Settings(recipe.clip, Clipping.FLAT))
+    optimiser = recipe.optimiser(list(head.parameters()))
+    return Training(
+        engine=engine,
+        optimiser=optimiser,
+        records=records,
+        planned=planned,
+        charge=charge,
+        stream=stream,
+        at_once=at_once,
+    )
+
+
+def _over_views(scores: Tensor, labels: Tensor) -> Tensor:
+    """The usual loss, averaged over the views of a record."""
+    if scores.dim() == 2:
+        return cross_entropy(scores, labels)
+    views = scores.shape[1]
+    losses = cross_entropy(scores.flatten(0, 1), labels.repeat_interleave(views))
+    return losses.view(-1, views).mean(1)
+
+
+def _run(training: Training, on_progress: Callable[[int, int], None] | None) -> nn.Module:
+    """Takes all steps; gives the mean of the second half of the iterates."""
+    averaged = copy.deepcopy(training.model)
+    for batch in training:
+        training.step(batch)
+        after = training.done - training.steps // 2
+        if after > 0:
+            with torch.no_grad():
+                for mean, now in zip(averaged.parameters(), training.model.parameters(), strict=True):
+                    mean.lerp_(now, 1 / after)
+        if on_progress is not None:
+            on_progress(training.done, training.steps)
+    return averaged
+
+
+def _check(features: Tensor, labels: Tensor, classes: int) -> None:
+    if features.dim() not in (2, 3) or not features.is_floating_point():
+        raise InvalidArgument(
+            f"features of shape {tuple(features.shape)} and {features.dtype}: give floats as (records, features) or "
+            "(records, views, features)"
+        )
+    if labels.shape != (len(features),) or labels.is_floating_point():
+        raise InvalidArgument(f"labels of shape {tuple(labels.shape)}: give one whole number for each record")
+    if classes < 2:
+        raise InvalidArgument(f"classes={classes}: give the number of classes, at least 2, known beforehand")

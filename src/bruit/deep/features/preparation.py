@@ -1,0 +1,138 @@
+"""Making features ready for a private head: rows of norm one, less a private mean, and partly whitened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import torch
+from torch import Tensor, nn
+
+from bruit.errors import InvalidArgument
+
+ROUNDING, SHORT_ROUNDING = 2.0**-16, 2.0**-8
+"""Relative room for rounding in float32, and where a GPU multiplies it with ten bits."""
+
+
+class Over(StrEnum):
+    """Which directions a whitening evens out."""
+
+    ALL = "all"
+    """All features together."""
+
+    CHANNELS = "channels"
+    """Channels, alike at every position: few numbers, so little noise."""
+
+    POSITIONS = "positions"
+    """Positions, alike in every channel."""
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """Multiplies features by (covariance + floor)^−power; the private covariance costs a share of the budget."""
+
+    share: float
+    floor: float
+    power: float = 0.5
+    over: Over = Over.ALL
+
+    def __post_init__(self) -> None:
+        if not (0 < self.share < 1 and self.floor > 0 and 0 < self.power <= 1):
+            raise InvalidArgument(f"{self}: give a share within (0, 1), a floor above 0 and a power within (0, 1]")
+
+
+Normal = Callable[[Tensor], Tensor]
+"""Standard normal noise of the shape of a tensor."""
+
+
+class Preparation(nn.Module):
+    """What is done to features before the head; steps are added one after the other, each on what came before.
+
+    Features are rows of channels times positions, whose order is that of a flattened map.
+    """
+
+    def __init__(self, width: int, channels: int | None) -> None:
+        super().__init__()
+        if channels is not None and width % channels:
+            raise InvalidArgument(f"channels={channels} does not divide the {width} features")
+        self.channels, self.kinds = channels, list[Over | None]()
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Rows of norm at most one."""
+        rows = unit(features)
+        for number, kind in enumerate(self.kinds):
+            rows = self._applied(rows, kind, self.get_buffer(f"step_{number}"))
+        return rows
+
+    def add(self, kind: Over | None, values: Tensor) -> None:
+        """A mean to take off (None) or a matrix to multiply with."""
+        self.register_buffer(f"step_{len(self.kinds)}", values)
+        self.kinds.append(kind)
+
+    def latest(self, rows: Tensor) -> Tensor:
+        """The last step alone, on rows that went through the others."""
+        return self._applied(rows, self.kinds[-1], self.get_buffer(f"step_{len(self.kinds) - 1}"))
+
+    def _applied(self, rows: Tensor, kind: Over | None, values: Tensor) -> Tensor:
+        if kind is None:
+            return unit(rows - values)
+        if kind is Over.ALL:
+            return unit(rows @ values)
+        maps = self._maps(rows)
+        turned = torch.matmul(values, maps) if kind is Over.CHANNELS else torch.matmul(maps, values)
+        return unit(turned.flatten(-2))
+
+    def grams(self, rows: Tensor, kind: Over) -> Tensor:
+        """Σ over records (their views averaged) of the products between features, channels or positions."""
+        views = rows.shape[1] if rows.dim() == 3 else 1
+        if kind is Over.ALL:
+            flat = rows.reshape(-1, rows.shape[-1])
+        else:
+            maps = self._maps(rows)
+            turned = maps.mT if kind is Over.CHANNELS else maps
+            flat = turned.reshape(-1, turned.shape[-1])
+        products: Tensor = flat.mT @ flat
+        return products / views
+
+    def _maps(self, rows: Tensor) -> Tensor:
+        if self.channels is None:
+            raise InvalidArgument("whitening over channels or positions needs channels=, their number")
+        maps: Tensor = rows.unflatten(-1, (self.channels, -1))
+        return maps
+
+
+def unit(rows: Tensor) -> Tensor:
+    """Rows divided by their norm; one that is not finite becomes zero, since what a record holds must not show."""
+    norms = rows.norm(dim=-1, keepdim=True)
+    usable = norms.isfinite() & (norms > 0)
+    return torch.where(usable, rows / torch.where(usable, norms, 1), 0)
+
+
+def private_mean(rows: Tensor, noise: float, normal: Normal, size: int) -> Tensor:
+    """(Σ rows + noise) / size; a record moves the sum by at most one, its views being averaged."""
+    total = (rows.mean(1) if rows.dim() == 3 else rows).sum(0)
+    return (total + noise * (1 + rounding()) * normal(total)) / size
+
+
+def private_covariance(gram: Tensor, noise: float, normal: Normal, size: int) -> Tensor:
+    """(Σ x xᵀ + symmetric noise) / size.
+
+    With what is off the diagonal counted √2 times, the upper triangle of x xᵀ has the norm ‖x xᵀ‖ = ‖x‖² ≤ 1; so off
+    the diagonal the deviation of the noise is √2 less.                                   [Dwork et al. 2014b, Alg. 1]
+    """
+    drawn = normal(gram) * noise * (1 + rounding())
+    upper = drawn.triu(1) / 2**0.5
+    return (gram + upper + upper.mT + drawn.diagonal().diag()) / size
+
+
+def whitener(covariance: Tensor, *, floor: float, power: float) -> Tensor:
+    """(covariance + floor)^−power, for eigenvalues that noise made negative too."""
+    values, vectors = torch.linalg.eigh(covariance)
+    matrix: Tensor = (vectors * (values.clamp(min=0) + floor).pow(-power)) @ vectors.mT
+    return matrix
+
+
+def rounding() -> float:
+    """How much rounding can add to a sum of rows, relatively."""
+    return SHORT_ROUNDING if torch.backends.cuda.matmul.allow_tf32 else ROUNDING

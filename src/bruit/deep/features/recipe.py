@@ -1,0 +1,124 @@
+"""How a private head is trained, how the budget is shared between its parts, and what they cost together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+from torch import nn
+
+from bruit.deep.features.preparation import Whitening
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget
+from bruit.privacy import (
+    ADD_OR_REMOVE_ONE,
+    Composed,
+    Gaussian,
+    Loss,
+    Neighbours,
+    Sampled,
+    Scheme,
+    calibrate,
+    composed,
+    epsilon,
+)
+
+NUDGE = 1.0005
+"""Noises are rounded to six digits; where that made them too small, the level is raised by this."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a head is trained; shares are parts of the squared budget, and the steps take what is left.
+
+    `rate` is the learning rate over the bound `clip`; `average` releases the mean of the second half of the iterates
+    instead of the last one. Without `batch_size` every step is over all records.
+    """
+
+    steps: int
+    rate: float
+    clip: float
+    momentum: float = 0.9
+    adam: bool = False
+    average: bool = False
+    batch_size: int | None = None
+    hidden: tuple[int, ...] = ()
+    mean_share: float = 0.0
+    whitenings: tuple[Whitening, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or not self.rate > 0:
+            raise InvalidArgument(f"steps={self.steps}, rate={self.rate}: give at least one step and a rate above 0")
+        if not (self.mean_share >= 0 and self.steps_share > 0):
+            raise InvalidArgument(
+                f"the shares of the mean and of the whitenings add up to {1 - self.steps_share:g}: leave something for "
+                "the steps"
+            )
+
+    @property
+    def steps_share(self) -> float:
+        """What is left for the steps."""
+        return 1 - self.mean_share - sum(each.share for each in self.whitenings)
+
+    def noises(self, level: float, size: int) -> Noises:
+        """The noise of each part, over its sensitivity, at a common level: the less its share, the more."""
+        rate = 1.0 if self.batch_size is None else self.batch_size / size
+        return Noises(
+            mean=_digits(level / math.sqrt(self.mean_share)) if self.mean_share else None,
+            whitenings=tuple(_digits(level / math.sqrt(each.share)) for each in self.whitenings),
+            step=_digits(level * math.sqrt(self.steps / self.steps_share) * rate),
+        )
+
+    def optimiser(self, parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
+        """Adam, or gradient descent with momentum."""
+        if self.adam:
+            return torch.optim.Adam(parameters, lr=self.rate)
+        return torch.optim.SGD(parameters, lr=self.rate / self.clip, momentum=self.momentum)
+
+
+@dataclass(frozen=True)
+class Noises:
+    """Deviations of the noise over sensitivities under adding or removing a record."""
+
+    mean: Fraction | None
+    whitenings: tuple[Fraction, ...]
+    step: Fraction
+
+
+def calibrated_noises(recipe: Recipe, price: Budget, size: int) -> Noises:
+    """The least noises in the proportions of the shares that the price pays for."""
+    if price.by not in (None, "pld"):
+        raise InvalidArgument(f"by={price.by!r}: a head is priced by pld; leave by= away")
+    level = calibrate(
+        lambda level: head_loss(recipe.noises(float(level), size), recipe, size, price.neighbours),
+        epsilon=price.epsilon,
+        delta=price.delta,
+    )
+    found = recipe.noises(float(level), size)
+    while epsilon(head_loss(found, recipe, size, price.neighbours), delta=price.delta, by="pld") > price.epsilon:
+        level = level * Fraction(NUDGE)
+        found = recipe.noises(float(level), size)
+    return found
+
+
+def head_loss(noises: Noises, recipe: Recipe, size: int, neighbours: Neighbours) -> Composed:
+    """The loss of all parts together; an exchanged record moves a sum by twice what an added one does."""
+    once = [each for each in (noises.mean, *noises.whitenings) if each is not None]
+    parts: list[tuple[Loss, int]] = [(_sum(noise, neighbours), 1) for noise in once]
+    if recipe.batch_size is None:
+        step: Loss = _sum(noises.step, neighbours)
+    else:
+        there = Gaussian(noises.step, neighbours=ADD_OR_REMOVE_ONE)
+        rate = Fraction(recipe.batch_size, size)
+        step = Sampled(there, rate=rate, scheme=Scheme.POISSON, neighbours=neighbours)
+    return composed([*parts, (step, recipe.steps)])
+
+
+def _sum(noise: Fraction, neighbours: Neighbours) -> Gaussian:
+    return Gaussian(noise if neighbours is ADD_OR_REMOVE_ONE else noise / 2, neighbours=neighbours)
+
+
+def _digits(value: float) -> Fraction:
+    return Fraction(f"{value:.5e}")

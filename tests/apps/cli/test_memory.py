@@ -1,0 +1,53 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+from torch import nn
+
+from bruit.apps.cli import main
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(main, ["memory", *arguments])
+
+
+def small_network() -> nn.Module:
+    return nn.Sequential(nn.Flatten(), nn.Linear(48, 10))
+
+
+def test_s2_17_the_measured_row_of_the_document():
+    done = run("--model", "vgg16-head", "--hidden-units", "26", "--batch-size", "4", "--reduction", "4", "--json")
+    told = json.loads(done.output)
+    assert told["plain"]["stages"][0]["allocated"] == 62_397_952
+    assert told["private"]["peak"] > told["plain"]["peak"]
+    assert told["largest_batch"] is None
+
+
+def test_the_largest_batch_of_a_card_and_words_for_people():
+    done = run("--model", "digits-cnn", "--batch-size", "64", "--memory", "0.6")
+    assert done.exit_code == 0, done.output
+    for part in ("model loaded", "gradients there", "Largest batch within 0.6 GiB"):
+        assert part in done.output
+
+
+def test_a_network_of_your_own():
+    own = f"{__name__}:small_network"
+    done = run("--model", own, "--input", "3,4,4", "--batch-size", "8", "--device", "cpu", "--json")
+    assert json.loads(done.output)["plain"]["stages"][0]["allocated"] == 4 * (48 * 10 + 10)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--model", "nothing"], "choose one of"),
+        (["--model", "math:sin"], "give --input"),
+        (["--model", "digits-cnn", "--hidden-units", "3"], "vgg16-head"),
+        (["--model", "digits-cnn", "--input", "a"], "whole numbers"),
+        (["--model", "digits-cnn", "--input", "1,0,3"], "at least 1"),
+        (["--model", "digits-cnn", "--input", "1,3,3"], "shapes"),
+    ],
+)
+def test_bad_input_is_a_sentence(asked, told):
+    done = run(*asked, "--batch-size", "2")
+    assert done.exit_code == 2
+    assert told in done.output
