@@ -13,6 +13,26 @@ from bruit.errors import InvalidArgument
 Size = Literal["small", "full"]
 
 STUDIES = {
+    "budget": (
+        "budget",
+        "The ε of a training run against order, size, batch, noise, epochs and δ (S2.11, S2.12).",
+    ),
+    "cifar10": (
+        "cifar10",
+        "CIFAR-10 without other data: a private linear head over scattering features.",
+    ),
+    "flowers": (
+        "flowers",
+        "102 flowers: the document's table, its curves, and private heads over frozen networks (S2.16).",
+    ),
+    "memory": (
+        "memory",
+        "The memory of training steps: forecast, measured, and by the document's formulas (S2.17).",
+    ),
+    "mnist": (
+        "mnist",
+        "Digits: the document's network with and without privacy, and a modern recipe (S2.15).",
+    ),
     "codes": (
         "codes",
         "Codes over noise and over randomised response: capacity, composition, media, error curves (S1.3–S1.7).",

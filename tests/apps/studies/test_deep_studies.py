@@ -1,0 +1,102 @@
+"""The studies of deep learning: small sizes run, tables say what the document says, and rows repeat."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+import torch
+from click.testing import CliRunner
+
+from bruit.apps.cli import main
+from bruit.apps.studies import budget, cifar10, flowers_document, frozen, memory, mnist
+from bruit.apps.studies.memory_document import MEASURED_BYTES, document_adds
+from bruit.deep.features import Recipe
+
+WRITTEN = {
+    "budget": {"size.csv", "noise_and_batch_size.png", "order.png", "delta.png", "epochs.csv"},
+    "cifar10": {"cifar10.csv", "repeats.csv", "cifar10.png"},
+    "flowers": {"table1.csv", "flowers.csv", "curves.csv", "by_rate.png", "by_batch_size.png", "flowers.png"},
+    "memory": {"compared.csv", "hidden_units.csv", "document.csv", "compared.png", "hidden_units.png"},
+    "mnist": {"mnist.csv", "repeats.csv", "mnist.png"},
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_a_small_study_writes_its_tables_and_figures(name: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["study", name, "--small", "--seed", "3", "--json", "--folder", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)[name]
+    written = {Path(path).name: Path(path) for path in found["files"]}
+    assert WRITTEN[name] <= written.keys()
+    assert all(path.read_bytes().startswith(b"\x89PNG") for name, path in written.items() if name.endswith("png"))
+    assert all(polars.read_csv(path).height > 0 for name, path in written.items() if name.endswith("csv"))
+
+
+def test_s2_11_the_reference_run() -> None:
+    assert budget.headline()["rdp-simple"] == pytest.approx(1.17, abs=5e-3)
+
+
+def test_s2_12_with_noise_in_proportion_larger_batches_cost_less() -> None:
+    table = budget.along("noise and batch_size", 4).filter(polars.col("by") == "pld").sort("batch_size")
+    assert (np.diff(table["epsilon"]) < 0).all()
+
+
+def test_s2_16_the_epsilon_column_of_table_1() -> None:
+    expected = [8.30, 8.08, 7.50, 6.19, 5.76, 5.38, 4.99, 4.92, 5.32, 4.76, 4.73, 4.19, 3.99]
+    table = flowers_document.table()
+    np.testing.assert_allclose(table["rdp_simple"], expected, atol=6e-3)
+    assert (table["pld"] < table["rdp_simple"]).all()
+    assert (table["pld_sound"] > table["pld"]).all()
+
+
+def test_s2_17_the_formulas_of_the_document() -> None:
+    asked = {"hidden_units": 26, "batch_size": 64, "reduction": 2}
+    assert document_adds("model", private=False, **asked) == pytest.approx(MEASURED_BYTES, rel=0.02)
+    assert document_adds("batch", private=False, **asked) == 64 * 3 * 4 * 112**2
+    more = document_adds("backward", private=True, **asked) - document_adds("backward", private=False, **asked)
+    assert more == pytest.approx(7.49e6)
+    assert document_adds("step", private=True, **asked) == 108_500 * 66 * 26
+
+
+def test_s2_17_memory_jumps_where_no_tensor_does() -> None:
+    table = memory.against_units([26, 27]).filter(~polars.col("private"))
+    assert table["allocated"][0] == MEASURED_BYTES
+    assert (table["allocated"] >= table["asked"]).all()
+
+
+def test_a_row_repeats_with_its_stream() -> None:
+    first, second = (
+        mnist.train_once(rng=np.random.default_rng(4), way="recipe", epsilon=3.0, size="small") for _ in range(2)
+    )
+    assert first == second
+
+
+def test_recipes_are_chosen_on_what_is_held_out_and_never_on_the_test() -> None:
+    rng = np.random.default_rng(0)
+    rows = torch.from_numpy(rng.normal(size=(60, 5))).float()
+    labels = (rows[:, 0] > 0).long()
+    data = frozen.Features(rows, labels, torch.full((1, 5), torch.nan), torch.zeros(1, dtype=torch.int64), 2, 20)
+    part = data.chosen_on()
+    assert (len(part.train), len(part.test)) == (40, 20)
+    assert torch.equal(part.test, rows[40:])
+    seen: list[frozen.Trial] = []
+    recipes = [Recipe(3, 0.01, 1.0), Recipe(10, 2.0, 1.0)]
+    best = frozen.chosen(data, recipes, epsilon=50.0, delta=1e-3, rng=rng, on_trial=seen.append)
+    assert best == max(seen, key=lambda each: each.best).choice
+
+
+def test_a_search_that_is_paid_for_costs_more() -> None:
+    alone, after = (frozen.epsilon_with_search(3.0, 1e-5, trials) for trials in (0, 10))
+    assert alone == pytest.approx(3.0, rel=2e-3)
+    assert after > 3 * alone
+
+
+def test_the_headline_recipe_of_cifar_pays_for_its_statistics() -> None:
+    assert 0 < cifar10.RECIPE.steps_share < 1
