@@ -9,7 +9,7 @@ import pytest
 
 from bruit import ADD_OR_REMOVE_ONE, Ledger
 from bruit.apps.steward import Question, opened, preview, price_of, python_of
-from bruit.errors import InvalidArgument
+from bruit.errors import BudgetExceeded, InvalidArgument
 
 BLANK = dict.fromkeys(("column", "within", "grid", "missing", "among", "group_by", "quantiles", "size"))
 INCOME = {"column": "income", "within": ("0", "1000"), "grid": "1"}
@@ -78,6 +78,13 @@ def test_a_preview_reads_no_row_and_charges_nothing(people, tmp_path):
     assert (told["price"], told["left"], told["left_after"], told["enough"]) == (0.5, 50.0, 49.5, True)
     (tmp_path / "people.csv").write_text("id,income,city\n")
     assert preview(asked("sum", **INCOME), people, book(), price) == told
+    assert book().entries == ()
+
+
+@pytest.mark.parametrize("epsilon", ["50.1", "1e999"])
+def test_a_price_above_the_whole_book_is_refused(people, epsilon):
+    with pytest.raises(BudgetExceeded, match="nothing was charged"):
+        preview(asked("sum", **INCOME), people, book(), {"epsilon": epsilon})
     assert book().entries == ()
 
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from bruit import central, tables
-from bruit.errors import InvalidArgument
+from bruit.errors import BudgetExceeded, InvalidArgument
 from bruit.ledger import Budget, Ledger
-from bruit.privacy import Release
+from bruit.privacy import Release, exactly
 from bruit.tables import Column, Table, UndeclaredColumn
 
 NAMED = {
@@ -145,7 +145,12 @@ class Question:
 
 
 def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
-    """The price as a budget of the book."""
+    """The price as a budget of the book; one above the whole book is refused before any noise is planned for it."""
+    if exactly(price["epsilon"], "epsilon") > book.epsilon:
+        raise BudgetExceeded(
+            f"the price ε is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} ever had; "
+            "nothing was charged"
+        )
     return book.budget(epsilon=price["epsilon"], delta=price.get("delta"))
 
 
