@@ -202,6 +202,18 @@ def test_rule_2_no_refusal_shows_a_cell_or_a_path(curator, book, people):
     assert book.entries == ()
 
 
+def test_no_field_breaks_a_page_whatever_it_holds(curator, book, people):
+    address = loaded(curator, people)
+    form = {**SUM, "groups": "1", "book": book.name, "epsilon": "0.1", "confidence": "0.95"}
+    form |= dict.fromkeys(("among", "group_by", "quantiles", "size", "missing", "delta"), "")
+    for name in form:
+        for odd in ("1e999", "a\0\n'<\""):
+            answer = curator.post(f"{address}/preview", data={**form, name: odd})
+            assert answer.status_code in (200, 400, 404), (name, odd)
+            assert "'<\"" not in answer.text, (name, odd)
+    assert book.entries == ()
+
+
 def test_a_model_that_stands_in_a_book_is_shown_without_numbers(site, book):
     charge = book.budget(epsilon="0.5").charge(book.budget(epsilon="0.5").loss, what="learning.fit")
     charge.finish(Release(value="BoostedTrees", guarantee=charge.guarantee, method="trees"))
