@@ -36,6 +36,10 @@ def cases_of(area: str) -> list[Case] | None:
 def main(arguments: list[str] | None = None) -> int:
     """Runs an area, or all of them; the exit status says whether ours ran everywhere, not whether every goal is met."""
     asked = _parser().parse_args(arguments)
+    if asked.device == "cuda":
+        from benchmarks.deep_gpu import on_device
+
+        return on_device()
     table: list[dict[str, object]] = []
     for area in AREAS if asked.area == "all" else (asked.area,):
         cases = cases_of(area)
@@ -57,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("area", choices=(*AREAS, "all"))
     parser.add_argument("--json", action="store_true", help="rows for machines, on standard output")
     parser.add_argument("--case", default="", metavar="TEXT", help="only the cases whose name contains this")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="cuda: the networks of deep, on a GPU")
     parser.add_argument("--rounds", type=int, default=5, help="processes for each side of each case (5)")
     return parser
 

@@ -62,7 +62,7 @@ class Engine:
         each = factors(squares, [self.structure.layer_of(name) for name in names], bound=self._bound(), how=self.how)
         each = torch.where(finite, each, 0) * weights
         shares = {name: entry.share for name, entry in entries.items()}
-        if all(share.light for share in shares.values()):
+        if (trace is not None or squares.is_cuda) and all(share.light for share in shares.values()):
             shares = {name: share.without(~finite) for name, share in shares.items()}
         elif trace is not None:
             good = tell(finite.all(), trace.ticket.number)

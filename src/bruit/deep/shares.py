@@ -53,10 +53,10 @@ class Kept:
 
     def squares(self) -> Tensor:
         values = self.gradients.flatten(1)
-        if multiplies_short(values) and not is_traced(values):
-            norms: Tensor = torch.linalg.vector_norm(values, dim=1, dtype=torch.float32)
-            return norms.square()
-        return wide(values).square().sum(1)
+        if is_traced(values):
+            return wide(values).square().sum(1)
+        norms: Tensor = torch.linalg.vector_norm(values, dim=1, dtype=wide(values[:0]).dtype)  # without a copy
+        return norms.square()
 
     def per_sample(self) -> Tensor:
         return wide(self.gradients)

@@ -1,4 +1,4 @@
-"""Writes opacus_vectors.json beside this file: `python opacus_vectors.py` where opacus 1.6.0 and torch are installed."""
+"""Writes opacus_vectors.json beside this file: `python opacus_vectors.py` where opacus 1.6.0 is installed."""
 
 import json
 from pathlib import Path
