@@ -40,6 +40,16 @@ def test_randomised_response_is_bounded_above_its_epsilon_with_at_most_the_alarm
     assert chances[refuted].sum() <= alarm * (1 + 1e-9)
 
 
+@given(guesses=some.integers(1, 300), share=some.floats(0, 1), strength=some.floats(0, 4))
+def test_the_tail_is_the_formula_summed_over_every_count(guesses, share, strength):
+    right, canaries, delta = max(1, int(share * guesses)), guesses + 7, 1e-4
+    law = stats.binom(guesses, special.expit(strength))
+    steepest = max(law.pmf(np.arange(right - i, right)).sum() / i for i in range(1, right + 1))
+    expected = min(law.sf(right - 1) + 2 * canaries * delta * steepest, 1)
+    found = _tails(np.array([strength]), guesses, right, delta=delta, canaries=canaries)[0]
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
 @pytest.mark.parametrize("delta", [0.01, 0.1])
 @pytest.mark.parametrize("truth", [0.0, 1.0])
 def test_publishing_everything_with_chance_delta_is_explained_by_delta(delta, truth):
@@ -208,13 +218,13 @@ def test_halved_noise_is_caught(canaries, alarm):
 
 def test_one_coin_for_all_canaries_fools_nobody_twice():
     """Scores that all move together: no bound counts them as independent, unlike a count of threshold errors."""
-    rng, runs, alarm = np.random.default_rng(38), 300, 0.1
+    rng, runs, alarm = np.random.default_rng(38), 150, 0.1
     above = 0
     for _ in range(runs):
         included = rng.random(100) < 0.5
         tells = rng.random() < 0.05  # (0, 0.05): with a chance of a twentieth everything is told
         scores = included.astype(float) if tells else rng.random(100)
-        above += not audit_one_run(scores, included, claimed=0.0, alarm=alarm, delta=0.05).passes
+        above += not audit_one_run(scores, included, claimed=0.0, alarm=alarm, delta=0.05, guesses=100).passes
     assert above <= binomial_window(runs, alarm, ALARM)[1]
 
 

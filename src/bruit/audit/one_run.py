@@ -20,6 +20,9 @@ ROUNDS = 4
 STRONGEST = 64.0
 """Strengths are searched up to here, four times among 33 points: to 6e-5."""
 
+NO_MASS = 1e-18
+"""Counts that are rarer together are left out of a sum, which is raised by so much instead."""
+
 Refuted = Callable[[Numbers, int, int, float], NDArray[np.bool_]]
 """`refuted(strengths, guesses, right, alarm)`: which strengths cannot explain so many right guesses."""
 
@@ -150,13 +153,21 @@ def _strongest(refuted: Callable[[Numbers], NDArray[np.bool_]]) -> float:
 
 def _tails(strengths: Numbers, guesses: int, right: int, *, delta: float, canaries: int) -> Numbers:
     """The largest chance that so many guesses or more are right, for each epsilon."""
-    chance = special.expit(strengths)
-    tail = np.asarray(stats.binom.sf(right - 1, guesses, chance), np.float64)
+    chances = special.expit(strengths)
+    tail = np.asarray(stats.binom.sf(right - 1, guesses, chances), np.float64)
     if delta == 0 or right == 0:
         return tail
-    below = np.asarray(stats.binom.pmf(np.arange(right - 1, -1, -1), guesses, chance[:, None]), np.float64)
-    steepest: Numbers = (below.cumsum(axis=1) / np.arange(1, right + 1)).max(axis=1)
+    steepest = np.array([_steepest(guesses, right, float(chance)) for chance in chances])
     return np.minimum(tail + 2 * canaries * delta * steepest, 1.0)
+
+
+def _steepest(guesses: int, right: int, chance: float) -> float:
+    """The largest P[right > B >= right - i] / i over i for B binomial; counts of no mass are rounded up to NO_MASS."""
+    least = int(max(stats.binom.ppf(NO_MASS, guesses, chance), 0))
+    if right <= least:
+        return NO_MASS
+    below = np.asarray(stats.binom.pmf(np.arange(right - 1, least - 1, -1), guesses, chance), np.float64).cumsum()
+    return float((below / np.arange(1, len(below) + 1)).max()) + NO_MASS
 
 
 def _overfull(
