@@ -7,10 +7,11 @@ administrator in which order rows came.)
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bruit.storage.engines import connect
 from bruit.storage.report_tables import SCHEMA, counters, metadata, polls, reports
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
 
 PAGE: Final = 10_000
 """Reports read at once."""
+
+_INSERT: Final = {
+    "sqlite": """INSERT INTO bruit_reports (poll, round, token, report)
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+        json_extract(value, '$[3]') FROM json_each(:batch) WHERE true
+        ON CONFLICT DO NOTHING RETURNING poll, round, token""",
+    "postgresql": """INSERT INTO bruit_reports (poll, round, token, report)
+        SELECT value ->> 0, (value ->> 1)::integer, value ->> 2, value ->> 3
+        FROM json_array_elements(CAST(:batch AS json))
+        ON CONFLICT DO NOTHING RETURNING poll, round, token""",
+}
+"""A batch travels as one JSON text: no statement for each size of batch is compiled and kept."""
 
 
 @dataclass(frozen=True)
@@ -151,12 +164,11 @@ class ReportStore:
 
     # ------------------------------------------------------------ inside a transaction
     def _insert(self, connection: Connection, batch: list[NewReport]) -> set[tuple[str, int, str]]:
-        from sqlalchemy.dialects import postgresql, sqlite
+        """Inserts what is new, in one statement whose text never changes; which reports those are."""
+        from sqlalchemy import text
 
-        dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
-        line = dialect.insert(reports).on_conflict_do_nothing()
-        line = line.returning(reports.c.poll, reports.c.round, reports.c.token)
-        rows = connection.execute(line, [one._asdict() for one in batch])
+        line = text(_INSERT[connection.dialect.name])
+        rows = connection.execute(line, {"batch": json.dumps(batch)})
         return {(poll, number, token) for poll, number, token in rows}
 
     def _raise(self, connection: Connection, key: Key, new: Sequence[str], count: Count) -> Counts:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,11 +51,7 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("content-security-policy", policy())
-                headers.setdefault("cache-control", "no-store")
+                _add_headers(message)
             await send(message)
 
         try:
@@ -105,6 +102,19 @@ class TooLarge(HTTPException):
 
 
 BROKEN: Final = Refusal(500, "Something went wrong on the server; nothing of your request was kept in its log.")
+
+
+def _add_headers(message: Message) -> None:
+    """Adds the headers that a response does not set itself."""
+    headers = message["headers"] = list(message.get("headers", ()))
+    present = {name for name, _ in headers}
+    headers.extend(line for line in _raw_headers() if line[0] not in present)
+
+
+@cache
+def _raw_headers() -> tuple[tuple[bytes, bytes], ...]:
+    lines = {**HEADERS, "content-security-policy": policy(), "cache-control": "no-store"}
+    return tuple((name.encode(), value.encode()) for name, value in lines.items())
 
 
 def same_origin(headers: Headers) -> bool:

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from bruit.apps.web.part import Part
 from bruit.apps.web.polls import api, pages
 from bruit.apps.web.polls.collector import Collector
+from bruit.apps.web.polls.sending import ReportRoute
 
 
 @asynccontextmanager
@@ -16,6 +17,7 @@ async def collecting(app: FastAPI) -> AsyncIterator[None]:
     """Keeps the collector at work."""
     app.state.collector = collector = Collector(app.state.settings.database)
     app.state.ending.append(collector.end_streams)
+    app.router.routes.insert(0, ReportRoute())
     await collector.start()
     yield
     await collector.stop()

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from bruit.apps.web import steward
-from bruit.apps.web.polls import access, results
+from bruit.apps.web.polls import access, results, sending
 from bruit.apps.web.polls.broadcast import EventStream
-from bruit.apps.web.polls.collector import Collector, LivePoll
+from bruit.apps.web.polls.collector import LivePoll, collector_of
 from bruit.apps.web.polls.making import publish
 from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.sending import Report
 
 MOST_IN_ONE_REQUEST: Final = 500
 Identity = Annotated[str, Path(pattern="^[a-z2-9]{10}$", description="The ten letters and digits of a poll's link.")]
-TOKEN: Final = r"^[0-9a-f]{32}$"
 
 router = APIRouter(prefix="/api/polls", tags=["collector"])
 
@@ -53,23 +53,6 @@ class Described(BaseModel):
     protocol: dict[str, Any]
 
 
-Pair = Annotated[list[int | str], Field(min_length=2, max_length=2)]
-"""A cohort and bits."""
-
-
-class Report(BaseModel):
-    """A noised report. The token is random, one for each device and round; sending it again counts nothing twice."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    token: Annotated[str, Field(pattern=TOKEN)]
-    round: Annotated[int, Field(ge=1, le=2**31 - 1)]
-    report: Annotated[
-        int | str | Pair,
-        Field(description="A place, or bits in hexadecimal digits, or [cohort, bits].", union_mode="left_to_right"),
-    ]
-
-
 class Reports(BaseModel):
     """Many reports at once, all accepted or none."""
 
@@ -95,12 +78,6 @@ class AllAccepted(BaseModel):
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The refusals of a route, described."""
     return {status: {"model": Refused} for status in (429, *statuses)}
-
-
-def collector_of(request: Request) -> Collector:
-    """The collector of this process."""
-    found: Collector = request.app.state.collector
-    return found
 
 
 @router.post("", status_code=201, responses=refusals(400, 401, 403, 413, 422, 503))
@@ -142,22 +119,7 @@ def described(poll: LivePoll) -> Described:
 )
 async def send(request: Request, identity: Identity) -> Response:
     """Send one noised report. The answer comes when the report is on disk."""
-    poll = await collector_of(request).poll(identity)
-    report = read_report(await request.body())
-    number, mark = report.round, f"bruit_sent_{identity}"
-    sent_before = request.cookies.get(mark, "").partition(".")
-    if sent_before[0] == str(number) and sent_before[2] != report.token[:8]:
-        raise HTTPException(409, "This device has already answered in this round.")
-    (counted,) = await collector_of(request).submit(poll, [(report.token, number, report.report)])
-    made = Response(_COUNTED if counted else _KNOWN, media_type="application/json")
-    if "origin" in request.headers:  # a browser: it remembers, beside the page's own memory, that it has answered
-        value, path = f"{number}.{report.token[:8]}", f"/api/polls/{identity}"
-        made.set_cookie(mark, value, max_age=86400 * 365, path=path, httponly=True, samesite="strict")
-    return made
-
-
-_COUNTED: Final = b'{"accepted":true,"counted":true}'
-_KNOWN: Final = b'{"accepted":true,"counted":false}'
+    return await sending.accept(request, identity)
 
 
 @router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 409, 413, 422, 503))
@@ -183,13 +145,3 @@ async def events(request: Request, identity: Identity) -> Response:
     poll = await collector_of(request).poll(identity)
     access.require_viewer(request, poll)
     return EventStream(collector_of(request).watch(poll))
-
-
-def read_report(body: bytes) -> Report:
-    """A report from its bytes: read by hand, since this is done thousands of times a second."""
-    from pydantic import ValidationError
-
-    try:
-        return Report.model_validate_json(body)
-    except ValidationError:
-        raise HTTPException(422, "A report is JSON with token, round and report, as /openapi.json describes.") from None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fastapi import HTTPException
+from fastapi import HTTPException, Request
 
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.broadcast import Broadcast
@@ -20,6 +20,8 @@ MOST_WAITING: Final = 50_000
 """Reports that may wait for the disk; more are told to come again."""
 MOST_AT_ONCE: Final = 2_000
 """Reports in one commit."""
+GATHER: Final = 0.01
+"""Seconds that a first report waits for others to share its commit."""
 PAUSE: Final = 0.5
 """Seconds between two broadcasts of a poll."""
 
@@ -133,6 +135,7 @@ class Collector:
     async def _write_all(self) -> None:
         while True:
             await self._some.wait()
+            await asyncio.sleep(GATHER)
             batch, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
             if not self._waiting:
                 self._some.clear()
@@ -182,3 +185,9 @@ class Collector:
             poll.broadcast.publish(results.event("results", {**told, "round": state[0], "open": state[1]}))
             poll.said = state
             await asyncio.sleep(PAUSE)
+
+
+def collector_of(request: Request) -> Collector:
+    """The collector of this process."""
+    found: Collector = request.app.state.collector
+    return found

@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from bruit.apps.web import steward
 from bruit.apps.web.policy import policy
 from bruit.apps.web.polls import access, exports, forms, plain_words, results
-from bruit.apps.web.polls.api import Identity, collector_of, described
-from bruit.apps.web.polls.collector import LivePoll
+from bruit.apps.web.polls.api import Identity, described
+from bruit.apps.web.polls.collector import LivePoll, collector_of
 from bruit.apps.web.polls.making import publish
 from bruit.apps.web.polls.question import protocol
 from bruit.apps.web.rendering import environment, page
