@@ -60,7 +60,7 @@ def chance_limit(rows: int, columns: int) -> float:
     """What the largest squared singular value of a random matrix passes once in a thousand times.
 
     mu + 3.27 sigma, mu = (sqrt(a - 1/2) + sqrt(b - 1/2))^2,
-    sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                                   [Johnstone 2001; Ma 2012]
+    sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                      [Johnstone 2001; Ma 2012]
     """
     first, second = np.sqrt(rows - 0.5), np.sqrt(columns - 0.5)
     return float((first + second) ** 2 + SURELY * (first + second) * (1 / first + 1 / second) ** (1 / 3))
