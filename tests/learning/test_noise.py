@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from laws import assert_law
 
 import bruit
 from bruit.errors import InvalidArgument, NotPrivate
+from bruit.learning import PCA, KMeans, LinearRegression, LogisticRegression, NaiveBayes
 from bruit.learning._noise import CubeNoise, GaussianNoise, all_of, cube_radius, vector_noise
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
@@ -21,7 +23,9 @@ from bruit.privacy import (
     basic,
     zcdp,
 )
+from bruit.tables import among, within
 
+UNIT = within(-1, 1, grid="0.01")
 PURE = Pure(1, neighbours=ADD_OR_REMOVE_ONE)
 
 
@@ -78,6 +82,27 @@ def test_shares_and_repeats_add_up() -> None:
     assert all(isinstance(part, GaussianNoise) for part in parts)
     whole = vector_noise(price, entries=600, each=3, people=1)
     assert zcdp(all_of((parts[0], 1), (parts[1], 4))) == zcdp(whole.loss)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 8])
+@pytest.mark.parametrize("by", ["basic", "zcdp", ("rdp", 8)])
+@pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_every_model_stays_within_its_price_in_every_book(neighbours: Neighbours, by: Any, epsilon: float) -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.uniform(-1, 1, (40, 3)), rng.integers(0, 2, 40)
+    mixed = [UNIT, UNIT, among([0, 1])]
+    for size in (None, 10**6):
+        book = bruit.Ledger("all", epsilon=1000, delta=0.1, neighbours=neighbours, person=EACH_ROW, by=by)
+        paid = {"size": size, "budget": book.budget(epsilon=epsilon, delta=1e-6)}
+        for model in (
+            LinearRegression(domain=UNIT, target=UNIT, **paid),
+            LogisticRegression(domain=mixed, classes=[0, 1, 2], **paid),
+            NaiveBayes(domain=mixed, classes=[0, 1], **paid),
+            KMeans(2, domain=mixed, **paid),
+            PCA(domain=[UNIT, UNIT, among(range(20))], **paid),
+        ):
+            model.fit(X, y)
+            assert model.guarantee_.epsilon <= Fraction(str(epsilon))
 
 
 def test_one_entry_is_discrete_laplace_noise() -> None:

@@ -103,8 +103,10 @@ class Question:
 
     def _paid(self, loss: Loss | None, assumes: Iterable[Assumption]) -> tuple[np.random.Generator, Guarantee | None]:
         state = self.estimator.random_state
-        if self.price is None or loss is None:
+        if self.price is None:
             return stream(state), None
+        if loss is None:
+            raise InvalidArgument(f"{self.what} has a budget but states no loss: nothing is read that is not paid for")
         told = [*assumes]
         if self.estimator_size is not None and self.neighbours is ADD_OR_REMOVE_ONE:
             told.append(Assumption.PUBLIC_SIZE)

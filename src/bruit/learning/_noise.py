@@ -84,17 +84,27 @@ def cube_radius(scale: Fraction, entries: int, *, rng: np.random.Generator) -> i
 
 
 def vector_noise(
-    price: Budget, *, entries: int, each: int, people: int, share: Fraction = Fraction(1), times: int = 1
+    price: Budget,
+    *,
+    entries: int,
+    each: int,
+    people: int,
+    share: Fraction = Fraction(1),
+    times: int = 1,
+    like: VectorNoise | None = None,
 ) -> VectorNoise:
     """The narrowest noise a share of a budget buys, `times` times over, for blocks of integers.
 
     One row moves one block, every entry by at most `each`; `people` is how many such rows a neighbour differs in (rows
     of one person, twice that where a person is exchanged for another). The largest entries of the moved blocks add up
-    to at most people * each; the squares of all moves to at most entries * (people * each)^2.
+    to at most people * each; the squares of all moves to at most entries * (people * each)^2. Parts of one fit must be
+    of one kind, that of the noise `like`: shares of an epsilon and shares of a rho do not add up to either.
     """
-    bought = [_cube(price, entries, people * each, share, times)] if _has_epsilon(price) else []
-    if price.delta or not bought:
-        bought.append(_gaussian(price, entries, people * each, share, times))
+    bought: list[VectorNoise] = []
+    if _has_epsilon(price) and not isinstance(like, GaussianNoise):
+        bought.append(_cube(price, entries, people * each, share, times))
+    if (price.delta and not isinstance(like, CubeNoise)) or not bought:
+        bought.append(_gaussian(price, entries, each, people, share, times))
     return min(bought, key=lambda noise: noise.deviation)
 
 
@@ -117,10 +127,11 @@ def _cube(price: Budget, entries: int, moved: int, share: Fraction, times: int) 
     return CubeNoise(scale, entries, Pure(moved / scale, neighbours=price.neighbours))
 
 
-def _gaussian(price: Budget, entries: int, moved: int, share: Fraction, times: int) -> VectorNoise:
-    squares = entries * moved**2
+def _gaussian(price: Budget, entries: int, each: int, people: int, share: Fraction, times: int) -> VectorNoise:
+    squares = entries * (people * each) ** 2
     variance = squares * times / (2 * _rho(price) * share)
-    loss = DiscreteGaussian(variance, squared_sensitivity=squares, entries=entries, neighbours=price.neighbours)
+    touched = entries * people
+    loss = DiscreteGaussian(variance, squared_sensitivity=squares, entries=touched, neighbours=price.neighbours)
     return GaussianNoise(variance, entries, loss)
 
 

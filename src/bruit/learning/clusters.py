@@ -66,7 +66,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         if question.price is None or self._design is None:
             return self._fit_exactly(clusters, question.pay(None))
         rounds, noise = _planned(question, self._design.columns, clusters, self.rounds)
-        shape = _Shape.of(question, self._design.columns, parts=rounds + 1)
+        shape = _Shape.of(question, self._design.columns, parts=rounds + 1, like=noise)
         records = question.pay(all_of((shape.noise, 1), (noise, rounds)))
         rows = self._design.integers(records.values)
         centres = _started(clusters, *shape.released(rows, size=question.size, rng=records.rng), rng=records.rng)
@@ -141,14 +141,14 @@ class _Shape:
     full: bool
 
     @classmethod
-    def of(cls, question: Question, columns: int, *, parts: int) -> _Shape:
+    def of(cls, question: Question, columns: int, *, parts: int, like: VectorNoise) -> _Shape:
         """Covariances where the noise of all of them is small against the public size."""
         assert question.price is not None
         price, known = question.price, question.size is not None
 
         def noise(entries: int) -> VectorNoise:
-            share = Fraction(1, parts)
-            return vector_noise(price, entries=entries, each=STEPS**2, people=question.people, share=share)
+            share, people = Fraction(1, parts), question.people
+            return vector_noise(price, entries=entries, each=STEPS**2, people=people, share=share, like=like)
 
         full = noise(product_entries(columns + 1, public_size=known))
         if full.deviation / STEPS**2 < DROWNED * (question.size or 0):

@@ -158,7 +158,8 @@ class _Plan:
                 return rounds, [noise]
         share = self._share(self.question.size)
         slopes = (self.models + 1) * (self.columns - 1)
-        return 0, [self._noise(self.models, share=share), self._noise(slopes, share=1 - share)]
+        sums = self._noise(slopes, share=1 - share)
+        return 0, [self._noise(self.models, share=share, like=sums), sums]
 
     def _share(self, size: int) -> Fraction:
         """What the class counts are given: as much as it takes to tell which class is larger, within bounds."""
@@ -166,10 +167,12 @@ class _Plan:
         wanted = Fraction(15 * self.models * self.question.rows, size) / self.question.price.epsilon
         return min(max(wanted, Fraction(1, 10)), Fraction(1, 2))
 
-    def _noise(self, entries: int, *, share: Fraction = Fraction(1), times: int = 1) -> VectorNoise:
-        assert self.question.price is not None
-        people = self.question.people
-        return vector_noise(self.question.price, entries=entries, each=EACH, people=people, share=share, times=times)
+    def _noise(
+        self, entries: int, *, share: Fraction = Fraction(1), times: int = 1, like: VectorNoise | None = None
+    ) -> VectorNoise:
+        price, people = self.question.price, self.question.people
+        assert price is not None
+        return vector_noise(price, entries=entries, each=EACH, people=people, share=share, times=times, like=like)
 
 
 def _labels(records: Records) -> NDArray[np.bool_]:

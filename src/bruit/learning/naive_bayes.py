@@ -160,15 +160,15 @@ class _Plan:
         price, people, columns = question.price, question.people, len(question.domains) - numbers
         whole = 1 + 2 * numbers + CATEGORY_WEIGHT * columns
 
-        def noise(entries: int, each: int, weight: Fraction) -> VectorNoise:
-            return vector_noise(price, entries=entries, each=each, people=people, share=weight / whole)
+        def noise(entries: int, each: int, weight: Fraction, like: VectorNoise | None) -> VectorNoise:
+            return vector_noise(price, entries=entries, each=each, people=people, share=weight / whole, like=like)
 
-        categories = noise(1, 1, CATEGORY_WEIGHT) if columns else None
-        together = noise(1 + 2 * numbers, EACH, Fraction(1 + 2 * numbers))
+        together = noise(1 + 2 * numbers, EACH, Fraction(1 + 2 * numbers), None)
+        categories = noise(1, 1, CATEGORY_WEIGHT, together) if columns else None
         classes = 0 if question.classes is None else len(question.classes)
         if numbers and together.deviation / EACH > LARGE * (question.size or 0) / classes:
-            apart = noise(1 + numbers, EACH, Fraction(1 + numbers)), noise(numbers, EACH, Fraction(numbers))
-            return cls(*apart, categories, columns)
+            sums = noise(1 + numbers, EACH, Fraction(1 + numbers), together)
+            return cls(sums, noise(numbers, EACH, Fraction(numbers), together), categories, columns)
         return cls(together, None, categories, columns)
 
 
