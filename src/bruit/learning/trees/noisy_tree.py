@@ -67,7 +67,7 @@ def noisy_tree(levels: Levels, codes: Codes, records: Records, question: Questio
     for _ in range(levels.plan.count):
         cells = _histogram(codes, node_of, level, stats, bins, levels.channels)
         cells = cells + noise.draw(cells.shape, rng=records.rng)
-        level = nodes.split(level, np.maximum(cells, 0.0), bins, levels)
+        level = nodes.split(level, _possible(cells, levels.kind), bins, levels)
         if not level:
             break
         node_of = nodes.tree.leaves(codes)
@@ -111,6 +111,14 @@ def _totals(places: Ints, size: int, stats: Ints, channels: int) -> Ints:
     """Exact sums of small integers: floats hold them."""
     sums = [np.bincount(places, stats[:, channel], size) for channel in range(channels)]
     return np.column_stack(sums).astype(np.int64)
+
+
+def _possible(cells: Ints, kind: int) -> Floats:
+    """Noisy counts of at least zero; sums of what is predicted may have either sign."""
+    found = np.maximum(cells, 0.0)
+    if kind == GRADIENT:
+        found[..., 0] = cells[..., 0]
+    return found
 
 
 class _Nodes:
