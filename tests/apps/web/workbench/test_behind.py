@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import numpy as np
@@ -29,7 +30,9 @@ async def chunks(content, size=7):
 
 
 def load(session, name, content, **limit):
-    return anyio.run(lambda: session.load(name, chunks(content), **limit))
+    """In a thread of its own: a browser of another test may keep an event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(anyio.run, lambda: session.load(name, chunks(content), **limit)).result()
 
 
 def test_a_file_comes_in_chunks_and_its_types_are_shown(tmp_path):
