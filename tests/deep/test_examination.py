@@ -90,3 +90,27 @@ def test_a_buffer_that_follows_the_data_is_refused() -> None:
 def test_a_batch_norm_that_stands_still_is_a_constant() -> None:
     model = nn.Sequential(nn.BatchNorm1d(4).eval(), nn.Linear(4, 2))
     assert examine(model, (torch.zeros(1, 4),)).rest == ("0.weight", "0.bias")
+
+
+class Times(nn.Module):
+    """A recurrent layer that has times before samples."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells, self.out = nn.GRU(4, 3), nn.Linear(3, 2)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.out(self.cells(values.transpose(0, 1))[0][-1])
+
+
+def test_a_recurrent_layer_with_times_before_samples_is_refused_by_its_path() -> None:
+    with pytest.raises(InvalidArgument, match=r"'cells' was not given tensors with samples first.*batch_first=True"):
+        examine(Times(), (torch.zeros(1, 5, 4),))
+
+
+def test_recurrent_layers_and_convolutions_over_three_dimensions_have_rules() -> None:
+    for case in ("rnn", "lstm", "gru", "conv3d"):
+        model, inputs, _ = made(case)
+        assert examine(model, (inputs,)).rest == ()
+    model, inputs, _ = made("lstm, projected")
+    assert set(examine(model, (inputs,)).rest) == {name for name, _ in model.named_parameters() if "cells" in name}
