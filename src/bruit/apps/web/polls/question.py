@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -122,11 +123,16 @@ def _number(question: Question, once: Fraction, forever: Fraction | None) -> One
 
 
 def _rappor(once: Fraction, forever: Fraction | None) -> Rappor:
-    """One bit a text, the least loss for what it says; p is the least that keeps one report at `once`."""
+    """One bit a text, the least loss for what it says; p is the least, in thousandths, with one report at `once`."""
     f = optimal_f(once if forever is None else forever, 1)
-    p = Fraction(0)
-    while forever is not None and RapporLaw(f=f, p=p, q=1 - p, hashes=1).once > once:
-        p += Fraction(1, 1000)
+
+    def fits(thousandths: int) -> bool:
+        p = Fraction(thousandths, 1000)
+        return RapporLaw(f=f, p=p, q=1 - p, hashes=1).once <= once
+
+    p = Fraction(0 if forever is None else bisect_left(range(500), x=True, key=fits), 1000)
+    if p >= Fraction(1, 2):
+        raise InvalidArgument("this ε of one report is too small beside that of all reports: raise it, or ask once")
     return Rappor(bits=_BITS, hashes=1, cohorts=_COHORTS, f=f, p=p, q=1 - p)
 
 

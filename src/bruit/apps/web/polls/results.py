@@ -10,7 +10,7 @@ import numpy as np
 from bruit.apps.web.polls.question import Question
 from bruit.apps.web.wire import Wire
 from bruit.errors import InvalidArgument
-from bruit.local import FrequencyProtocol, OneBitMean, Rappor, Tally, decode, detection_limit
+from bruit.local import FrequencyProtocol, OneBitMean, Rappor, decode, detection_limit
 from bruit.local.rappor import RapporTally
 from bruit.privacy import Release
 
@@ -35,9 +35,9 @@ def release(question: Question, wire: Wire, answers: int, kept: bytes) -> Releas
 def summary(question: Question, wire: Wire, answers: int, kept: bytes) -> dict[str, Any]:
     """Everything a dashboard shows, in JSON types."""
     found = release(question, wire, answers, kept)
-    told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": [], "noise": None}
+    told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": []}
     if found is not None and found.interval is not None:
-        labels = list(found.labels) or ["mean"]
+        labels = ["mean"] if isinstance(wire.protocol, OneBitMean) else list(found.labels)
         columns = [np.atleast_1d(np.asarray(part, float)).tolist() for part in (found.value, *_ends(found))]
         names = ("label", "value", "low", "high")
         told["estimate"] = [dict(zip(names, row, strict=True)) for row in zip(labels, *columns, strict=True)]
@@ -94,6 +94,3 @@ def answers_for(wire: Wire, error: float) -> int | None:
         return wire.protocol.answers_for(error=error)
     except InvalidArgument:
         return None
-
-
-__all__ = ["SIZES", "Tally", "answers_for", "error_at", "error_table", "event", "release", "summary"]
