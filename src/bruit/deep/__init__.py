@@ -6,7 +6,9 @@ from bruit.deep.clipping import Clipping
 from bruit.deep.door import privatise
 from bruit.deep.engine import Engine
 from bruit.deep.examination import Structure, examine
+from bruit.deep.features import FrozenHead, Over, Recipe, Scattering, Whitening, scattered, train_head
 from bruit.deep.losses import cross_entropy
+from bruit.deep.memory import Forecast, forecast, largest_batch
 from bruit.deep.rules import RULES
 from bruit.deep.sampling import Batch, PoissonSampler
 from bruit.deep.train import train
@@ -17,12 +19,22 @@ __all__ = [
     "Batch",
     "Clipping",
     "Engine",
+    "Forecast",
+    "FrozenHead",
+    "Over",
     "PoissonSampler",
+    "Recipe",
+    "Scattering",
     "Structure",
     "Training",
+    "Whitening",
     "cross_entropy",
     "examine",
+    "forecast",
+    "largest_batch",
     "privatise",
     "replace_batch_norm",
+    "scattered",
     "train",
+    "train_head",
 ]

@@ -2,11 +2,12 @@
 
 import gc
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from bruit.apps.studies.memory import measured, predicted
+from bruit.apps.studies.memory import measure_apart, measured, predicted
 from bruit.apps.studies.networks import NETWORKS, FrozenVGG, without_values
 from bruit.deep.memory import forecast, largest_batch, measure
 from bruit.errors import InvalidArgument
@@ -26,9 +27,20 @@ def cells() -> list[dict[str, object]]:
 def test_forecasts_are_within_five_percent_of_what_a_card_counted(network: str, cells: list[dict[str, object]]) -> None:
     for cell in [each for each in cells if each["model"] == network]:
         told = predicted(cell)
-        assert 100 * abs(told.peak / cell["peak"] - 1) < CLOSE, cell
+        if cell["private"]:  # measured before private steps were rewritten to hold less
+            assert told.peak < 1.05 * cell["peak"], cell
+        else:
+            assert 100 * abs(told.peak / cell["peak"] - 1) < CLOSE, cell
         assert told.stage("model").allocated == cell["model_bytes"]
         assert told.stage("batch").allocated == cell["batch_bytes"]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no card")
+@pytest.mark.parametrize("network", ["vgg16-head", "vit-s16", "wrn-16-4", "mobile"])
+@pytest.mark.parametrize("private", [False, True])
+def test_on_a_card_the_counters_are_those_of_the_forecast(network: str, private: bool) -> None:
+    found = measure_apart(rng=np.random.default_rng(0), model=network, batch_size=64, private=private)
+    assert 100 * abs(found["forecast_peak"] / found["peak"] - 1) < CLOSE
 
 
 def small() -> nn.Module:

@@ -16,6 +16,7 @@ import numpy as np
 from bruit.apps.studies import (
     central_audits,
     deep_audits,
+    head_audits,
     learning_audits,
     local_audits,
     neighbour_audits,
@@ -35,7 +36,7 @@ CENTRAL = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 
 OPTIONAL: dict[str, tuple[Any, ...]] = {
     "sklearn": (learning_audits, neighbour_audits, tree_audits),
-    "torch": (deep_audits, one_run_audits),
+    "torch": (deep_audits, head_audits, one_run_audits),
 }
 """Modules whose cases need a package that may be missing."""
 

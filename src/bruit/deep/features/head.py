@@ -72,8 +72,8 @@ def train_head(
     charge = price.charge(loss, what="deep.train_head", assumes=assumes)
     stream = source(rng, entry=charge.number, stretch=0, device=features.device, strong=strong_noise)
     preparation, rows = prepare(features, recipe, noises, stream.normal, size=known, channels=channels)
-    head = _head(features.shape[-1], classes, recipe.hidden, stream).to(features.device)
-    training = _training(head, rows, labels, recipe, noises, charge, loss, known, at_once, stream)
+    head = fresh_head(features.shape[-1], classes, recipe.hidden, stream).to(features.device)
+    training = step_training(head, rows, labels, recipe, noises, charge, loss, known, at_once, stream)
     averaged = _run(training, on_progress)
     details: dict[str, Any] = {
         "steps": recipe.steps,
@@ -112,7 +112,7 @@ def _assumed(price: Budget, *, size: int | None, rng: np.random.Generator | None
     return (Assumption.IDEALISED_ARITHMETIC, *public, *seeded)
 
 
-def _head(width: int, classes: int, hidden: Sequence[int], stream: Source) -> nn.Module:
+def fresh_head(width: int, classes: int, hidden: Sequence[int], stream: Source) -> nn.Module:
     """Dense layers; the last one starts at zero, so that a linear head needs no random start."""
     layers: list[nn.Module] = []
     for units in hidden:
@@ -128,7 +128,7 @@ def _head(width: int, classes: int, hidden: Sequence[int], stream: Source) -> nn
     return nn.Sequential(*layers, last)
 
 
-def _training(
+def step_training(
     head: nn.Module,
     rows: Tensor,
     labels: Tensor,
