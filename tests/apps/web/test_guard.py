@@ -1,6 +1,7 @@
 """What stands before every page: refusals by rate, size and origin, and errors that tell nothing."""
 
 import logging
+import sys
 
 import pytest
 from starlette.applications import Starlette
@@ -10,6 +11,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bruit.apps.web.guard import Guard
+from bruit.apps.web.logs import Plain, place
 from bruit.apps.web.rates import Buckets, Rate
 from bruit.errors import StorageError
 
@@ -47,6 +49,20 @@ def test_rule_2_no_error_page_and_no_log_line_holds_a_value(caplog):
         "ValueError",
     ]
     assert not [record for record in caplog.records if "123456" in record.getMessage() or record.exc_info]
+
+
+def test_rule_2_what_other_libraries_log_is_not_written():
+    """asyncio and SQLAlchemy put messages of exceptions, and so perhaps values and paths, into their own records."""
+    try:
+        raise ValueError(SECRET)
+    except ValueError:
+        quoted = sys.exc_info()
+    for name in ("asyncio", "sqlalchemy.pool", "uvicorn.error"):
+        record = logging.LogRecord(name, logging.ERROR, SECRET, 1, "lost %s", (SECRET,), quoted)
+        assert Plain().format(record) == f"ERROR {name}"
+    own = logging.LogRecord("bruit.web", logging.ERROR, SECRET, 1, "%s", (place(quoted[1]),), quoted)
+    assert Plain().format(own).startswith("ERROR bruit.web: ValueError in ")
+    assert SECRET not in Plain().format(own)
 
 
 def test_who_asks_too_often_is_told_when_to_come_again():

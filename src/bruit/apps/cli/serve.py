@@ -66,9 +66,10 @@ def _serve(settings: Any, listening: socket.socket) -> None:
                 end()
             await super().shutdown(sockets)
 
-    # No access log: addresses of pages hold secret links. Errors are logged by the application, in its own words.
+    import_module("bruit.apps.web.logs").write_plainly()
+    # No access log: addresses of pages hold secret links.
     config = uvicorn.Config(
-        application, access_log=False, log_level="warning", server_header=False, timeout_graceful_shutdown=3
+        application, access_log=False, log_config=None, server_header=False, timeout_graceful_shutdown=3
     )
     with suppress(KeyboardInterrupt):  # Ctrl+C is how one stops it
         Server(config).run([listening])

@@ -11,11 +11,12 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.policy import policy
 from bruit.apps.web.rates import Buckets, Rate
 from bruit.apps.web.refusals import Refusal, refuse
 
-log = logging.getLogger("bruit.web")
+log = logging.getLogger(OWN)
 
 HEADERS: Final = {
     "x-content-type-options": "nosniff",
@@ -62,7 +63,7 @@ class Guard:
             await self.app(scope, self._counted(scope, receive), sending)
         except Exception as error:
             # neither the message nor a traceback: they may hold a value or a path
-            log.error("%s in %s", type(error).__name__, _place(error))
+            log.error("%s", place(error))
             if not started:
                 await refuse(BROKEN, scope, receive, sending)
 
@@ -127,11 +128,3 @@ def same_origin(headers: Headers) -> bool:
 
 def _too_large(limit: int) -> Refusal:
     return Refusal(413, f"A request here may send at most {limit // 1024} kB.")
-
-
-def _place(error: BaseException) -> str:
-    """The module and line where an exception was raised: no message, no value, no path."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"

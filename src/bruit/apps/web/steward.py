@@ -37,5 +37,6 @@ def enter(request: Request, key: str) -> Response:
         raise HTTPException(401, "This is not the link that was printed when the server started.")
     made = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
-    made.set_cookie(COOKIE, key, max_age=_DAYS * 86400, httponly=True, samesite="strict", secure=secure)
+    # Lax, so that the link works from wherever it is clicked; forms are guarded by a token of their own.
+    made.set_cookie(COOKIE, key, max_age=_DAYS * 86400, httponly=True, samesite="lax", secure=secure)
     return made

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fastapi import HTTPException, Request
 
+from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.broadcast import Broadcast
 from bruit.apps.web.polls.question import Question, from_definition
 from bruit.apps.web.wire import Wire
 from bruit.errors import StorageError
 from bruit.storage.reports import Counts, Key, NewReport, ReportStore, StoredPoll
+
+log = logging.getLogger(OWN)
 
 MOST_WAITING: Final = 50_000
 """Reports that may wait for the disk; more are told to come again."""
@@ -181,10 +185,14 @@ class Collector:
         """Publishes until the latest counters are told, with a pause after each."""
         while poll.said != poll.state:
             state, counts = poll.state, poll.counts
-            told = await asyncio.to_thread(results.summary, poll.question, poll.wire, *counts)
+            try:
+                told = await asyncio.to_thread(results.summary, poll.question, poll.wire, *counts)
+            except Exception as error:
+                log.error("%s", place(error))
+                return
             poll.broadcast.publish(results.event("results", {**told, "round": state[0], "open": state[1]}))
             poll.said = state
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(PAUSE * (4 if poll.wire.cohorts else 1))  # texts take longer to find
 
 
 def collector_of(request: Request) -> Collector:
