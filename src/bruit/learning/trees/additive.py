@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ GRAIN, FINE_GRAIN = 16, 2**30
 """Residuals are integers of so many steps to one: with a budget, and without."""
 
 USUAL_STEPS = 200
+FEWEST_BINS, SIGNAL_A_BIN = 4, 40.0
+"""A column has a bin for so many times the noise that its residuals sum up to."""
+
 LONGEST, EXACT_STEPS = 1000.0, 400
 """Without privacy the descent lasts at least so long, and takes so many steps."""
 
@@ -66,6 +70,15 @@ class AdditiveModel(BinnedEstimator):
     @property
     def _criterion(self) -> str:
         return self.loss
+
+    def _public_bins(self, question: Question) -> int:
+        """As many as the noise leaves room for: few where rows are few, columns many or the price is low."""
+        assert question.domains is not None
+        if self.bins is not None or question.size is None:
+            return self.bins or self._few_bins
+        columns = len(question.domains)
+        rate = bought_noise(question, _moves(question, columns), times=1).rate
+        return int(min(max(question.size * rate / sqrt(columns) / SIGNAL_A_BIN, FEWEST_BINS), self._few_bins))
 
     def _planned(self, question: Question, bins: Bins) -> Plan:
         moves, steps = _moves(question, len(bins.sizes)), self.steps

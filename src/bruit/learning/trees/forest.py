@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
@@ -84,6 +85,7 @@ class Forest(BinnedEstimator):
         depth = self.max_depth or self._depth(question, plan.noise)
         stats = self._stats(question, records)
         self.estimators_: list[Any] = []
+        self._shares: Any = 0.0
         for _ in range(plan.count):
             tree = random_tree(plan.bins, depth=depth, columns=COLUMNS_A_TREE, rng=records.rng)
             places = tree.leaf_of(columns)
@@ -130,10 +132,13 @@ class Forest(BinnedEstimator):
         return np.column_stack([steps, np.full(len(steps), GRAIN)]).astype(np.int64)
 
     def _leaf_values(self, question: Question, sums: NDArray[np.int64], noise: StepNoise) -> Floats:
+        """The mean of each leaf; or by how much, in logarithms, each class is more frequent there than in all."""
         deviation = noise.deviation
         if not self._regresses:
-            counts = np.maximum(sums, 0) + deviation
-            return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+            overall = np.maximum(sums.sum(axis=0), 1.0)
+            self._shares = self._shares + overall / overall.sum()
+            counts = np.maximum(sums, 0) + deviation * overall / overall.sum()
+            return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)) - np.log(overall / overall.sum()))
         middle, half = halves(question)
         mean = sums[:, 0] / np.maximum(sums[:, 1], 2 * deviation)
         return np.asarray(middle + half * np.clip(mean, -1, 1))[:, None]
@@ -143,7 +148,13 @@ class Forest(BinnedEstimator):
         total = np.zeros((len(codes), self.estimators_[0][1].shape[1]))
         for tree, values in self.estimators_:
             total += values[tree.leaf_of(columns) if isinstance(tree, RandomTree) else tree.leaves(codes)]
-        return total / len(self.estimators_)
+        total /= len(self.estimators_)
+        if self._regresses or not isinstance(self.estimators_[0][0], RandomTree):
+            return total
+        # As in naive Bayes every column speaks once, however many trees look at it.
+        looked_at = min(COLUMNS_A_TREE, len(columns))
+        logs = np.log(self._shares / self._shares.sum()) + total * len(columns) / looked_at
+        return np.asarray(special.softmax(logs, axis=1))
 
 
 def _means(tree: GrownTree, middle: float) -> Floats:
