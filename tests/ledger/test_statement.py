@@ -5,9 +5,11 @@ from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
+import pytest
 
-from bruit.ledger import page, statement
-from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, Assumption, DiscreteLaplace, Release, loss_from_json
+from bruit import EACH_ROW
+from bruit.ledger import Ledger, page, statement
+from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, REPLACE_ONE, Assumption, DiscreteLaplace, Release, loss_from_json
 
 
 def filled(new):
@@ -36,6 +38,54 @@ def test_a_statement_holds_unit_neighbours_trust_delta_assumptions_and_every_rel
 
 def test_a_local_statement_trusts_nobody(new):
     assert statement(new(neighbours=LOCAL, person="respondent"))["trust"].startswith("nobody")
+
+
+@pytest.mark.parametrize(
+    ("terms", "promised"),
+    [
+        (
+            {"person": "id", "delta": 1e-5},
+            "whether one person (a value of 'id') is in the data or not changes the probability of any conclusion by "
+            "at most a factor of 2.718 (ε = 1) and a further 1e-05 (δ).",
+        ),
+        (
+            {"person": EACH_ROW, "epsilon": 3},
+            "whether one row is in the data or not changes the probability of any conclusion by at most a factor of "
+            "20.09 (ε = 3).",
+        ),
+        (
+            {"person": "id", "neighbours": REPLACE_ONE},
+            "whether one person (a value of 'id') is exchanged for another changes the probability of any conclusion "
+            "by at most a factor of 2.718 (ε = 1). How many people there are is not hidden.",
+        ),
+        (
+            {"person": EACH_ROW, "neighbours": REPLACE_ONE},
+            "whether one row is exchanged for another changes the probability of any conclusion by at most a factor "
+            "of 2.718 (ε = 1). How many rows there are is not hidden.",
+        ),
+        (
+            {"person": "respondent", "neighbours": LOCAL},
+            "whether one person (a value of 'respondent') gives one answer or another changes the probability of any "
+            "conclusion by at most a factor of 2.718 (ε = 1). Who answered is not hidden.",
+        ),
+        (
+            {"person": EACH_ROW, "neighbours": LOCAL},
+            "whether one row gives one answer or another changes the probability of any conclusion by at most a factor "
+            "of 2.718 (ε = 1). Who answered is not hidden.",
+        ),
+    ],
+)
+def test_the_promise_is_a_sentence_for_every_unit_and_neighbours(terms, promised):
+    told = statement(Ledger("book", **{"epsilon": 1, "neighbours": ADD_OR_REMOVE_ONE} | terms))["promise"]
+    assert told == (
+        "Whatever is released from this book, and however each question depends on the answers before it: " + promised
+    )
+
+
+def test_the_promise_of_a_huge_epsilon_is_not_understated_nor_a_tiny_delta_zero():
+    told = statement(Ledger("book", epsilon=9999, delta="1e-400", neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW))
+    assert "at most a factor of e to the ε (ε = 9999) and a further 1e-400 (δ)." in told["promise"]
+    assert "<td>1e-400</td>" in page(told)
 
 
 class Texts(HTMLParser):

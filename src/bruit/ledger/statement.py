@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+from decimal import Decimal
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -13,9 +16,18 @@ from bruit.privacy import Neighbours
 
 _MEANING = {
     Neighbours.ADD_OR_REMOVE_ONE: "is in the data or not",
-    Neighbours.REPLACE_ONE: "is exchanged for another; how many there are is public",
-    Neighbours.LOCAL: "answers otherwise; who answered is public",
+    Neighbours.REPLACE_ONE: "is exchanged for another",
+    Neighbours.LOCAL: "gives one answer or another",
 }
+
+_PUBLIC = {
+    Neighbours.ADD_OR_REMOVE_ONE: "",
+    Neighbours.REPLACE_ONE: " How many {units} there are is not hidden.",
+    Neighbours.LOCAL: " Who answered is not hidden.",
+}
+
+LARGEST_WRITTEN = 700
+"""The largest ε whose factor is written out; beyond it floats end."""
 
 _TRUST = {
     Neighbours.ADD_OR_REMOVE_ONE: "a curator who holds the exact data and publishes only what stands below",
@@ -45,15 +57,20 @@ def statement(ledger: Ledger) -> dict[str, Any]:
 
 def sentence(ledger: Ledger) -> str:
     """The promise of a book in plain words."""
-    terms = ledger.terms
-    unit = "one row" if terms.person == "each row" else f"one person (a value of {terms.person!r})"
-    factor = f"a factor of {math.exp(min(float(terms.epsilon), 700)):.4g} (ε = {float(terms.epsilon):.6g})"
-    failure = f" and a further {float(terms.delta):.3g} (δ)" if terms.delta else ""
+    terms, rows = ledger.terms, ledger.terms.person == "each row"
+    unit = "one row" if rows else f"one person (a value of {terms.person!r})"
+    failure = f" and a further {_figure(terms.delta, 3)} (δ)" if terms.delta else ""
+    public = _PUBLIC[terms.neighbours].format(units="rows" if rows else "people")
     return (
         "Whatever is released from this book, and however each question depends on the answers before it: "
-        f"whether {unit} {_MEANING[terms.neighbours]} changes the probability of anything that can be concluded by "
-        f"at most {factor}{failure}."
+        f"whether {unit} {_MEANING[terms.neighbours]} changes the probability of any conclusion by at most "
+        f"{_factor(terms.epsilon)} (ε = {_figure(terms.epsilon)}){failure}.{public}"
     )
+
+
+def _factor(epsilon: Fraction) -> str:
+    """The factor e^ε; as a power where its digits would say nothing."""
+    return f"a factor of {math.exp(epsilon):.4g}" if epsilon <= LARGEST_WRITTEN else "a factor of e to the ε"
 
 
 def described(line: Entry) -> dict[str, Any]:
@@ -130,8 +147,14 @@ def _values(release: dict[str, Any]) -> str:
 
 
 def _number(text: str) -> str:
-    top, _, bottom = text.partition("/")
-    return f"{int(top) / int(bottom or 1):.6g}"
+    return "∞" if text == "inf" else _figure(Fraction(text))
+
+
+def _figure(number: Fraction, digits: int = 6) -> str:
+    """A few digits of a number of any size, also of one that no float can hold."""
+    if number == 0 or sys.float_info.min <= abs(number) <= sys.float_info.max:
+        return f"{float(number):.{digits}g}"
+    return f"{Decimal(number.numerator) / Decimal(number.denominator):.{digits}g}"
 
 
 def _pairs(amounts: dict[str, float]) -> str:
