@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,30 @@ def test_s2_5_warner_attains_the_bound():
 
 def test_s2_5_the_premium():
     assert round(premium(2000, 0.01), 2) == 2020.10
+
+
+HUGE = st.one_of(st.floats(700, 1e308), st.integers(701, 3900).map(lambda power: f"1e{power}"))
+
+
+@given(HUGE, st.sampled_from([2000, 1, "1e-300", "1e999"]))
+def test_a_premium_beyond_every_float_is_infinite(epsilon, fair):
+    if Fraction(str(epsilon)) > 1600:
+        assert premium(fair, epsilon) == math.inf
+    assert premium(0, epsilon) == 0
+
+
+def test_a_tiny_premium_outlives_an_overflowing_factor():
+    assert premium("1e-310", 720) == pytest.approx(math.exp(720 - 310 * math.log(10)), rel=1e-9)
+
+
+@given(HUGE)
+def test_a_huge_epsilon_leaves_no_bound_on_belief(epsilon):
+    assert (belief(0.5, epsilon).low, belief(0.5, epsilon).high) == (pytest.approx(0, abs=1e-300), 1)
+
+
+def test_a_prior_below_every_float_is_still_a_prior():
+    assert belief("1e-400", 2000).high == 1
+    assert belief("1e-400", 900).high == pytest.approx(math.exp(900 - 400 * math.log(10)), rel=1e-9)
 
 
 @given(st.floats(0, 1), st.floats(0, 700))

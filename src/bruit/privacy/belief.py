@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.numbers import Exact, exactly
+from bruit.privacy.numbers import LARGEST_LOG, Exact, as_float, exactly, log_of
 
 if TYPE_CHECKING:
     import polars
@@ -42,7 +42,7 @@ def belief(prior: Exact, epsilon: Exact, *, delta: Exact = 0) -> Belief:
             f"delta={delta}: with a delta some answers may prove the fact, so no bound holds for every answer; "
             "give delta=0, or read the trade-off from epsilon(loss, delta=...)"
         )
-    return Belief(start, spent, _after(start, -spent), _after(start, spent))
+    return Belief(float(start), spent, _after(start, -spent), _after(start, spent))
 
 
 def belief_table(priors: Sequence[Exact] = PRIORS, epsilons: Sequence[Exact] = EPSILONS) -> polars.DataFrame:
@@ -56,31 +56,37 @@ def belief_table(priors: Sequence[Exact] = PRIORS, epsilons: Sequence[Exact] = E
 def premium(fair: Exact, epsilon: Exact) -> float:
     """The most an expected cost can grow because one's data was used: a premium of 2000 at 0.01 is at most 2020.10.
 
-    E' <= e^epsilon E for a cost that is never negative
+    E' <= e^epsilon E for a cost that is never negative; infinite where the bound is beyond every float
     """
-    cost = exactly(fair, "fair")
+    cost, spent = exactly(fair, "fair"), _epsilon(epsilon)
     if cost < 0:
         raise InvalidArgument(f"fair={fair}: a premium must not be negative, else the bound does not hold")
-    return float(cost) * math.exp(_epsilon(epsilon))
+    if cost == 0:
+        return 0.0
+    log_bound = log_of(cost) + spent
+    if log_bound > LARGEST_LOG:
+        return math.inf
+    return float(cost) * math.exp(spent) if spent < LARGEST_LOG else math.exp(log_bound)
 
 
-def _after(prior: float, evidence: float) -> float:
+def _after(prior: Fraction, evidence: float) -> float:
     """The belief after evidence of that log-likelihood ratio, written so that nothing overflows."""
-    if prior in (0.0, 1.0):
-        return prior
-    odds = math.log(prior / (1 - prior)) + evidence
+    if prior in (0, 1):
+        return float(prior)
+    odds = log_of(prior) - log_of(1 - prior) + evidence
     return 1 / (1 + math.exp(-odds)) if odds > 0 else math.exp(odds) / (1 + math.exp(odds))
 
 
-def _prior(value: Exact) -> float:
+def _prior(value: Exact) -> Fraction:
     number = exactly(value, "prior")
     if not 0 <= number <= 1:
         raise InvalidArgument(f"prior={value} must be from 0 to 1: how strongly the fact is believed before the answer")
-    return float(number)
+    return number
 
 
 def _epsilon(value: Exact) -> float:
+    """An epsilon as a float; one beyond every float promises nothing and is infinite."""
     number: Fraction = exactly(value, "epsilon")
     if number < 0:
         raise InvalidArgument(f"epsilon={value} must not be negative")
-    return float(number)
+    return as_float(number)

@@ -3,7 +3,7 @@
 import re
 import sys
 from fractions import Fraction
-from math import isfinite, isqrt
+from math import inf, isfinite, isqrt, log
 from typing import Any
 
 import numpy as np
@@ -67,8 +67,25 @@ def probability(value: Exact, name: str) -> Fraction:
 SMALLEST = sys.float_info.min
 """The smallest positive float of full precision: what is above zero is never computed as less."""
 
+LARGEST_LOG = log(sys.float_info.max)
+"""The logarithm of the largest float."""
+
 ROUNDING = 2.0**-46
 """What a short floating-point formula may lose, relatively: 128 units in the last place."""
+
+
+def as_float(value: Fraction) -> float:
+    """The nearest float, infinite where the number is beyond every float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def log_of(value: Fraction) -> float:
+    """The natural logarithm of a number above zero, also of one that no float can hold."""
+    small = sys.float_info.min < value < sys.float_info.max
+    return log(value) if small else log(value.numerator) - log(value.denominator)
 
 
 def rounded_up(value: float) -> Fraction:
