@@ -52,6 +52,24 @@ def test_a_model_learns_and_is_released_as_it_is() -> None:
     assert book.entries[0].release is not None
 
 
+def test_an_optimiser_of_the_models_parameters_is_taken_as_it_is() -> None:
+    torch.manual_seed(1)
+    model, book = nn.Linear(4, 2), ledger()
+    before = model.weight.detach().clone()
+    given = {"budget": book.budget(epsilon=4.0, delta=1e-5), "epochs": 1, "batch_size": 64, "clip": 1.0}
+    train(model, halves(), optimiser=torch.optim.SGD(model.parameters(), lr=1.0), **given)  # type: ignore[arg-type]
+    assert not torch.equal(model.weight, before)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", torch.optim.SGD(nn.Linear(4, 2).parameters(), lr=1.0)])
+def test_what_is_no_optimiser_of_the_model_is_refused_before_anything_is_charged(optimiser: object) -> None:
+    book = ledger()
+    given = {"budget": book.budget(epsilon=4.0, delta=1e-5), "epochs": 1, "batch_size": 64, "clip": 1.0}
+    with pytest.raises(InvalidArgument, match="lambda parameters: torch.optim.SGD|not the model's"):
+        train(nn.Linear(4, 2), halves(), optimiser=optimiser, **given)  # type: ignore[arg-type]
+    assert not book.entries
+
+
 def test_the_whole_run_is_one_charge_made_before_the_data_is_read() -> None:
     class Locked(torch.utils.data.Dataset[tuple[Tensor, Tensor]]):
         opened = False

@@ -15,11 +15,12 @@ from bruit.deep.door import privatise
 from bruit.deep.examination import trainable
 from bruit.deep.fallback import Loss
 from bruit.deep.losses import cross_entropy
+from bruit.errors import InvalidArgument
 from bruit.ledger import Payment
 from bruit.privacy import Release
 
-Optimiser = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
-"""Makes an optimiser of parameters, for instance `lambda p: torch.optim.SGD(p, lr=0.5)`."""
+Optimiser = Callable[[list[nn.Parameter]], torch.optim.Optimizer] | torch.optim.Optimizer
+"""Makes an optimiser of parameters, for instance `lambda p: torch.optim.SGD(p, lr=0.5)`, or is one of the model's."""
 
 
 def train(
@@ -53,7 +54,7 @@ def train(
     """
     training = privatise(
         model,
-        optimiser(trainable(model)),
+        _made(optimiser, model),
         data,
         budget=budget,
         epochs=epochs,
@@ -76,3 +77,15 @@ def train(
         if on_progress is not None:
             on_progress(training.done, training.steps)
     return training.release()
+
+
+def _made(optimiser: Optimiser, model: nn.Module) -> torch.optim.Optimizer:
+    """The optimiser of the model's trainable parameters; `privatise` refuses one of other parameters."""
+    if isinstance(optimiser, torch.optim.Optimizer):
+        return optimiser
+    if not callable(optimiser):
+        raise InvalidArgument(
+            f"optimiser={optimiser!r} makes no optimiser; give "
+            "optimiser=lambda parameters: torch.optim.SGD(parameters, lr=0.5)"
+        )
+    return optimiser(trainable(model))
