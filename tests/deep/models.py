@@ -137,7 +137,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], Tensor]]] = {
         lambda: torch.randn(5, 8, 2, 2, 2),
     ),
     "rnn": (lambda: Recurrent(nn.RNN, nonlinearity="relu", bias=False), lambda: torch.randn(5, 4, 3)),
-    "lstm": (lambda: Recurrent(nn.LSTM, num_layers=2, bidirectional=True), lambda: torch.randn(5, 4, 3)),
+    "lstm": (lambda: Recurrent(nn.LSTM, num_layers=2, bidirectional=True), lambda: torch.randn(5, 2, 3)),
     "lstm, started": (Started, lambda: torch.randn(5, 4, 3)),
     "lstm, projected": (Projected, lambda: torch.randn(5, 4, 3)),
     "gru": (lambda: Recurrent(nn.GRU, num_layers=2), lambda: torch.randn(5, 4, 3)),
