@@ -27,7 +27,7 @@ PUBLISHED = 0.693
 RECIPE = Recipe(60, 64, 0.2, mean_share=0.02, whitenings=(Whitening(0.03, 0.001, 0.5, Over.CHANNELS),))
 """Chosen at ε = 3 on 5 000 of the training images, among TRIALS recipes; the test was not looked at."""
 
-TRIALS = 62
+TRIALS = 63
 FLOOR = 0.01
 """Added before logarithms are taken."""
 

@@ -119,7 +119,7 @@ def private_covariance(gram: Tensor, noise: float, normal: Normal, size: int) ->
     """(Σ x xᵀ + symmetric noise) / size.
 
     With what is off the diagonal counted √2 times, the upper triangle of x xᵀ has the norm ‖x xᵀ‖ = ‖x‖² ≤ 1; so off
-    the diagonal the deviation of the noise is √2 less.                                   [Dwork et al. 2014b, Alg. 1]
+    the diagonal the deviation of the noise is √2 less.                                   [Dwork et al. 2014, Alg. 1]
     """
     drawn = normal(gram) * noise * (1 + rounding())
     upper = drawn.triu(1) / 2**0.5
