@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 
 from bruit.errors import InvalidArgument
 from bruit.learning import ChannelLogistic, ChannelNaiveBayes, ChannelTree, Questionnaire, RandomisedForest
+from bruit.learning.answers.association import Association
+from bruit.learning.answers.tree import _sides
 
 AWARE = [ChannelNaiveBayes, ChannelLogistic, ChannelTree]
 ALL = [*AWARE, RandomisedForest]
@@ -80,6 +82,16 @@ def test_who_knows_the_channel_beats_the_forest_where_cells_are_many(kind: Any) 
 def _with_many_cells(rows: int, seed: int) -> polars.DataFrame:
     rng = np.random.default_rng([seed, 2])
     return people(rows, seed).with_columns(x=rng.integers(0, 40, rows), z=rng.integers(0, 40, rows))
+
+
+def test_a_split_by_chance_moves_no_share_by_more_than_a_noised_attribute_can() -> None:
+    """A false alarm at a small ε, where unmixing blows its residual up, once told the wrong label to everybody."""
+    shares = np.array([0.4, 0.35, 0.25])
+    chance = Association(np.array([0.5, 0.5]), np.array([[-0.3, 0.4, -0.1], [0.3, -0.4, 0.1]]), certain=True)
+    sides = _sides(chance, shares, 0.1)
+    np.testing.assert_allclose(sides.sum(axis=1), 1)
+    ratios = sides / shares
+    assert (ratios.max(axis=1) / ratios.min(axis=1) <= np.exp(0.2) + 1e-12).all()
 
 
 @pytest.mark.parametrize("kind", AWARE)

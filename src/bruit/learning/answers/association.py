@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bruit.channels import ONE, SymmetricChannel
 
-SURELY = 3.27
-"""The point of the Tracy–Widom law that chance passes once in a thousand tables."""
+SURELY = 5.4
+"""The point of the Tracy–Widom law that chance passes about once in a hundred thousand tables: several are tried."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Association:
 
     values     the shares of the noised attribute's values
     residual   P(value, label) - P(value) P(label), with the label unmixed: one row a value, one column a label
-    certain    whether the noised table strays from independence beyond what chance does once in a thousand times
+    certain    whether the noised table strays from independence beyond what chance does
     """
 
     values: NDArray[np.float64]
@@ -57,9 +57,9 @@ def shrunk(singular: NDArray[np.float64], rows: int, columns: int) -> NDArray[np
 
 
 def chance_limit(rows: int, columns: int) -> float:
-    """What the largest squared singular value of a random matrix passes once in a thousand times.
+    """What the largest squared singular value of a random matrix hardly ever passes.
 
-    mu + 3.27 sigma, mu = (sqrt(a - 1/2) + sqrt(b - 1/2))^2,
+    mu + 5.4 sigma, mu = (sqrt(a - 1/2) + sqrt(b - 1/2))^2,
     sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                      [Johnstone 2001; Ma 2012]
     """
     first, second = np.sqrt(rows - 0.5), np.sqrt(columns - 0.5)

@@ -29,8 +29,9 @@ class ChannelTree(AnswersEstimator):
 
     A node is split by the attribute and the set of its values that lower the unmixed Gini impurity most, values being
     ordered by their main direction away from independence. It is split only where the noised labels of the two sides
-    differ beyond what chance does once in a thousand times, and a side takes over from the whole what noise hides: its
-    shares are those of its parent plus the association freed of noise. An unsplit root tells the noised majority.
+    differ beyond what chance does, and a side takes over from the whole what noise hides: its shares are those of its
+    parent plus the association freed of noise, none moved by more than the factor e^epsilon of a noised attribute. An
+    unsplit root tells the noised majority.
     """
 
     def __init__(self, questionnaire: Questionnaire | None = None, *, max_depth: int = 6) -> None:
@@ -87,10 +88,10 @@ def _best_split(
     best, found = 0.0, None
     channel = reports.questionnaire.label_channel
     for attribute, whole in enumerate(reports.associations(rows)):
-        table = reports.table(attribute, rows)
+        table, most = reports.table(attribute, rows), float(reports.questionnaire.channels[attribute].epsilon)
         for left in _cuts(whole):
             two = associated(np.array([table[left].sum(axis=0), table[~left].sum(axis=0)]), channel)
-            sides = _sides(two, shares)
+            sides = _sides(two, shares, most)
             gain = float(two.values @ (sides**2).sum(axis=1) - (shares**2).sum())
             if two.certain and gain > best:
                 best, found = gain, (attribute, left, sides)
@@ -111,7 +112,8 @@ def _cuts(found: Association) -> list[NDArray[np.bool_]]:
     return cuts
 
 
-def _sides(two: Association, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The shares of the labels on both sides."""
-    moved = np.maximum(shares + two.residual / np.maximum(two.values, 1e-12)[:, None], 1e-6)
+def _sides(two: Association, shares: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """The shares of the labels on both sides, each within e^-most and e^most of that of the whole."""
+    ratio = 1 + two.residual / np.maximum(np.outer(two.values, shares), 1e-12)
+    moved = shares * np.clip(ratio, np.exp(-most), np.exp(most))
     return np.asarray(moved / moved.sum(axis=1, keepdims=True))
