@@ -19,8 +19,8 @@ from bruit.errors import InvalidArgument
 from bruit.ledger import Payment
 from bruit.privacy import Release
 
-Optimiser = Callable[[list[nn.Parameter]], torch.optim.Optimizer] | torch.optim.Optimizer
-"""Makes an optimiser of parameters, for instance `lambda p: torch.optim.SGD(p, lr=0.5)`, or is one of the model's."""
+Optimiser = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
+"""Makes an optimiser of parameters, for instance `lambda p: torch.optim.SGD(p, lr=0.5)`."""
 
 
 def train(
@@ -32,7 +32,7 @@ def train(
     batch_size: int,
     clip: float,
     loss: Loss = cross_entropy,
-    optimiser: Optimiser = torch.optim.Adam,
+    optimiser: Optimiser | torch.optim.Optimizer = torch.optim.Adam,
     size: int | None = None,
     clipping: Clipping = Clipping.FLAT,
     at_once: int | None = None,
@@ -79,7 +79,7 @@ def train(
     return training.release()
 
 
-def _made(optimiser: Optimiser, model: nn.Module) -> torch.optim.Optimizer:
+def _made(optimiser: Optimiser | torch.optim.Optimizer, model: nn.Module) -> torch.optim.Optimizer:
     """The optimiser of the model's trainable parameters; `privatise` refuses one of other parameters."""
     if isinstance(optimiser, torch.optim.Optimizer):
         return optimiser
