@@ -17,7 +17,7 @@ REFERENCE: dict[str, Any] = {"size": 60_000, "batch_size": 64, "noise": 1.0, "ep
 """The run of the source document, which costs ε = 1.17 at order 13 by its own accountant."""
 
 ACCOUNTANTS = ("rdp-simple", "rdp", "pld")
-POINTS = {"small": 5, "full": 15}
+POINTS = {"small": 3, "full": 15}
 RANGES: dict[str, tuple[float, float]] = {
     "size": (2_000, 90_000),
     "batch_size": (16, 4096),

