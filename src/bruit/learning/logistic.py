@@ -24,7 +24,10 @@ Floats = NDArray[np.float64]
 CURVED = 0.025
 """The curvature a row is taken to add in its flattest direction, for choosing how often to look."""
 
-MOST_ROUNDS = 4
+SEVERAL = 0.1
+"""The noise of the curvature, in that of a row times the size, up to which several rounds are worth their price."""
+
+MOST_ROUNDS = 3
 EXACT_ROUNDS = 100
 
 
@@ -33,7 +36,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
     one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
-    curvature, where it is large. Intervals come from the last whole Newton step; after one round there are none.
+    curvature, where it is large. Intervals come from the third whole Newton step; after fewer rounds there are none.
     """
 
     def __init__(
@@ -77,7 +80,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         for _ in range(rounds):
             steps = newton_steps(rows, labels, at, noises[0], size=question.size, rng=records.rng)
             at = np.array([step.shrunk() for step in steps])
-        return self._solved(self._design, records, steps, trusted=rounds > 1)
+        return self._solved(self._design, records, steps, trusted=rounds >= MOST_ROUNDS)
 
     def _solved(self, design: Design, records: Records, steps: list[Step], *, trusted: bool) -> LogisticRegression:
         """Coefficients and intervals in the units of the columns."""
@@ -154,7 +157,7 @@ class _Plan:
         for rounds in range(MOST_ROUNDS, 0, -1):
             noise = self._noise(step_entries(self.columns, self.models), times=rounds)
             drowned = noise.deviation / EACH / 4 * np.sqrt(self.columns) / (CURVED * self.question.size)
-            if drowned < (0.3 if rounds > 1 else 1.0):
+            if drowned < (SEVERAL if rounds > 1 else 1.0):
                 return rounds, [noise]
         share = self._share(self.question.size)
         slopes = (self.models + 1) * (self.columns - 1)
