@@ -16,10 +16,10 @@ from starlette.types import Scope
 from bruit.apps.web import forgery, steward
 from bruit.apps.web.guard import SAFE, Guard
 from bruit.apps.web.part import SMALL, Part
-from bruit.apps.web.refusals import Refusal, answer
+from bruit.apps.web.refusals import Refusal, answer, refusal_of
 from bruit.apps.web.rendering import page, static_file, version
 from bruit.apps.web.settings import Settings
-from bruit.errors import BruitError, StorageError
+from bruit.errors import BruitError
 
 PARTS = ("polls", "explorer", "workbench", "studies")
 """The packages of pages, in the order of the menu."""
@@ -34,7 +34,10 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=_running(parts),
-        middleware=[Middleware(Guard, rates=settings.rates, kind_of=_kind, body_limit=_limits(parts))],
+        middleware=[
+            Middleware(Guard, rates=settings.rates, kind_of=_kind, body_limit=_limits(parts)),
+            *(Middleware(door) for part in parts for door in part.doors),
+        ],
     )
     app.state.settings, app.state.parts, app.state.ending = settings, tuple(parts), []
     _add_shared_pages(app)
@@ -101,17 +104,11 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        unknown = error.status_code == 404 and error.detail == "Not Found"
-        sentence = "There is nothing at this address." if unknown else str(error.detail)
-        return answer(Refusal(error.status_code, sentence, dict(error.headers or {})), request)
+        return answer(refusal_of(error), request)
 
     @app.exception_handler(BruitError)
     async def said(request: Request, error: BruitError) -> Response:
-        if isinstance(error, StorageError):  # its message names a file or a host
-            return answer(
-                Refusal(503, "The database cannot be used just now; try again.", {"retry-after": "1"}), request
-            )
-        return answer(Refusal(400, str(error)), request)
+        return answer(refusal_of(error), request)
 
     @app.exception_handler(RequestValidationError)
     async def unread(request: Request, error: RequestValidationError) -> Response:

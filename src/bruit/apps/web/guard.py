@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -68,13 +67,12 @@ class Guard:
                 await refuse(BROKEN, scope, receive, sending)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
-        headers = Headers(scope=scope)
+        headers: dict[bytes, bytes] = dict(scope["headers"])
         wait = self.buckets[self.kind_of(scope)].take((scope.get("client") or ("?",))[0])
         if wait:
-            return Refusal(
-                429, "Too many requests from this address; wait a little.", {"retry-after": str(int(wait) + 1)}
-            )
-        limit, length = self.body_limit(scope), headers.get("content-length", "0")
+            sentence = "Too many requests from this address; wait a little."
+            return Refusal(429, sentence, {"retry-after": str(int(wait) + 1)})
+        limit, length = self.body_limit(scope), headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > limit:
             return _too_large(limit)
         if scope["method"] not in SAFE and not same_origin(headers):
@@ -118,12 +116,12 @@ def _raw_headers() -> tuple[tuple[bytes, bytes], ...]:
     return tuple((name.encode(), value.encode()) for name, value in lines.items())
 
 
-def same_origin(headers: Headers) -> bool:
+def same_origin(headers: dict[bytes, bytes]) -> bool:
     """Whether a browser says that this site itself sent the request; programs send no Origin and no cookie."""
-    origin = headers.get("origin")
+    origin = headers.get(b"origin")
     if origin is None:
-        return headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
-    return origin.partition("://")[2] == headers.get("host", "")
+        return headers.get(b"sec-fetch-site", b"same-origin") in (b"same-origin", b"none")
+    return origin.partition(b"://")[2] == headers.get(b"host", b"")
 
 
 def _too_large(limit: int) -> Refusal:

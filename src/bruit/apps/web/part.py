@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
 
 SMALL = 64 * 1024
 """Bytes that a request may send where nothing larger is asked for."""
@@ -20,8 +21,9 @@ class Part:
     Its routes stand under `/<name>`, its files `templates/x.html` and `static/x.js` in its folder are the template
     `<name>/x.html` and the address `/static/<name>/x.js`. Pages of a part with `steward=True` are for whoever holds
     the steward's key. `others` are routes at addresses of their own, such as those for programs, which no form sends
-    to: the guard alone stands before them. `body_limit` is the most bytes a request to the part may send. `running` is
-    entered while the application runs.
+    to: the guard alone stands before them. `body_limit` is the most bytes a request to the part may send.
+    `doors` wrap the routes of the whole application, for what is asked too often to be routed. `running` is entered
+    while the application runs.
     """
 
     name: str
@@ -32,4 +34,5 @@ class Part:
     steward: bool = False
     body_limit: int = SMALL
     others: tuple[APIRouter, ...] = ()
+    doors: tuple[Callable[[ASGIApp], ASGIApp], ...] = ()
     running: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None

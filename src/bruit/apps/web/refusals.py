@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from bruit.apps.web.rendering import page
+from bruit.errors import BruitError, StorageError
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,17 @@ class Refusal:
     status: int
     sentence: str
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def refusal_of(error: HTTPException | BruitError) -> Refusal:
+    """What an error is to whoever asked: one sentence, which repeats nothing that was sent."""
+    if isinstance(error, HTTPException):
+        unknown = error.status_code == 404 and error.detail == "Not Found"
+        sentence = "There is nothing at this address." if unknown else str(error.detail)
+        return Refusal(error.status_code, sentence, dict(error.headers or {}))
+    if isinstance(error, StorageError):  # its message names a file or a host
+        return Refusal(503, "The database cannot be used just now; try again.", {"retry-after": "1"})
+    return Refusal(400, str(error))
 
 
 def answer(refusal: Refusal, request: Request) -> Response:

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from bruit.apps.web.part import Part
 from bruit.apps.web.polls import api, pages
 from bruit.apps.web.polls.collector import Collector
-from bruit.apps.web.polls.sending import ReportRoute
+from bruit.apps.web.polls.sending import ReportDoor
 
 
 @asynccontextmanager
@@ -17,7 +17,6 @@ async def collecting(app: FastAPI) -> AsyncIterator[None]:
     """Keeps the collector at work."""
     app.state.collector = collector = Collector(app.state.settings.database)
     app.state.ending.append(collector.end_streams)
-    app.router.routes.insert(0, ReportRoute())
     await collector.start()
     yield
     await collector.stop()
@@ -29,6 +28,7 @@ part = Part(
     line="Ask a class or a team a question whose true answers never leave their browsers.",
     router=pages.router,
     others=(api.router, pages.short),
+    doors=(ReportDoor,),
     folder=Path(__file__).parent,
     running=collecting,
 )

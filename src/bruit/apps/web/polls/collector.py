@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -62,6 +63,7 @@ class Collector:
         self._waiting: list[tuple[NewReport, asyncio.Future[bool]]] = []
         self._some = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
+        self._writer = ThreadPoolExecutor(1, "bruit-writer")  # one thread, so one connection and one heap for it
 
     # ------------------------------------------------------------ life
     async def start(self) -> None:
@@ -77,6 +79,7 @@ class Collector:
             if task is not None:
                 task.cancel()
         self.end_streams()
+        self._writer.shutdown()
 
     def end_streams(self) -> None:
         """Ends every dashboard's stream, so that the server can stop."""
@@ -148,7 +151,8 @@ class Collector:
     async def _write(self, batch: list[tuple[NewReport, asyncio.Future[bool]]]) -> None:
         """One commit. Whoever hears of a failure sends the same token again: it is counted once in any case."""
         try:
-            added = await asyncio.to_thread(self.store.add, [report for report, _ in batch], self._count)
+            loop, reports = asyncio.get_running_loop(), [report for report, _ in batch]
+            added = await loop.run_in_executor(self._writer, self.store.add, reports, self._count)
         except Exception as error:
             failure = error if isinstance(error, StorageError) else StorageError("the commit failed")
             for _, future in batch:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
 from typing import Annotated, Final
 
-from fastapi import HTTPException, Request
+from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Match, NoMatchFound
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from bruit.apps.web.polls.collector import collector_of
+from bruit.apps.web.polls.collector import Collector
+from bruit.apps.web.refusals import refusal_of, refuse
+from bruit.errors import BruitError
 
 TOKEN: Final = r"^[0-9a-f]{32}$"
 _PATH: Final = re.compile(r"/api/polls/([a-z2-9]{10})/reports")
@@ -34,42 +36,42 @@ class Report(BaseModel):
     ]
 
 
-class ReportRoute(BaseRoute):
-    """Stands before all other routes, so that a report passes no other. The API describes the same request."""
+class ReportDoor:
+    """Stands before the routes, so that a report passes none of them; the API describes the same request."""
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether this is a report."""
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Accepts a report; passes everything else on."""
         found = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
-        return (Match.NONE, {}) if found is None else (Match.FULL, {"path_params": {"identity": found[1]}})
+        if found is None:
+            await self.app(scope, receive, send)
+            return
+        try:
+            body, headers = await accept(scope["app"].state.collector, found[1], scope["headers"], receive)
+        except (HTTPException, BruitError) as error:
+            await refuse(refusal_of(error), scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Accepts it."""
-        made = await accept(Request(scope, receive, send), scope["path_params"]["identity"])
-        await made(scope, receive, send)
 
-    def url_path_for(self, name: str, /, **path_params: object) -> NoMatchFound:  # type: ignore[override]
-        """No page links here by name."""
-        raise NoMatchFound(name, dict(path_params))
+Headers = Iterable[tuple[bytes, bytes]]
 
 
-async def accept(request: Request, identity: str) -> Response:
+async def accept(collector: Collector, identity: str, headers: Headers, receive: Receive) -> tuple[bytes, Headers]:
     """Accepts one report when it is on disk; a browser remembers, beside its page's memory, that it has answered."""
-    collector = collector_of(request)
-    poll, report = await collector.poll(identity), read(await request.body())
-    mark = f"bruit_sent_{identity}"
-    number, _, start = request.cookies.get(mark, "").partition(".") if "cookie" in request.headers else ("", "", "")
-    if number == str(report.round) and start != report.token[:8]:
+    report, given = read(await _body(receive)), dict(headers)
+    poll = await collector.poll(identity)
+    if b"cookie" in given and _answered(given[b"cookie"], identity, report):
         raise HTTPException(409, "This device has already answered in this round.")
     (counted,) = await collector.submit(poll, [(report.token, report.round, report.report)])
-    made = Response(_COUNTED if counted else _KNOWN, media_type="application/json")
-    if "origin" in request.headers:
-        value, path = f"{report.round}.{report.token[:8]}", f"/api/polls/{identity}"
-        made.set_cookie(mark, value, max_age=_YEAR, path=path, httponly=True, samesite="strict")
-    return made
-
-
-_COUNTED: Final = b'{"accepted":true,"counted":true}'
-_KNOWN: Final = b'{"accepted":true,"counted":false}'
+    body = _COUNTED if counted else _KNOWN
+    sent = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if b"origin" in given:
+        sent.append((b"set-cookie", _mark(identity, report)))
+    return body, sent
 
 
 def read(body: bytes) -> Report:
@@ -78,3 +80,32 @@ def read(body: bytes) -> Report:
         return Report.model_validate_json(body)
     except ValidationError:
         raise HTTPException(422, "A report is JSON with token, round and report, as /openapi.json describes.") from None
+
+
+async def _body(receive: Receive) -> bytes:
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body"):
+        message = await receive()
+        body += message.get("body", b"")
+    return body
+
+
+def _mark(identity: str, report: Report) -> bytes:
+    """The cookie that says in which round this device has answered, and the start of the token it did so with."""
+    value = f"bruit_sent_{identity}={report.round}.{report.token[:8]}"
+    return f"{value}; HttpOnly; Max-Age={_YEAR}; Path=/api/polls/{identity}; SameSite=strict".encode()
+
+
+def _answered(cookies: bytes, identity: str, report: Report) -> bool:
+    """Whether this device has answered in this round with another token."""
+    try:
+        found = SimpleCookie(cookies.decode("latin-1")).get(f"bruit_sent_{identity}")
+    except CookieError:
+        return False
+    number, _, start = ("" if found is None else found.value).partition(".")
+    return number == str(report.round) and start != report.token[:8]
+
+
+_COUNTED: Final = b'{"accepted":true,"counted":true}'
+_KNOWN: Final = b'{"accepted":true,"counted":false}'
