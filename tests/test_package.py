@@ -46,7 +46,7 @@ def test_the_help_of_the_command_loads_no_extra_and_nothing_heavy() -> None:
 
 
 def test_no_package_loads_an_extra_unasked() -> None:
-    packages = [name for name in PACKAGES if not name.startswith(("bruit.learning", "bruit.deep"))]
+    packages = [name for name in PACKAGES if not name.startswith(("bruit.learning", "bruit.deep", "bruit.apps.web."))]
     assert loaded_by(f"import {', '.join(packages)}") & EXTRAS == set()
 
 

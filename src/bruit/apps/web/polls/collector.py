@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fastapi import HTTPException, Request
+from fastapi import FastAPI, HTTPException, Request
 
 from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.polls import results
@@ -197,6 +198,16 @@ class Collector:
             poll.broadcast.publish(results.event("results", {**told, "round": state[0], "open": state[1]}))
             poll.said = state
             await asyncio.sleep(PAUSE * (4 if poll.wire.cohorts else 1))  # texts take longer to find
+
+
+@asynccontextmanager
+async def collecting(app: FastAPI) -> AsyncIterator[None]:
+    """Keeps a collector at work while the application runs."""
+    app.state.collector = collector = Collector(app.state.settings.database)
+    app.state.ending.append(collector.end_streams)
+    await collector.start()
+    yield
+    await collector.stop()
 
 
 def collector_of(request: Request) -> Collector:
