@@ -30,6 +30,7 @@ class Site:
 
     address: str
     process: subprocess.Popen[str]
+    database: str
     key: str = KEY
 
     def client(self, **options: Any) -> httpx.Client:
@@ -69,7 +70,7 @@ def start(database: str, port: int = 0) -> Site:
         line = process.stdout.readline()
         assert line, process.communicate()[1]
         said += line
-    site = Site(json.loads(said)["address"], process)
+    site = Site(json.loads(said)["address"], process, database)
     with site.client() as client:
         assert client.get("/").status_code == 200  # the socket already listens: this waits for the application
     return site

@@ -1,11 +1,14 @@
 """The collector for programs: what its description promises, what it refuses, and that it never breaks."""
 
 import json
+from pathlib import Path
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from bruit.storage.reports import ReportStore
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
@@ -109,6 +112,17 @@ def test_only_the_steward_makes_polls_and_only_the_admin_sees_results(site):
         assert client.get(f"/api/polls/{made['id']}/events").status_code == 401
         for name in ("reports.csv", "estimates.csv", "reproduce.py"):
             assert client.get(f"/polls/{made['id']}/{name}").status_code == 401
+
+
+def test_neither_a_secret_link_nor_a_password_is_kept(site):
+    made = published(site, password="a password that is kept nowhere")
+    kept = ReportStore(site.database).poll(made["id"])
+    assert kept.password_salt
+    for file in Path(site.database.removeprefix("sqlite:///")).parent.iterdir():
+        content = file.read_bytes()
+        assert made["secret"].encode() not in content
+        assert b"a password that" not in content
+        assert site.key.encode() not in content
 
 
 def test_one_wrong_report_of_many_refuses_all(site):
