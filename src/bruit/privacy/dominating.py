@@ -94,8 +94,21 @@ def _spread(loss: Loss) -> Iterator[list[tuple[Loss, int]]]:
     elif isinstance(loss, Sampled) and loss.scheme is Scheme.SHUFFLED:
         require_amplification(loss)
         yield from _spread(loss.loss)
+    elif (smooth := _whole_sample(loss)) is not None:
+        yield [(smooth, 1)]
     else:
         yield [(loss, 1)]
+
+
+def _whole_sample(loss: Loss) -> Gaussian | None:
+    """The Gaussian release that a Poisson sample of every record is, where it is one: an exchange moves it by two."""
+    if not isinstance(loss, Sampled) or loss.scheme is not Scheme.POISSON or loss.rate != 1:
+        return None
+    noise = gaussian_noise(loss.loss)
+    if noise is None or loss.loss.neighbours is not ADD_OR_REMOVE_ONE:
+        return None
+    shift = 2 if loss.neighbours is REPLACE_ONE else 1
+    return Gaussian(Fraction(noise) / shift, neighbours=loss.neighbours)
 
 
 def _choices(loss: Parallel) -> Iterator[tuple[Loss, ...]]:

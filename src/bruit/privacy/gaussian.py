@@ -12,6 +12,9 @@ UNIT_ROUNDOFF = 2.0**-53
 DEEPEST = -38.0
 """Below it the normal law has less mass than the smallest float."""
 
+LARGEST_SHIFT = 1e150
+"""Its square is still a float; beyond it no epsilon is."""
+
 PURE_SLOPE = Fraction(1_253_314_137_315_500_252, 10**18)
 """Just above sqrt(pi / 2), the shift of a pure epsilon over epsilon as that goes to zero; elsewhere it is less."""
 
@@ -26,16 +29,16 @@ def gaussian_delta(shift: float, epsilon: float) -> float:
 
     Both terms carry the density at a = s/2 - e/s, so that in the tail they are subtracted as Mills ratios.
     """
-    near, far = shift / 2 - epsilon / shift, -shift / 2 - epsilon / shift
-    if near < DEEPEST:
+    # Both arguments are moved by what their floats may have lost, as a slightly smaller epsilon would move them.
+    half, ratio = shift / 2, epsilon / shift
+    lost = 2 * UNIT_ROUNDOFF * (half + ratio)
+    near, far = half - ratio + lost, -half - ratio + lost
+    if math.isinf(ratio) or near < DEEPEST:
         return SMALLEST
-    if near > 5:
-        return min(
-            1.0, float(special.ndtr(near)) - math.exp(epsilon + float(special.log_ndtr(far))) + 8 * UNIT_ROUNDOFF
-        )
     density = math.exp(-near * near / 2) / math.sqrt(2 * math.pi)
     larger, smaller = _mills(near), _mills(far)
-    # The floats behind the argument err by a few units of epsilon / shift, which near^2 carries into the density.
+    if near > 5:
+        return min(1.0, float(special.ndtr(near)) - density * smaller + 8 * UNIT_ROUNDOFF)
     return max(
         density * (larger - smaller + 8 * UNIT_ROUNDOFF * larger) * (1 + near * near * 8 * UNIT_ROUNDOFF), SMALLEST
     )
@@ -45,6 +48,8 @@ def gaussian_epsilon(shift: float, delta: float) -> float:
     """The least epsilon of telling N(shift, 1) from N(0, 1) at a delta, never below the true one."""
     if gaussian_delta(shift, 0.0) <= delta:
         return 0.0
+    if shift > LARGEST_SHIFT:
+        return math.inf
     enough = shift * shift / 2 + shift * math.sqrt(2 * math.log(1 / delta))  # the tail of the loss alone
 
     def excess(epsilon: float) -> float:

@@ -33,6 +33,11 @@ class Pair(Protocol):
         """No loss is above it; infinite when there is no such bound."""
         ...
 
+    @property
+    def difference(self) -> float:
+        """At least the total variation of the two laws."""
+        ...
+
     def span(self, tail: float) -> float:
         """How far apart the lowest and the highest loss on the grid are, about."""
         ...
@@ -59,6 +64,11 @@ class AtomPair:
     def top(self) -> float:
         """The highest atom, unless some mass is infinite."""
         return math.inf if self.infinite > 0 else float(self.losses[-1])
+
+    @property
+    def difference(self) -> float:
+        """No better bound is needed than one."""
+        return 1.0
 
     def span(self, tail: float) -> float:
         """From the lowest kept atom to the highest."""
@@ -99,6 +109,11 @@ class LaplacePair:
     def top(self) -> float:
         """The loss of every x below both centres."""
         return self.shift
+
+    @property
+    def difference(self) -> float:
+        """No better bound is needed than one."""
+        return 1.0
 
     def span(self, tail: float) -> float:
         """From one atom to the other."""
@@ -144,6 +159,16 @@ class GaussianPair:
         """Bounded only when Q keeps the law of P among its parts."""
         return -math.log1p(-self.q_rate) if self.p_rate == 0 and self.q_rate < 1 else math.inf
 
+    @property
+    def shift(self) -> float:
+        """How far apart the two laws are where both differ from the centre, and the one from it where not."""
+        return 2.0 if self.p_rate and self.q_rate else 1.0
+
+    @property
+    def difference(self) -> float:
+        """The total variation: the rate times that of two whole Gaussians."""
+        return max(self.p_rate, self.q_rate) * math.erf(self.shift / (math.sqrt(8) * self.noise))
+
     def loss(self, x: Floats) -> Floats:
         """The loss ln dP/dQ at x."""
         variance = self.noise**2
@@ -161,8 +186,8 @@ class GaussianPair:
         size = np.abs(loss)
         log_k = math.log(self.p_rate) - 0.5 / variance
         half = 0.5 * (1 - self.p_rate) * -np.expm1(-size)
-        root = half + np.hypot(half, np.exp(log_k - size / 2))
-        return np.asarray(np.sign(loss) * variance * (np.log(root) + size - log_k))
+        log_root = _log_root(half, log_k - size / 2)
+        return np.asarray(np.sign(loss) * variance * (log_root + size - log_k))
 
     def span(self, tail: float) -> float:
         """Between the losses beyond which the tails lie."""
@@ -228,6 +253,11 @@ class SampledPair:
             return math.inf
         return float(log_mixture(self.rate, np.array([self.base.top]))[0])
 
+    @property
+    def difference(self) -> float:
+        """The rate times that of the base, which is what sampling leaves of it."""
+        return self.rate * self.base.difference
+
     def span(self, tail: float) -> float:
         """That of the base, which is on the grid first; mixing brings losses nearer."""
         return self.base.span(tail)
@@ -258,6 +288,15 @@ class SampledPair:
         zero = max(0.0, 1 - float(up.sum()) - float(down.sum()) - infinite)
         losses = np.concatenate([gain[above], -gain[above], [0.0]])
         return losses, np.concatenate([up, down, [zero]]), infinite
+
+
+def _log_root(half: Floats, log_rest: Floats) -> Floats:
+    """ln(half + sqrt(half^2 + e^(2 log_rest))), also where little noise leaves of the rest less than any float."""
+    with np.errstate(divide="ignore"):
+        near = np.log(half + np.hypot(half, np.exp(log_rest)))
+        log_half = np.log(half)
+        far = np.logaddexp(log_half, 0.5 * np.logaddexp(2 * log_half, 2 * log_rest))
+    return np.asarray(np.where(log_rest > -300, near, far))
 
 
 def _log_odds(loss: Floats, rate: float) -> Floats:

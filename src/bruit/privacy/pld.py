@@ -40,15 +40,39 @@ def pld_curve(loss: Loss, repeats: Sequence[int], delta: float, *, tolerance: fl
     """The epsilon of a loss repeated each of these numbers of times, from one grid."""
     worst = np.zeros(len(repeats))
     for counted in cases(loss):
-        smooth, most = _only_gaussian(counted), sum(times * pair.top for pair, times in counted)
-        if np.all(most * np.asarray(repeats) <= worst):
+        smooth, most = _only_gaussian(counted), np.array([_most(counted, n, delta) for n in repeats])
+        if np.all(most <= worst):
             continue
         if smooth is not None:
             found = [gaussian_epsilon(math.sqrt(n) / smooth, delta) for n in repeats]
         else:
             found = [curve.epsilon(delta) for curve in _trade_offs(counted, repeats, delta, tolerance)]
-        worst = np.maximum(worst, np.minimum(found, most * np.asarray(repeats)))
+        worst = np.maximum(worst, np.minimum(found, most))
     return worst
+
+
+def _most(counted: Counted, repeats: int, delta: float) -> float:
+    """What epsilon cannot be above, without a grid: nothing where delta covers every difference of the two laws."""
+    if repeats * _difference(counted) <= delta:
+        return 0.0
+    top, shift = sum(times * pair.top for pair, times in counted), _whole_shift(counted)
+    return min(repeats * top, math.inf if shift is None else gaussian_epsilon(math.sqrt(repeats) * shift, delta))
+
+
+def _difference(counted: Counted) -> float:
+    """A bound on the delta of epsilon zero: total variations add up."""
+    return sum(times * pair.difference for pair, times in counted) * (1 + 1e-12)
+
+
+def _whole_shift(counted: Counted) -> float | None:
+    """The shift of the Gaussian release that dominates Gaussian noise on samples: that on all records.
+
+    H(P||Q) is jointly convex, so that a coin which decides whether the laws differ only lowers it.
+    """
+    pairs = [(pair, times) for pair, times in counted if isinstance(pair, GaussianPair)]
+    if len(pairs) < len(counted):
+        return None
+    return math.sqrt(sum(times * (pair.shift / pair.noise) ** 2 for pair, times in pairs)) * (1 + 1e-14)
 
 
 def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> float:
@@ -59,14 +83,16 @@ def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> fl
     worst = 0.0
     for counted in cases(loss):
         smooth = _only_gaussian(counted)
-        if epsilon >= sum(times * pair.top for pair, times in counted):
-            continue  # no loss is above it
+        difference, shift = _difference(counted), _whole_shift(counted)
+        if epsilon >= sum(times * pair.top for pair, times in counted) or difference <= worst:
+            continue  # no loss is above it, or another case is worse
         if smooth is not None:
             found = gaussian_delta(1 / smooth, epsilon)
         else:
             guess = _chernoff_delta(counted, epsilon)
             found = _trade_offs(counted, [1], guess, tolerance)[0].delta(epsilon) if guess > 0 else 0.0
-        worst = max(worst, found, SMALLEST)
+        whole = 1.0 if shift is None else gaussian_delta(shift, epsilon)
+        worst = max(worst, min(found, difference, whole), SMALLEST)
     return worst
 
 
