@@ -149,10 +149,10 @@ def cost() -> Work:
 
 
 def growth() -> Work:
-    """MiB that the server grew over so many reports, after as many had warmed it up a tenth."""
+    """MiB that the server grew over so many reports, after half as many had warmed it up."""
     site = Site()
     crowd = Crowd(site, PHONES, DASHBOARDS)
-    crowd.send(MANY_REPORTS // 10)
+    crowd.send(MANY_REPORTS // 2)
 
     def work() -> float:
         before = site.memory()
@@ -204,7 +204,7 @@ CASES = (
         "lower",
         growth,
         returned=True,
-        goal=8,
+        goal=4,
         calls=1,
         rounds=1,
         threads=None,
