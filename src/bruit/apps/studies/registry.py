@@ -41,6 +41,10 @@ STUDIES = {
         "deciles",
         "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5).",
     ),
+    "income": (
+        "income",
+        "Private trees and additive models on the income of UCI Adult: AUC against epsilon, beside DP-EBM.",
+    ),
     "knn": (
         "knn",
         "Nearest neighbours with noise on the votes, for each question and for all, on four tables (S4.1).",
@@ -68,6 +72,10 @@ STUDIES = {
     "reconstruction": (
         "reconstruction",
         "Secret bits from noisy counts: the threshold at the root of n, and every question asked (S2.3).",
+    ),
+    "trees": (
+        "trees",
+        "The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn (S1.1).",
     ),
 }
 """The module of each study and what it shows, by name."""

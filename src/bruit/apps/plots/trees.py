@@ -1,0 +1,93 @@
+"""A tree, drawn: what each node asks, how many rows it holds, and the colour of what it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.apps.plots.style import COLOURS, saved
+
+Ints = NDArray[np.int64]
+
+
+def tree(path: Path, model: Any, *, names: Sequence[str], title: str, classes: Sequence[str] = ()) -> Path:
+    """Saves the drawing of a fitted `bruit.learning.Tree`; the paler a node, the less sure it is."""
+    grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
+    depth, width = grown.depth + 1, int((grown.left < 0).sum())
+    with saved(path, size=(max(6.0, 1.25 * width), 1.2 + 1.1 * depth)) as axes:
+        for parent in np.flatnonzero(grown.left >= 0):
+            for child, word in ((grown.left[parent], "yes"), (grown.right[parent], "no")):
+                ends = np.array([places[parent], places[child]]).T
+                axes.plot(*ends, color="#999999", linewidth=1, zorder=1)
+                axes.annotate(word, ends.mean(axis=1), fontsize=6, color="#666666", ha="center")
+        for node, place in enumerate(places):
+            axes.annotate(
+                _words(model, node, names, classes),
+                place,
+                ha="center",
+                va="center",
+                fontsize=7,
+                bbox={"boxstyle": "round", "facecolor": _colour(model, node), "edgecolor": "#666666"},
+            )
+        axes.set(title=title, xlim=(-0.6, width - 0.4), ylim=(-depth + 0.5, 0.6))
+        axes.axis("off")
+    return path
+
+
+def _places(left: Ints, right: Ints) -> NDArray[np.float64]:
+    """Leaves side by side in their order, every other node in the middle above its children."""
+    places = np.zeros((len(left), 2))
+    nodes, leaves = [(0, 0)], 0
+    order: list[int] = []
+    while nodes:
+        node, level = nodes.pop()
+        places[node, 1] = -level
+        order.append(node)
+        if left[node] >= 0:
+            nodes += [(int(right[node]), level + 1), (int(left[node]), level + 1)]
+        else:
+            places[node, 0], leaves = leaves, leaves + 1
+    for node in reversed(order):
+        if left[node] >= 0:
+            places[node, 0] = (places[left[node], 0] + places[right[node], 0]) / 2
+    return places
+
+
+def _words(model: Any, node: int, names: Sequence[str], classes: Sequence[str]) -> str:
+    """The question of a node, its weight and what it predicts."""
+    grown, values = model.tree_, model.values_[node]
+    regresses = len(values) == 1
+    weight = grown.sums[node, 1] if regresses else grown.sums[node].sum()
+    found = f"{values[0]:.3g}" if regresses else str((classes or model.classes_)[int(np.argmax(values))])
+    told = f"n = {weight:.0f}\n{found}"
+    return told if grown.left[node] < 0 else f"{_question(model, node, names)}\n{told}"
+
+
+def _question(model: Any, node: int, names: Sequence[str]) -> str:
+    grown = model.tree_
+    column, name = int(grown.column[node]), names[int(grown.column[node])]
+    domain = None if model._domains is None else model._domains[column]
+    if grown.mask[node] >= 0 and domain is not None:
+        chosen = [domain.labels[i] for i in np.flatnonzero(grown.masks[grown.mask[node]][: domain.size])]
+        return f"{name} in {', '.join(chosen[:3])}{'…' if len(chosen) > 3 else ''}"
+    edge = model._bins.edges[column][int(grown.last[node])]
+    return f"{name} ≤ {edge if domain is None else float(domain.decode(edge)):.4g}"
+
+
+def _colour(model: Any, node: int) -> tuple[float, float, float]:
+    """The colour of the likeliest class, mixed with white where others are near; of numbers, the larger the darker."""
+    from matplotlib.colors import to_rgb
+
+    values = model.values_
+    if values.shape[1] == 1:
+        spread = float(np.ptp(values)) or 1.0
+        hue, sure = COLOURS[0], float((values[node, 0] - values.min()) / spread)
+    else:
+        best, even = int(np.argmax(values[node])), 1 / values.shape[1]
+        hue, sure = COLOURS[best % len(COLOURS)], float((values[node, best] - even) / (1 - even))
+    red, green, blue = (1 - 0.75 * sure * (1 - part) for part in to_rgb(hue))
+    return red, green, blue
