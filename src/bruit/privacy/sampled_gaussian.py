@@ -37,7 +37,7 @@ def sampled_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
     short = ~whole & (_nodes(noise, orders) <= MOST_NODES)
     out = _less_one(log_moment_bound(rate, noise, orders))
     out[whole] = log_excess_whole(rate, noise, orders[whole].astype(np.int64))
-    out[short] = _integrated(rate, 0.0, noise, orders[short])
+    out[short] = np.minimum(out[short], _integrated(rate, 0.0, noise, orders[short]))
     return _divergence(out, orders)
 
 
@@ -49,7 +49,7 @@ def replaced_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
         return 2 * orders / noise**2
     short = _nodes(noise, orders) <= MOST_NODES
     out = _less_one(replaced_log_moment_bound(rate, noise, orders))
-    out[short] = _integrated(rate, rate, noise, orders[short])
+    out[short] = np.minimum(out[short], _integrated(rate, rate, noise, orders[short]))
     return _divergence(out, orders)
 
 
