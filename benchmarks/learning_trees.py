@@ -45,7 +45,7 @@ BOUNDS = {
 }
 CATEGORIES = tuple(name for name in PLACES if name not in BOUNDS)
 BEST = {"learning_rate": 0.4, "max_rounds": 100, "max_bins": 32, "bin_budget_frac": 0.1}
-TUNED = dict.fromkeys(GOALS, BEST)
+TUNED = {0.5: BEST, 1.0: BEST, 3.0: BEST | {"max_rounds": 300}}
 """The settings of DP-EBM for each epsilon."""
 
 SEARCH = [
