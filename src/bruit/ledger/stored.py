@@ -229,7 +229,10 @@ def find(name: str, store: str) -> StoredBook:
 
 def _standing(address: str) -> Engine:
     if not exists(address):
-        raise UnknownLedger("there is no database at this address; create the book with Ledger(name, ..., store=...)")
+        raise UnknownLedger(
+            "there is no database at this address; create the book with Ledger(name, ..., store=...) "
+            "or bruit ledger create"
+        )
     engine = connect(address)
     prepare(engine, "ledger", number=SCHEMA, tables=metadata)
     return engine

@@ -52,8 +52,8 @@ def choose(categories: Categories, epsilon: Exact, answers: int, *, other: bool 
     name = type(chosen).__name__
     runner = min((other for other in deviations if other != name), key=deviations.__getitem__)
     why = (
-        f"with {size} answers, epsilon {float(chosen.epsilon):g} and {answers} people a share comes out within "
-        f"{chosen.expected_error(answers, share=1 / size):.2g} (95 %); {runner} would reach "
+        f"with {size} answers, epsilon {float(chosen.epsilon):g} and {answers} people a share of 1/{size} comes out "
+        f"within {chosen.expected_error(answers, share=1 / size):.2g} (95 %); {runner} would reach "
         f"{1.96 * deviations[runner]:.2g}"
     )
     return Choice(chosen, why, deviations)

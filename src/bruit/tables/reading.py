@@ -77,4 +77,6 @@ def _columns(file: Path) -> dict[str, Any]:
     try:
         return dict(polars.read_parquet_schema(file))
     except Exception:
-        raise BadFile(f"{file}: not a whole Parquet file; it was cut, or is of another kind") from None
+        raise BadFile(
+            f"{file}: not a whole Parquet file; it was cut, or is of another kind (a CSV file ends in .csv)"
+        ) from None

@@ -28,7 +28,9 @@ def test_the_reference_case_for_people():
 
 
 def test_a_target_and_own_orders():
-    told = json.loads(run(*CASE, "--target-epsilon", "1", "--neighbours", "replace", "--by", "rdp", "--json").output)
+    told = json.loads(
+        run(*CASE, "--target-epsilon", "1", "--neighbours", "replace one", "--by", "rdp", "--json").output
+    )
     assert 0.99 <= told["epsilon"] <= 1
     own = json.loads(run(*CASE, "--noise", "1", "--by", "rdp", "--orders", "4,8", "--json").output)
     assert own["order"] in (4, 8)

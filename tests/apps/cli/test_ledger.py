@@ -55,6 +55,12 @@ def test_people_see_tables(bruit):
     assert "ε = 3" in bruit("export", "payroll").stdout
 
 
+def test_a_new_book_says_what_it_may_tell_about_one_person(bruit):
+    made = ("create", "visits", "--epsilon", "1", "--neighbours", "add or remove one", "--person", "id")
+    assert "brought to 73.1%" in bruit(*made).stdout.replace("\n", " ")
+    assert "brought to" not in bruit("create", "more", *made[2:], "--delta", "1e-6").stdout
+
+
 def test_creating_again_is_the_same_book_and_other_terms_are_refused(bruit):
     assert bruit(*CREATE).exit_code == bruit(*CREATE).exit_code == 0
     other = bruit(*CREATE, "--by", "zcdp")

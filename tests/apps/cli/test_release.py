@@ -177,6 +177,15 @@ def test_bad_input_is_a_sentence_and_exit_2_before_any_charge(bruit, payroll, ty
     assert payroll().entries == ()
 
 
+NAMES = {"no limit": "--rows", "no bounds": "--within", "no grid": "--grid", "no column": "--column",
+         "found groups without delta": "--delta", "probabilities of words": "deciles"}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", NAMES)
+def test_a_refusal_names_the_option_that_mends_it(bruit, payroll, wrong):
+    assert NAMES[wrong] in bruit("release", *WRONG[wrong]).stderr
+
+
 @pytest.mark.parametrize("name", ["people.parquet", "people.csv"])
 def test_a_file_cut_half_way_is_refused_before_any_charge(bruit, payroll, tmp_path, name):
     whole = (tmp_path / name).read_bytes()

@@ -26,9 +26,10 @@ from bruit.privacy import EACH_ROW
 from bruit.tables import Table, read
 
 EXAMPLE = (
-    "Example: bruit anonymise people.csv coarse.csv --quasi age:5,10,20 --quasi postcode:prefix4,3,2 --quasi sex "
+    "Example: bruit anonymise people.csv coarse.csv --quasi age:5,10,20 --quasi city --quasi sex "
     "--sensitive illness -k 10 -l 2 --suppress 0.05"
 )
+METHODS = "One level for a whole column (lattice), or cuts where the rows are (mondrian)."
 
 
 @click.command("anonymise", epilog=EXAMPLE)
@@ -38,13 +39,29 @@ EXAMPLE = (
     "--quasi", multiple=True, help="COLUMN, COLUMN:5,10,20 (interval widths) or COLUMN:prefix4,3,2; repeat it."
 )
 @click.option("--sensitive", help="The column that nobody should learn.")
-@click.option("-k", "k", type=click.IntRange(min=1), default=10, show_default=True, help="Rows in every group.")
 @click.option(
-    "-l", "l", type=click.IntRange(min=1), default=1, show_default=True, help="Sensitive values in every group."
+    "-k", "k", type=click.IntRange(min=1), default=10, show_default=True, help="At least so many rows in every group."
 )
-@click.option("-t", "t", type=float, default=1.0, show_default=True, help="Distance of a group from the whole table.")
+@click.option(
+    "-l",
+    "l",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="At least so many sensitive values in every group.",
+)
+@click.option(
+    "-t",
+    "t",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="At most this distance of a group from the whole table, 0 to 1.",
+)
 @click.option("--suppress", type=float, default=0.0, show_default=True, help="The share of rows that may be left out.")
-@click.option("--method", type=click.Choice(["lattice", "mondrian"]), default="lattice", show_default=True)
+@click.option(
+    "--method", type=click.Choice(["lattice", "mondrian"]), default="lattice", show_default=True, help=METHODS
+)
 @click.option("--keep", multiple=True, help="Another column to keep as it is; all others are left out.")
 @click.option("--pseudonyms", multiple=True, help="Instead: replace this column by pseudonyms under a fresh key.")
 @json_option
@@ -87,7 +104,7 @@ def command(
         keep=keep,
     )
     _write(found.frame, output)
-    _tell(found, as_json=as_json)
+    _tell(found, output, as_json=as_json)
 
 
 def hierarchy(text: str) -> tuple[str, Hierarchy | None]:
@@ -110,10 +127,15 @@ def _pseudonyms(people: Table, output: Path, columns: Sequence[str], *, as_json:
         return
     rows = [(escape(name), f"{share:.1%}") for name, share in found.recognised.items()]
     show(table("Recognised by their counts alone", ("column", "rows"), rows))
-    show("The key was drawn for this file and not kept.", escape(found.warning), f"[dim]{found.notice}[/dim]")
+    show(
+        _written(output),
+        "The key was drawn for this file and not kept.",
+        escape(found.warning),
+        f"[dim]{found.notice}[/dim]",
+    )
 
 
-def _tell(found: Generalised, *, as_json: bool) -> None:
+def _tell(found: Generalised, output: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(found.to_json())
         return
@@ -129,7 +151,11 @@ def _tell(found: Generalised, *, as_json: bool) -> None:
         rows.append((f"rows whose {escape(one.column)} is certain", f"{one.certain} ({one.certain / risk.rows:.1%})"))
     if found.levels is not None:
         rows.append(("levels", ", ".join(f"{escape(name)} {level}" for name, level in found.levels.items())))
-    show(table("The coarser table", ("what", "figure"), rows), f"[dim]{found.notice}[/dim]")
+    show(table("The coarser table", ("what", "figure"), rows), _written(output), f"[dim]{found.notice}[/dim]")
+
+
+def _written(output: Path) -> str:
+    return escape(f"Written: {output}")
 
 
 def _write(frame: polars.DataFrame, output: Path) -> None:

@@ -12,7 +12,7 @@ from bruit.errors import InvalidArgument
 from bruit.privacy import ACCOUNTANTS, Neighbours, Plan, Scheme, plan, sound_delta
 
 EXAMPLE = "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5"
-RELATIONS = {"add-or-remove": Neighbours.ADD_OR_REMOVE_ONE, "replace": Neighbours.REPLACE_ONE}
+RELATIONS = (Neighbours.ADD_OR_REMOVE_ONE.value, Neighbours.REPLACE_ONE.value)
 SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled": Scheme.SHUFFLED}
 
 
@@ -25,7 +25,9 @@ SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled
 @click.option("--delta", type=str, required=True, help="The chance left to failure; well below one over the size.")
 @click.option("--by", type=click.Choice(ACCOUNTANTS), default="pld", show_default=True, help="The accountant.")
 @click.option("--orders", help="Rényi orders for rdp and rdp-simple: numbers like 2,4.5,8, or `fine`: a wide search.")
-@click.option("--neighbours", type=click.Choice(list(RELATIONS)), default="add-or-remove", show_default=True)
+@click.option(
+    "--neighbours", type=click.Choice(RELATIONS), default=RELATIONS[0], show_default=True, help="What is compared."
+)
 @click.option(
     "--scheme", type=click.Choice(list(SCHEMES)), default="poisson", show_default=True, help="How batches come."
 )
@@ -57,7 +59,7 @@ def command(
         target_epsilon=target_epsilon,
         epochs=epochs,
         delta=delta,
-        neighbours=RELATIONS[neighbours],
+        neighbours=Neighbours(neighbours),
         by=by,
         scheme=SCHEMES[scheme],
         orders=_orders(orders),

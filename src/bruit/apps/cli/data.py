@@ -55,7 +55,7 @@ def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
 
 @command.command(epilog=EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default=Path("people.csv"))
-@click.option("--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True)
+@click.option("--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True, help="How many people.")
 @json_option
 def example(*, file: Path, rows: int, as_json: bool) -> None:
     """Write a table of people who do not exist, as CSV or Parquet by the name of the file."""

@@ -9,11 +9,11 @@ from rich.markup import escape
 from bruit.apps.cli.output import json_option, print_json, show, table
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger, page, statement
-from bruit.privacy import Neighbours
+from bruit.privacy import Neighbours, belief
 
 EXAMPLE = (
-    "Example: bruit ledger create payroll --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id; "
-    "bruit ledger show; bruit ledger export payroll --folder statements"
+    "Example: bruit ledger create clinic --epsilon 3 --neighbours 'add or remove one' --person id; "
+    "bruit ledger show; bruit ledger export clinic --folder statements"
 )
 
 in_store = click.option(
@@ -30,14 +30,20 @@ def command() -> None:
     """Create, show and export the book of a data set: it refuses to overspend."""
 
 
-@command.command(epilog=EXAMPLE)
+@command.command(
+    epilog="Example: bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id"
+)
 @click.argument("name")
-@click.option("--epsilon", required=True, help="The most that may ever be spent.")
+@click.option("--epsilon", required=True, help="The most that may ever be spent on one person.")
 @click.option("--delta", default="0", show_default=True, help="The δ of the whole book.")
 @click.option(
-    "--neighbours", required=True, type=click.Choice([each.value for each in Neighbours]), help="What is compared."
+    "--neighbours",
+    required=True,
+    type=click.Choice([each.value for each in Neighbours]),
+    help="What nobody can tell: whether somebody is in the data at all ('add or remove one'), or what somebody's "
+    "records say ('replace one'); 'local' is for answers noised before they are sent.",
 )
-@click.option("--person", required=True, help="The column that tells people apart, or 'each row'.")
+@click.option("--person", required=True, help="The column that says whose row it is, or 'each row'.")
 @click.option("--by", default="basic", show_default=True, help="How losses add up: basic, zcdp or rdp:ORDER.")
 @in_store
 @json_option
@@ -49,9 +55,14 @@ def create(
     terms: Any = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(neighbours), "person": person}
     ledger = Ledger(name, **terms, by=(kind, order) if order else kind, store=store)
     _show_one(ledger, as_json=as_json)
+    if not as_json and not ledger.terms.delta:
+        show(
+            "Whoever gave a fact about one person even odds can be brought to "
+            f"{belief('0.5', ledger.terms.epsilon).high:.1%} by all that this book will ever release, no further."
+        )
 
 
-@command.command(name="show", epilog=EXAMPLE)
+@command.command(name="show", epilog="Example: bruit ledger show; bruit ledger show clinic")
 @click.argument("name", required=False)
 @in_store
 @json_option
@@ -68,7 +79,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
     show(table("Books", heads, [[_shown(summary[key]) for key in _COLUMNS] for summary in summaries]))
 
 
-@command.command(epilog=EXAMPLE)
+@command.command(epilog="Example: bruit ledger entries clinic --last 10")
 @click.argument("name")
 @click.option("--last", type=click.IntRange(1), help="Only the last so many.")
 @in_store
@@ -84,9 +95,15 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
     show(table(escape(f"Entries of {name}"), heads, map(_row, lines)))
 
 
-@command.command(epilog=EXAMPLE)
+@command.command(epilog="Example: bruit ledger export clinic --folder statements")
 @click.argument("name")
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path), default=".", show_default=True)
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=".",
+    show_default=True,
+    help="Where NAME.json and NAME.html go.",
+)
 @in_store
 @json_option
 def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:

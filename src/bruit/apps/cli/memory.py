@@ -23,13 +23,19 @@ GIBI, MEBI = 2**30, 2**20
 
 
 @click.command("memory", epilog=EXAMPLE)
-@click.option("--model", required=True, help="digits-cnn, vgg16-head, vit-s16, wrn-16-4, or package.module:callable.")
+@click.option(
+    "--model", required=True, help="digits-cnn, mobile, vgg16-head, vit-s16, wrn-16-4, or package.module:callable."
+)
 @click.option("--batch-size", type=click.IntRange(1), required=True, help="Samples in memory together.")
-@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True)
+@click.option(
+    "--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="Where it will run."
+)
 @click.option("--input", "shape", help="Shape of one input, such as 3,224,224; for a callable of your own.")
 @click.option("--hidden-units", type=click.IntRange(1), help="Of the head of vgg16-head; 512 without it.")
 @click.option("--reduction", type=click.IntRange(1), default=1, show_default=True, help="Divides height and width.")
-@click.option("--optimiser", type=click.Choice(["sgd", "adam"]), default="sgd", show_default=True)
+@click.option(
+    "--optimiser", type=click.Choice(["sgd", "adam"]), default="sgd", show_default=True, help="Adam keeps more."
+)
 @click.option("--card", type=click.Choice(list(CARDS)), help="Find the largest batch that fits this card.")
 @click.option("--memory", "gibibytes", type=click.FloatRange(0, min_open=True), help="… or a card of so many GiB.")
 @json_option

@@ -10,14 +10,15 @@ from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.output import json_option, print_json, show, table
-from bruit.apps.steward import Question, left_in, opened, preview, price_of
+from bruit.apps.steward import NAMED, Question, left_in, opened, preview, price_of
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
-from bruit.privacy import Release
+from bruit.privacy import EACH_ROW, Release
 
 EXAMPLE = (
-    "Example: bruit release people.parquet --person id --rows 1 --column income --within 0 500000 --grid 100 "
-    "--quantiles deciles --epsilon 0.5 --ledger payroll --preview"
+    "Example: bruit release people.csv --person id --rows 1 --count --epsilon 0.5 --ledger clinic --preview; "
+    "bruit release people.csv --person id --rows 1 --column income --within 0 200000 --grid 100 --quantiles deciles "
+    "--epsilon 0.5 --ledger clinic"
 )
 MOST_LINES = 100
 """Lines of a table for people; JSON has them all."""
@@ -26,11 +27,13 @@ MOST_LINES = 100
 @click.command("release", epilog=EXAMPLE)
 @click.argument("source")
 @click.option("--person", required=True, help="The column that says whose row it is, or 'each row'.")
-@click.option("--rows", type=int, help="The most rows of one person that count (in each group).")
+@click.option(
+    "--rows", type=int, help="The most rows of one person that count (in each group): 1 where a person has one row."
+)
 @click.option("--groups", type=int, help="The most groups that one person counts in.")
 @click.option("--column", help="The column that the statistic is about.")
 @click.option("--within", nargs=2, metavar="LOW HIGH", help="Its bounds, known before seeing the data.")
-@click.option("--grid", help="The step that its numbers are rounded to.")
+@click.option("--grid", help="The step that its numbers are rounded to, such as 1 or 0.01.")
 @click.option("--missing", help="What a missing number counts as; without it such rows are dropped.")
 @click.option("--among", metavar="A,B,C", help="Its categories (of the grouping column with --group-by).")
 @click.option("--count", is_flag=True, help="How many rows.")
@@ -43,7 +46,7 @@ MOST_LINES = 100
 @click.option(
     "--group-by", metavar="COLUMN", help="Counts by group; sums with --sum. Without --among it needs --delta."
 )
-@click.option("--epsilon", required=True, help="The price of this release.")
+@click.option("--epsilon", required=True, help="The price ε of this release: smaller is more private and noisier.")
 @click.option("--delta", help="The δ of this release, for groups that nobody listed.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the interval.")
 @click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
@@ -80,6 +83,7 @@ def command(
     """
     flags = {"count": count, "sum": sum_, "mean": mean, "variance": variance, "histogram": histogram}
     question = Question(chosen(flags, described["quantiles"], described["group_by"]), **described)
+    require_options(question, person=person, rows=rows, delta=delta)
     book = Ledger.open(ledger, store)
     price = {"epsilon": epsilon} if delta is None else {"epsilon": epsilon, "delta": delta}
     data = opened(source, person, rows, groups)
@@ -107,6 +111,30 @@ def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) 
             "(counts, or sums with --sum and --column)"
         )
     return asked[0]
+
+
+def require_options(question: Question, *, person: str, rows: int | None, delta: str | None) -> None:
+    """Refuses a question that lacks an option, and names the option as it is typed."""
+    asked = f"--{question.statistic}"
+    if question.statistic not in ("count", "group-by") and question.column is None:
+        raise InvalidArgument(f"{asked} needs a column: name it with --column")
+    in_numbers = question.column is not None and (question.statistic == "group-by" or question.among is None)
+    if in_numbers and (question.within is None or question.grid is None):
+        categories = "; or its categories with --among" if question.statistic in ("count", "histogram") else ""
+        raise InvalidArgument(
+            f"column {question.column!r} needs bounds and a step, --within LOW HIGH and --grid STEP, "
+            f"known before seeing the data{categories}"
+        )
+    if question.statistic == "group-by" and question.among is None and delta is None:
+        raise InvalidArgument("groups that nobody listed need --delta, such as 1e-6; or list them with --among A,B,C")
+    if question.quantiles is not None and question.quantiles.isalpha() and question.quantiles not in NAMED:
+        raise InvalidArgument(
+            f"--quantiles {question.quantiles}: choose among {', '.join(NAMED)}, or give numbers like 0.1,0.5,0.9"
+        )
+    if person != EACH_ROW and rows is None:
+        raise InvalidArgument(
+            f"one {person!r} may have many rows: say with --rows how many of them count, 1 where each has one"
+        )
 
 
 def _show_preview(told: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from bruit.apps.steward import sections
 from bruit.privacy import EACH_ROW
 from bruit.tables import read
 
-EXAMPLE = "Example: bruit risk people.csv --quasi age --quasi postcode --sensitive illness --html report.html"
+EXAMPLE = "Example: bruit risk people.csv --quasi age --quasi city --sensitive illness --html report.html"
 
 
 @click.command("risk", epilog=EXAMPLE)
@@ -25,7 +25,12 @@ EXAMPLE = "Example: bruit risk people.csv --quasi age --quasi postcode --sensiti
 @click.option("--quasi", multiple=True, help="A column that outsiders may know; repeat it for more.")
 @click.option("--sensitive", multiple=True, help="A column that nobody should learn; repeat it for more.")
 @click.option("--epsilon", default="1", show_default=True, help="The price of the private alternative that is planned.")
-@click.option("--html", "html", type=click.Path(path_type=Path, dir_okay=False), help="Also write a page.")
+@click.option(
+    "--html",
+    "html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the report as a page, such as report.html.",
+)
 @click.option("--seed", type=int, help="Repeat the same simulated attacker; otherwise the strong source draws.")
 @json_option
 def command(
@@ -51,7 +56,7 @@ def command(
     if as_json:
         print_json(found.to_json())
     else:
-        show(*parts(found))
+        show(*parts(found), *([] if html is None else [escape(f"Written: {html}")]))
 
 
 def parts(found: Report) -> list[RenderableType]:

@@ -106,7 +106,13 @@ def randomise(
 @protocol_option
 @confidence_option
 @click.option("--method", type=click.Choice(get_args(Method)), default="exact", show_default=True, help="Of intervals.")
-@click.option("--adjust", type=click.Choice(get_args(Adjustment)), default="none", show_default=True)
+@click.option(
+    "--adjust",
+    type=click.Choice(get_args(Adjustment)),
+    default="none",
+    show_default=True,
+    help="How shares below 0, or not adding up to 1, are mended.",
+)
 @click.option("--joint", is_flag=True, help="Intervals that hold for all answers together.")
 @click.option("--this-table", is_flag=True, help="Cover the shares of these respondents, not of a population.")
 @figure_option

@@ -81,7 +81,7 @@ def plan(*, save: Path | None, as_json: bool, **asked: Any) -> None:
     if as_json:
         print_json({**rows, "saved": None if save is None else str(save), "description": survey.to_json()})
         return
-    show(table("The plan", ["what", "value"], [(name.replace("_", " "), _told(value)) for name, value in rows.items()]))
+    show(table("The plan", ["what", "value"], [(_titled(name), _told(value)) for name, value in rows.items()]))
     if save is not None:
         show(f"saved {escape(str(save))}")
 
@@ -173,6 +173,10 @@ def _rappor(asked: dict[str, Any]) -> tuple[LocalProtocol, dict[str, Any]]:
         "small cohorts say little and narrow down who reported",
     }
     return protocol, rows
+
+
+def _titled(name: str) -> str:
+    return "error of the worst share" if name == "error" else name.replace("_", " ")
 
 
 def _told(value: Any) -> str:

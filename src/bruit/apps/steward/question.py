@@ -148,8 +148,8 @@ def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
     """The price as a budget of the book; one above the whole book is refused before any noise is planned for it."""
     if exactly(price["epsilon"], "epsilon") > book.epsilon:
         raise BudgetExceeded(
-            f"the price ε is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} ever had; "
-            "nothing was charged"
+            f"the price ε = {price['epsilon']} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
+            "ever had; nothing was charged"
         )
     return book.budget(epsilon=price["epsilon"], delta=price.get("delta"))
 

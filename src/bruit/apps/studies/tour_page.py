@@ -85,7 +85,7 @@ def deciles(seen: Tour, figures: list[Path]) -> Part:
         "Nine deciles, paid from a book",
         [
             f"A curator releases the deciles of the incomes of {found.people} invented people. The charge is in the "
-            f"before the table is read. It held ε = {found.spent + found.remaining:g} and has {found.remaining:g} "
+            f"book before the table is read. It held ε = {found.spent + found.remaining:g} and has {found.remaining:g} "
             f"left; asked again, it says: {found.refusal}"
         ],
         table=[("decile", "released", "in the table"), *rows],
