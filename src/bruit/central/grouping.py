@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, exp, expm1, log, log1p
+from math import ceil, expm1, log, log1p
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.central.histograms import histogram, histogram_sensitivity, labels_of
 from bruit.central.moments import sum_sensitivity
-from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, laplace_noise, require_confidence
+from bruit.central.noise import (
+    IntegerNoise,
+    bought_noise,
+    draw,
+    half_width,
+    laplace_noise,
+    ratio_of,
+    require_confidence,
+)
 from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
 from bruit.privacy import ADD_OR_REMOVE_ONE, Approximate, Covers, DiscreteLaplace, Interval, Neighbours, Release
+from bruit.privacy.numbers import SMALLEST, log_of
 from bruit.tables import Column, Table, UndeclaredColumn, draw_key, require_one_table
 from bruit.tables.exact import found_groups, group_totals
+
+NEARLY_ONE = 1 - 2.0**-53
+"""The largest float below one."""
 
 
 def group_by(
@@ -47,11 +59,17 @@ def threshold_for(*, epsilon: Fraction, delta: Fraction, groups: int, rows: int,
     A group that only one person has counts at most `rows`; each of the person's `groups` groups passes with probability
     at most p, (1 - p)^groups >= 1 - delta.                    [Korolova et al. 2009, Thm 1; Wilson et al. 2020, Sec. 4]
     """
-    chance = -expm1(log1p(-float(delta)) / groups)
     scale = float(sensitivity / epsilon)
     # P(noise >= t) = a^t / (1 + a) for t >= 1, a = exp(-1/scale)
-    above = -scale * (log(chance) + log1p(exp(-1 / scale)))
+    above = -scale * (_log_chance(delta, groups) + log1p(ratio_of(scale)))
     return rows + max(1, ceil(above + 1e-9))
+
+
+def _log_chance(delta: Fraction, groups: int) -> float:
+    """The ln of the largest p with (1 - p)^groups >= 1 - delta; of delta / groups where delta is below every float."""
+    if delta < SMALLEST:
+        return log_of(delta) - log(groups)
+    return log(-expm1(log1p(-min(float(delta), NEARLY_ONE)) / groups))
 
 
 def sums_noise(by: Column, values: Column, price: Budget) -> IntegerNoise:
@@ -67,8 +85,9 @@ def found_noise(
     """The noise of the count of a found group, and the count it needs to be shown."""
     groups, rows = table.bounds
     sensitivity, _ = histogram_sensitivity(groups, rows, neighbours)
+    noise = laplace_noise(epsilon, sensitivity, neighbours)
     least = threshold_for(epsilon=epsilon, delta=delta, groups=groups, rows=rows, sensitivity=sensitivity)
-    return laplace_noise(epsilon, sensitivity, neighbours), least
+    return noise, least
 
 
 def _sums(

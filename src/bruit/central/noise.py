@@ -1,18 +1,26 @@
 """Integer noise that pays for one release: which loss a budget buys, its draws and its quantiles."""
 
 from fractions import Fraction
-from math import ceil, exp, log, log1p
+from math import ceil, exp, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget
 from bruit.privacy import Approximate, DiscreteGaussian, DiscreteLaplace, Neighbours, Pure
+from bruit.privacy.numbers import log_of
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 LARGEST_SCALE = 2**53
 """Noise of a larger scale leaves the range of 64-bit integers."""
+
+LEAST_SCALE = 1e-300
+"""Noise of a smaller scale is never seen."""
+
+WIDE = 1e6
+"""A variance from which on the normal law gives the half-width of the discrete one."""
 
 IntegerNoise = DiscreteLaplace | DiscreteGaussian
 
@@ -23,12 +31,17 @@ def laplace_noise(epsilon: Fraction, sensitivity: int, neighbours: Neighbours) -
     scale = sensitivity / epsilon                                                [Ghosh et al. 2009, Thm 3.2]
     """
     scale = sensitivity / epsilon
+    require_scale(scale)
+    return DiscreteLaplace(scale, sensitivity=sensitivity, neighbours=neighbours)
+
+
+def require_scale(scale: Fraction) -> None:
+    """Refuses noise that no draw can be made of, before anything is charged."""
     if scale >= LARGEST_SCALE:
         raise InvalidArgument(
-            f"epsilon={float(epsilon):.3g} for integers that one person moves by {sensitivity} asks for noise beyond "
-            "64 bits; give a larger epsilon, tighter bounds or a coarser grid"
+            f"noise of a scale of 10^{log_of(scale) / log(10):.1f} is beyond 64 bits: give a larger epsilon, tighter "
+            "bounds or a coarser grid"
         )
-    return DiscreteLaplace(scale, sensitivity=sensitivity, neighbours=neighbours)
 
 
 def bought_noise(budget: Budget, *, each: int, entries: int = 1) -> IntegerNoise:
@@ -61,8 +74,10 @@ def half_width(loss: IntegerNoise, confidence: float) -> int:
     """The least t with P(|noise| <= t) >= confidence."""
     require_confidence(confidence)
     if isinstance(loss, DiscreteLaplace):
+        require_scale(loss.scale)
         return laplace_half_width(float(loss.scale), confidence)
-    return _gaussian_half_width(float(loss.variance), confidence)
+    require_scale(loss.variance / LARGEST_SCALE)
+    return _gaussian_half_width(max(float(loss.variance), LEAST_SCALE), confidence)
 
 
 def require_confidence(confidence: float) -> None:
@@ -73,11 +88,20 @@ def require_confidence(confidence: float) -> None:
 
 def laplace_half_width(scale: float, confidence: float) -> int:
     """The least t with P(|k| > t) = 2 a^(t+1) / (1 + a) <= 1 - confidence, a = exp(-1/scale)."""
-    needed = scale * (log(2) - log1p(exp(-1 / scale)) - log(1 - confidence)) - 1
+    needed = scale * (log(2) - log1p(ratio_of(scale)) - log(1 - confidence)) - 1
     return max(0, ceil(needed - 1e-9))
 
 
+def ratio_of(scale: float) -> float:
+    """How much less likely each further step is: exp(-1/scale); nothing is left of noise below every float."""
+    return exp(-1 / max(scale, LEAST_SCALE))
+
+
 def _gaussian_half_width(variance: float, confidence: float) -> int:
+    if variance > WIDE:
+        # The sum up to t is the integral up to t + 1/2 within the last term, which moves t by less than that.
+        edge, deviation = float(special.ndtri((1 + confidence) / 2)), sqrt(variance)
+        return ceil(deviation * edge - 0.5 + edge / deviation)
     reach = int(40 * variance**0.5) + 10
     mass = np.exp(-0.5 * np.arange(reach) ** 2 / variance)
     mass[1:] *= 2

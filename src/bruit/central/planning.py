@@ -9,7 +9,7 @@ from math import ceil, log10
 
 from bruit.central.histograms import histogram_sensitivity
 from bruit.central.moments import moved_by_one
-from bruit.central.noise import laplace_half_width, require_confidence
+from bruit.central.noise import laplace_half_width, require_confidence, require_scale
 from bruit.central.ranks.errors import expected_rank_error
 from bruit.central.ranks.probabilities import Probabilities
 from bruit.errors import InvalidArgument
@@ -99,8 +99,9 @@ class _Question:
 
     def _width(self, sensitivity: int, epsilon: Fraction, parts: int = 1) -> float:
         """The half-width of one of several noisy numbers that share an epsilon and a confidence."""
-        confidence = 1 - (1 - self.confidence) / parts
-        return float(laplace_half_width(float(sensitivity * parts / epsilon), confidence))
+        confidence, scale = 1 - (1 - self.confidence) / parts, sensitivity * parts / epsilon
+        require_scale(scale)
+        return float(laplace_half_width(float(scale), confidence))
 
     def _sum(self, epsilon: Fraction) -> float:
         domain = self._domain()

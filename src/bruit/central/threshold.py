@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from bruit.central.noise import require_scale
 from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.ledger import Budget
@@ -44,6 +45,7 @@ class AboveThreshold:
                 raise InvalidArgument(f"{name}={value!r} must be a whole number" + (", at least 1" if least else ""))
         price = require_price(budget, table, "central.AboveThreshold")
         epsilon = equal_part(price, 1, "central.AboveThreshold")
+        require_scale(Fraction(4 * int(sensitivity)) / epsilon)
         charge, self._rng = pay(
             price, Pure(epsilon, neighbours=price.neighbours), what="central.AboveThreshold", rng=rng
         )

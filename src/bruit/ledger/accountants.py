@@ -16,6 +16,7 @@ from bruit.ledger.terms import Terms
 from bruit.ledger.units import PER_ONE, Units, rounded_down, rounded_up
 from bruit.privacy import Loss, ZeroConcentrated, epsilon, rdp, zcdp
 from bruit.privacy.composition import approximation, basic, total
+from bruit.privacy.numbers import as_float
 from bruit.privacy.numbers import rounded_up as as_fraction
 from bruit.privacy.renyi import improved_epsilon
 
@@ -117,4 +118,4 @@ def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:
 
 def _words(amount: Units, measure: str) -> str:
     main, delta = amount.exact
-    return f"{measure} = {float(main):.6g}" + (f", δ = {float(delta):.3g}" if delta else "")
+    return f"{measure} = {as_float(main):.6g}" + (f", δ = {float(delta):.3g}" if delta else "")

@@ -34,7 +34,7 @@ from bruit.privacy import (
     composed,
     exactly,
 )
-from bruit.privacy.numbers import positive, probability
+from bruit.privacy.numbers import as_float, positive, probability
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -116,8 +116,8 @@ class Budget:
         fits = added.within(self.room) if self.room is not None else _not_dearer(amount, self.epsilon, self.delta)
         if not fits:
             raise BudgetExceeded(
-                f"{what} would cost ε = {float(amount.epsilon):.6g}, δ = {float(amount.delta):.3g}; its price was "
-                f"ε = {float(self.epsilon):.6g}, δ = {float(self.delta):.3g}; nothing was charged. Raise the price"
+                f"{what} would cost ε = {as_float(amount.epsilon):.6g}, δ = {float(amount.delta):.3g}; its price was "
+                f"ε = {as_float(self.epsilon):.6g}, δ = {float(self.delta):.3g}; nothing was charged. Raise the price"
             )
 
 

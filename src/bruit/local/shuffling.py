@@ -13,6 +13,12 @@ from bruit.errors import InvalidArgument
 from bruit.privacy import REPLACE_ONE, Assumption, Exact, Guarantee, exactly
 from bruit.privacy.numbers import probability
 
+LEAST, MOST = Fraction(1, 10**9), Fraction(100)
+"""The local epsilons that shuffling is computed for; others keep their own guarantee."""
+
+LOST = 1e-14
+"""What differences of tails near one may lose to rounding."""
+
 
 def shuffled_delta(local_epsilon: float, answers: int, epsilon: float) -> float:
     """An upper bound of delta at the given epsilon for n shuffled reports of a local_epsilon-private protocol.
@@ -37,7 +43,7 @@ def shuffled_delta(local_epsilon: float, answers: int, epsilon: float) -> float:
         return np.asarray(one - ratio * other)
 
     best = np.maximum.reduce([gained(first - 1), gained(first), gained(first + 1), np.zeros(len(c))])
-    return min(1.0, float(others.pmf(c) @ best) * (1 + 1e-9) + outside)
+    return min(1.0, float(others.pmf(c) @ best) * (1 + 1e-9) + outside + LOST)
 
 
 def shuffled(local_epsilon: Exact, answers: int, *, delta: Exact) -> Guarantee:
@@ -50,7 +56,8 @@ def shuffled(local_epsilon: Exact, answers: int, *, delta: Exact) -> Guarantee:
         raise InvalidArgument(f"local_epsilon={local_epsilon}, delta={delta}: both must be above zero")
     if isinstance(answers, bool) or not isinstance(answers, int) or answers < 1:
         raise InvalidArgument(f"answers={answers!r} must be a whole number, at least 1")
-    low, high, steps = 0, 100_000, 100_000  # in steps of local / 100 000, the upper end always kept
+    steps = 100_000  # of local / 100 000, the upper end always kept
+    low, high = (0 if LEAST <= local <= MOST else steps - 1), steps
     while high - low > 1:
         middle = (low + high) // 2
         good = shuffled_delta(float(local), answers, float(local) * middle / steps) <= allowed

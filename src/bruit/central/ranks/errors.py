@@ -25,6 +25,9 @@ from bruit.privacy.numbers import positive
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(256)
 REACH, SPACING = 120.0, 0.03
 
+FARTHEST = Fraction(10**200)
+"""The largest epsilon, and one over the least, whose rank error is told."""
+
 
 def expected_rank_error(
     probabilities: Probabilities,
@@ -36,10 +39,12 @@ def expected_rank_error(
     method: str | None = None,
 ) -> NDArray[np.float64]:
     """The mean absolute rank error of each quantile, in records; `public_size` says that no row can be dropped."""
-    wanted = as_probabilities(probabilities)
+    wanted, price = as_probabilities(probabilities), positive(epsilon, "epsilon")
+    if not 1 / FARTHEST <= price <= FARTHEST:
+        raise InvalidArgument(f"epsilon={epsilon!s:.60}: no rank error can be told; give a number nearer to one")
     person = Person(rows, neighbours is REPLACE_ONE, neighbours is REPLACE_ONE and public_size)
     chosen = method or ("exponential" if len(wanted) == 1 else "joint")
-    return rank_error(wanted, positive(epsilon, "epsilon"), person, chosen)
+    return rank_error(wanted, price, person, chosen)
 
 
 def epsilon_for_rank_error(

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.noise import require_scale
 from bruit.central.ranks.records import Person
 from bruit.central.ranks.single import rank_sensitivity
 from bruit.errors import InvalidArgument
@@ -42,6 +43,7 @@ def threshold_plan(
     edges = np.array([i * (cells - 1) // number for i in range(number + 1)], np.int64)
     each = epsilon / len(probabilities)
     scales = tuple(rank_sensitivity(p, person) / each for p in probabilities)
+    require_scale(4 * max(scales))
     return ThresholdPlan(tuple(probabilities), edges, scales)
 
 
