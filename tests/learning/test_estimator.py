@@ -153,7 +153,7 @@ def test_the_size_is_public_only_where_rows_are_exchanged_or_it_is_stated() -> N
 STRANGE: list[Any] = [np.nan, np.inf, -np.inf, 1e308, None, "text", {"a": 1}, b"x", object()]
 
 
-@pytest.mark.parametrize("value", STRANGE, ids=repr)
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: repr(value)[:8])
 def test_rule_2_no_error_and_no_charge_depends_on_values(value: Any) -> None:
     rows, labels = X.astype(object), Y.astype(object)
     rows[0, 0], labels[1] = value, value
