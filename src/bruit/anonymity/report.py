@@ -99,6 +99,6 @@ def _advice(found: Scan, measured: Risk, plan: Sequence[Marginal], epsilon: floa
     if plan:
         said.append(
             f"Counts by {', '.join(one.column for one in plan)} could be released instead at ε = {epsilon:g} in all, "
-            f"each off by at most ±{plan[0].error:g} with 95 % confidence: bruit.central.histogram."
+            f"each off by at most ±{plan[0].error:g} with 95 % confidence: bruit release --histogram."
         )
     return tuple(said) or ("Nothing stands out; that is no guarantee. Only noise with an ε gives one.",)

@@ -112,7 +112,7 @@ def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:
     measure = MEASURES[terms.by]
     return (
         f"asked {_words(asked, measure)}; left {_words(left, measure)} of {_words(limit, measure)}; "
-        "nothing was charged. Ask for less, or read again what was released: ledger.releases"
+        "nothing was charged. Ask for less, or read again what was released: ledger.releases, or bruit ledger export"
     )
 
 

@@ -118,7 +118,7 @@ def page(description: dict[str, Any]) -> str:
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid #ccc;padding:.3rem .6rem;"
-    "text-align:left;vertical-align:top}td{overflow-wrap:anywhere}"
+    "text-align:left;vertical-align:top}td:last-child{overflow-wrap:anywhere}"
 )
 
 
@@ -143,7 +143,7 @@ def _values(release: dict[str, Any]) -> str:
     value, labels = release["value"], release["labels"]
     if isinstance(value, list) and len(value) == len(labels):
         return ", ".join(f"{label} = {item}" for label, item in zip(labels, value, strict=True))
-    return str(value)
+    return f"{labels[0]} = {value}" if len(labels) == 1 else str(value)
 
 
 def _number(text: str) -> str:

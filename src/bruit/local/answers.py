@@ -44,7 +44,7 @@ class Answers:
             if not self.other:
                 raise InvalidArgument(
                     f"an answer is not among the {len(self)} that this protocol allows; "
-                    "ask again, or make the protocol with other=True to count such answers as OTHER"
+                    "ask again, or make the protocol with other=True (--other) to count such answers as OTHER"
                 )
             places = np.where(unknown, len(self.listed), places).astype(np.int32)
         return np.ascontiguousarray(places)

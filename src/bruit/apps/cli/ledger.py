@@ -75,7 +75,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
     if as_json:
         print_json(summaries)
         return
-    heads = ("book", "ε", "spent", "left", "δ", "neighbours", "unit", "by")
+    heads = ("book", "ε", "spent", "left", "δ", "neighbours", "person", "by")
     show(table("Books", heads, [[_shown(summary[key]) for key in _COLUMNS] for summary in summaries]))
 
 
@@ -124,6 +124,9 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
     show(escape(description["promise"]), *(escape(f"Written: {path}") for path in files.values()))
 
 
+_TYPED = {"unit": "person", "accounting": "by"}
+"""As the option is called that said it."""
+
 _COLUMNS = ("book", "epsilon", "spent", "left", "delta", "neighbours", "unit", "accounting")
 
 
@@ -154,7 +157,7 @@ def _show_one(ledger: Ledger, *, as_json: bool) -> None:
         table(
             escape(f"The book {ledger.name}"),
             ("", "value"),
-            [(key, escape(str(value))) for key, value in summary.items()],
+            [(_TYPED.get(key, key), escape(str(value))) for key, value in summary.items()],
         )
     )
 
