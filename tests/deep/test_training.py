@@ -351,3 +351,22 @@ def test_a_loss_that_is_no_number_stops_nobody_and_counts_as_zero() -> None:
     training = started(model, loss=lambda outputs, targets: outputs.sum(1) * torch.nan)
     training.step(next(iter(training)))
     assert all(bool(p.isfinite().all()) for p in model.parameters())
+
+
+def test_the_bar_shows_the_steps_and_what_they_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    book = ledger()
+    train(
+        nn.Linear(4, 2),
+        halves(),
+        budget=book.budget(epsilon=4.0, delta=1e-5),
+        epochs=2,
+        batch_size=64,
+        clip=1.0,
+        show_progress=True,
+    )
+    lines = capsys.readouterr().err.strip().split("\r")
+    spent = [float(line.split("ε ")[1].split(" of ")[0]) for line in lines if "ε" in line]
+    assert spent == sorted(spent)
+    steps = lines[-1].split("step ")[1].split()[0]
+    assert steps.split("/")[0] == steps.split("/")[1]
+    assert spent[-1] <= 4

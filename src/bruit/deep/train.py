@@ -15,6 +15,7 @@ from bruit.deep.door import privatise
 from bruit.deep.examination import trainable
 from bruit.deep.fallback import Loss
 from bruit.deep.losses import cross_entropy
+from bruit.deep.progress import Line
 from bruit.errors import InvalidArgument
 from bruit.ledger import Payment
 from bruit.privacy import Release
@@ -43,13 +44,15 @@ def train(
     every: int | None = None,
     processes: Any = None,
     on_progress: Callable[[int, int], None] | None = None,
+    show_progress: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Release[nn.Module]:
     """Trains a model in place with DP-SGD, with the least noise that the budget pays for, and releases it.
 
     The whole run is charged before the data is read. `data` is a Dataset or a tuple of tensors (inputs, targets); it is
-    sampled here, about `batch_size` records a step. `on_progress(done, steps)` is called after each step. The other
-    arguments are those of `privatise`. With `budget=bruit.WITHOUT_PRIVACY` the same loop trains plainly: no clipping,
+    sampled here, about `batch_size` records a step. `on_progress(done, steps)` is called after each step;
+    `show_progress` draws a bar on the error stream with the ε of the steps so far. The other arguments are those of
+    `privatise`. With `budget=bruit.WITHOUT_PRIVACY` the same loop trains plainly: no clipping,
     no noise, and a release whose ε is infinite.
     """
     training = privatise(
@@ -72,8 +75,11 @@ def train(
         processes=processes,
         rng=rng,
     )
+    line = Line(training) if show_progress else None
     for batch in training:
         training.step(batch)
+        if line is not None:
+            line.update()
         if on_progress is not None:
             on_progress(training.done, training.steps)
     return training.release()
