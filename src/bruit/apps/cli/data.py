@@ -27,7 +27,10 @@ def list_sets(*, as_json: bool) -> None:
             [{"name": name, "what": data.CATALOGUE[name].what, "files": files} for name, files in places.items()]
         )
         return
-    lines = [(name, data.CATALOGUE[name].what, escape("\n".join(files.values()))) for name, files in places.items()]
+    lines = [
+        (name, data.CATALOGUE[name].what, escape("\n".join(f"{file}: {place}" for file, place in files.items())))
+        for name, files in places.items()
+    ]
     show(table("Data sets", ("name", "what it is", "where"), lines))
 
 
