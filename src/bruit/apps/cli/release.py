@@ -34,7 +34,9 @@ MOST_LINES = 100
 @click.option("--column", help="The column that the statistic is about.")
 @click.option("--within", nargs=2, metavar="LOW HIGH", help="Its bounds, known before seeing the data.")
 @click.option("--grid", help="The step that its numbers are rounded to, such as 1 or 0.01.")
-@click.option("--missing", help="What a missing number counts as; without it such rows are dropped.")
+@click.option(
+    "--missing", help="What a missing number, or a text that is none, counts as; without it such rows are dropped."
+)
 @click.option("--among", metavar="A,B,C", help="Its categories (of the grouping column with --group-by).")
 @click.option("--count", is_flag=True, help="How many rows.")
 @click.option("--sum", "sum_", is_flag=True, help="The sum of the column.")
@@ -156,6 +158,9 @@ def _show(question: Question, release: Release[Any], book: Ledger) -> None:
     show(table(escape(_title(question)), frame.columns, lines))
     if len(frame) > MOST_LINES:
         show(f"and {len(frame) - MOST_LINES} more: --json has them all")
+    if question.statistic == "quantiles":
+        rank = max(release.details["expected_rank_error"])
+        show(f"Expected error: about {rank:.3g} rows in rank; quantiles have no interval.")
     left = book.remaining
     show(
         escape(f"{release.guarantee}; {release.method}"),
