@@ -9,7 +9,19 @@ import pytest
 
 from bruit import EACH_ROW
 from bruit.ledger import Ledger, page, statement
-from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, REPLACE_ONE, Assumption, DiscreteLaplace, Release, loss_from_json
+from bruit.ledger.asked import asked_in_words
+from bruit.privacy import (
+    ADD_OR_REMOVE_ONE,
+    LOCAL,
+    REPLACE_ONE,
+    Assumption,
+    Covers,
+    DiscreteLaplace,
+    Interval,
+    Pure,
+    Release,
+    loss_from_json,
+)
 
 
 def filled(new):
@@ -34,6 +46,69 @@ def test_a_statement_holds_unit_neighbours_trust_delta_assumptions_and_every_rel
     assert first["release"]["value"] == [41.0, "inf"]
     assert (second["release"], second["cell"]) == (None, "may")
     assert second["running_total"]["sum"] == 0.3
+
+
+ASKED = {
+    "columns": [
+        {"name": "pay", "domain": {"domain": "within", "low": "0", "high": "200000", "grid": "1/2", "missing": None}}
+    ],
+    "by": [{"name": "city", "domain": {"domain": "among", "values": ["Lyon", "Nice"], "drop_others": False}}],
+    "person": "id",
+    "rows": 2,
+    "groups": 1,
+}
+IN_WORDS = (
+    "pay (from 0 to 200000 in steps of 0.5, missing dropped) by city (among Lyon, Nice, others as OTHER); "
+    "at most 2 rows of each id in each of at most 1 group"
+)
+
+
+def answered(new, *, details, covers=Covers.TABLE):
+    ledger = new(epsilon=3)
+    charge = ledger.budget(epsilon=1).charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="central.group_by")
+    interval = Interval(np.array([1.5, -np.inf]), np.array([4.5, 9.0]), 0.95, covers)
+    charge.finish(Release(np.array([[3.0, 7.0]]), charge.guarantee, "noise", ("a", "b"), interval, details=details))
+    return statement(ledger)
+
+
+def test_an_entry_names_columns_domains_limits_and_intervals(new):
+    told = json.loads(json.dumps(answered(new, details={"asked": ASKED}), allow_nan=False))
+    assert told["entries"][0]["asked"] == IN_WORDS
+    assert told["entries"][0]["release"]["details"]["asked"] == ASKED
+    assert told["entries"][0]["release"]["interval"]["low"] == [1.5, "-inf"]
+    assert f"<td>{IN_WORDS}</td>" in page(told)
+    assert "a = 3.0 (1.5 to 4.5), b = 7.0 (-inf to 9); intervals at 95 % each, for this table" in page(told)
+
+
+@pytest.mark.parametrize("details", [{}, {"asked": "a word of somebody else's"}])
+def test_an_entry_that_does_not_say_what_was_asked_still_renders(new, details):
+    told = answered(new, details=details, covers=Covers.POPULATION)
+    assert told["entries"][0]["asked"] is None
+    assert "intervals at 95 % each, for the population" in page(told)
+    del told["entries"][0]["asked"]  # a statement that an earlier version wrote
+    assert "a = 3.0 (1.5 to 4.5)" in page(told)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"columns": [], "by": []}, "at most 2 rows of each id in each of at most 1 group"),
+        ({"columns": [], "by": [{"name": "city", "domain": None}], "person": EACH_ROW}, "by city (values as found)"),
+        (
+            {"by": [], "groups": None},
+            "pay (from 0 to 200000 in steps of 0.5, missing dropped); at most 2 rows of each id",
+        ),
+        ({"columns": [], "by": [], "person": EACH_ROW}, ""),
+    ],
+)
+def test_what_was_asked_in_words(changed, words):
+    assert asked_in_words({"details": {"asked": ASKED | changed}}) == words
+
+
+def test_long_lists_of_categories_are_cut_on_the_page():
+    many = {"domain": "among", "values": [str(i) for i in range(30)], "drop_others": True}
+    told = asked_in_words({"details": {"asked": ASKED | {"columns": [], "by": [{"name": "zip", "domain": many}]}}})
+    assert "18, 19 and 10 more, others dropped" in told
 
 
 def test_a_local_statement_trusts_nobody(new):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bruit.central.asking import asked
 from bruit.central.noise import bought_noise, draw, half_width
 from bruit.central.paying import pay, require_price
 from bruit.ledger import Budget
@@ -35,5 +36,6 @@ def count(
         labels=("count",),
         interval=Interval(low, high, confidence, Covers.TABLE),
         noise=float(width),
+        details=asked(table, *(() if isinstance(data, Table) else (data,))),
     )
     return charge.finish(release)

@@ -8,6 +8,7 @@ from math import ceil, expm1, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.asking import asked
 from bruit.central.histograms import histogram, histogram_sensitivity, labels_of
 from bruit.central.moments import sum_sensitivity
 from bruit.central.noise import (
@@ -109,6 +110,7 @@ def _sums(
         labels=labels,
         interval=Interval(noisy - width * grid, noisy + width * grid, confidence, Covers.TABLE),
         noise=width * grid,
+        details=asked(by.table, values, by=(by,)),
     )
     return charge.finish(release)
 
@@ -137,6 +139,6 @@ def _found(
         labels=tuple(names[place] for place in shown),
         interval=Interval(low, high, confidence, Covers.TABLE),
         noise=float(width),
-        details={"threshold": least, "noise": "discrete Laplace"},
+        details={"threshold": least, "noise": "discrete Laplace", **asked(column.table, by=(column,))},
     )
     return charge.finish(release)

@@ -8,6 +8,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from bruit.central.asking import asked
 from bruit.central.noise import bought_noise, draw, half_width
 from bruit.central.paying import pay, require_price
 from bruit.errors import InvalidArgument
@@ -55,6 +56,7 @@ def histogram(
         labels=labels,
         interval=Interval(low, high, confidence, Covers.TABLE),
         noise=float(width),
+        details=asked(columns[0].table, by=columns),
     )
     return charge.finish(release)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bruit.central.asking import asked
 from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, laplace_noise, require_confidence
 from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument, OutOfDomain
@@ -54,6 +55,7 @@ def sum(  # noqa: A001  the statistic's own name, used as central.sum
         labels=(column.name,),
         interval=Interval(low, high, confidence, Covers.TABLE),
         noise=width * grid,
+        details=asked(column.table, column),
     )
     return charge.finish(release)
 
@@ -134,7 +136,7 @@ class Moments:
             labels=(self.column.name,),
             interval=Interval(np.array(low), np.array(high), self.confidence, Covers.TABLE),
             noise=noise,
-            details=self._details(noisy),
+            details={**self._details(noisy), **asked(self.column.table, self.column)},
         )
         return charge.finish(release)
 

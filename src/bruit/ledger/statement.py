@@ -10,9 +10,10 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+from bruit.ledger.asked import asked_in_words
 from bruit.ledger.entries import Entry
 from bruit.ledger.ledger import Ledger
-from bruit.privacy import Neighbours
+from bruit.privacy import Covers, Neighbours
 
 _MEANING = {
     Neighbours.ADD_OR_REMOVE_ONE: "is in the data or not",
@@ -76,6 +77,7 @@ def _factor(epsilon: Fraction) -> str:
 def described(line: Entry) -> dict[str, Any]:
     """One entry in JSON types."""
     total, total_delta = line.total.exact
+    release = None if line.release is None else _finite(json.loads(line.release.to_json()))
     return {
         "number": line.number,
         "when": line.when.isoformat(timespec="seconds"),
@@ -87,7 +89,8 @@ def described(line: Entry) -> dict[str, Any]:
         "partition": line.partition,
         "cell": line.cell,
         "accountant": line.accountant,
-        "release": None if line.release is None else _finite(json.loads(line.release.to_json())),
+        "asked": asked_in_words(release),
+        "release": release,
     }
 
 
@@ -106,7 +109,9 @@ def page(description: dict[str, Any]) -> str:
     }
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in facts.items())
     lines = "".join(map(_line, description["entries"]))
-    heads = "".join(f"<th>{head}</th>" for head in ("", "when", "what", "who", "ε", "δ", "assumes", "released"))
+    heads = "".join(
+        f"<th>{head}</th>" for head in ("", "when", "what", "asked of", "who", "ε", "δ", "assumes", "released")
+    )
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(description["book"])}</title>'
         f"<style>{_STYLE}</style><h1>Privacy statement: {escape(description['book'])}</h1>"
@@ -130,6 +135,7 @@ def _line(entry: dict[str, Any]) -> str:
         str(entry["number"]),
         entry["when"],
         entry["what"] + place,
+        entry.get("asked") or "",
         entry["who"],
         _number(guarantee["epsilon"]),
         _number(guarantee["delta"]),
@@ -140,10 +146,33 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _values(release: dict[str, Any]) -> str:
-    value, labels = release["value"], release["labels"]
-    if isinstance(value, list) and len(value) == len(labels):
-        return ", ".join(f"{label} = {item}" for label, item in zip(labels, value, strict=True))
-    return f"{labels[0]} = {value}" if len(labels) == 1 else str(value)
+    """Every label with its value and its interval, then what the intervals promise."""
+    values, labels, interval = _flat(release["value"]), release["labels"], release["interval"]
+    ranges = [""] * len(values) if interval is None else _ranges(interval)
+    promised = "" if interval is None else f"; {_promised(interval)}"
+    if not len(values) == len(labels) == len(ranges):
+        return f"{release['value']}{', '.join(ranges)}{promised}"
+    named = zip(labels, values, ranges, strict=True)
+    return ", ".join(f"{label} = {value}{between}" for label, value, between in named) + promised
+
+
+def _ranges(interval: dict[str, Any]) -> list[str]:
+    ends = zip(_flat(interval["low"]), _flat(interval["high"]), strict=True)
+    return [f" ({_end(low)} to {_end(high)})" for low, high in ends]
+
+
+def _promised(interval: dict[str, Any]) -> str:
+    together = "all together" if interval["joint"] else "each"
+    whose = interval["covers"] if interval["covers"] == Covers.TABLE else f"the {interval['covers']}"
+    return f"intervals at {100 * interval['confidence']:.6g} % {together}, for {whose}"
+
+
+def _end(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
+
+
+def _flat(value: Any) -> list[Any]:
+    return [item for each in value for item in _flat(each)] if isinstance(value, list) else [value]
 
 
 def _number(text: str) -> str:

@@ -100,6 +100,47 @@ def test_what_a_preview_promises_is_what_a_release_costs_and_says(bruit, payroll
         assert bruit("release", *pretty).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("--count",), "at most 2 rows of each id"),
+        (("--sum", *INCOME), "income (from 0 to 500000 in steps of 100, missing dropped); at most 2 rows of each id"),
+        (
+            ("--group-by", "city", "--among", "Lyon,Paris", "--sum", *INCOME),
+            "income (from 0 to 500000 in steps of 100, missing dropped) by city (among Lyon, Paris, others as OTHER); "
+            "at most 2 rows of each id in each of at most 2 groups",
+        ),
+        (
+            ("--group-by", "city", "--delta", "1e-6"),
+            "by city (values as found); at most 2 rows of each id in each of at most 2 groups",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_the_statement_says_what_was_asked(bruit, payroll, tmp_path, asked, told):
+    answer(bruit, *WHOSE, *asked, *PAID)
+    assert bruit("ledger", "export", "payroll").exit_code == 0
+    assert json.loads((tmp_path / "payroll.json").read_text())["entries"][0]["asked"] == told
+    assert told in (tmp_path / "payroll.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--mean", *INCOME),
+        ("--variance", *INCOME),
+        ("--histogram", "--column", "income", "--within", "0", "500000", "--grid", "100000"),
+        ("--quantiles", "deciles", *INCOME),
+    ],
+    ids=" ".join,
+)
+def test_every_entry_names_its_column(bruit, payroll, asked):
+    answer(bruit, *WHOSE, *asked, *PAID)
+    assert "of income" in bruit("ledger", "entries", "payroll").stdout
+    (entry,) = json.loads(bruit("ledger", "entries", "payroll", "--json").stdout)
+    assert "income (from 0 to 500000 in steps of 100" in entry["asked"]
+
+
 def test_a_mean_is_previewed_at_several_sizes_where_its_size_is_private(bruit, payroll):
     private = answer(bruit, *WHOSE, "--mean", *INCOME, *PAID, "--preview")["expected_error"]
     assert list(private) == [f"noise, at {size} rows" for size in (1_000, 10_000, 100_000, 1_000_000)]

@@ -9,6 +9,7 @@ from rich.markup import escape
 from bruit.apps.cli.output import json_option, print_json, show, table
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger, page, statement
+from bruit.ledger.asked import columns_of
 from bruit.privacy import Neighbours, belief
 
 EXAMPLE = (
@@ -167,12 +168,14 @@ def _row(line: dict[str, Any]) -> list[object]:
 
     epsilon = float(Fraction(line["guarantee"]["epsilon"]))
     kept = "yes" if line["release"] else "no"
+    columns = columns_of(line["release"])
+    about = f" of {', '.join(columns)}" if columns else ""
     place = f" ({line['cell']})" if line["cell"] else ""
     running = line["running_total"]["sum"]
     return [
         line["number"],
         line["when"],
-        escape(line["what"] + place),
+        escape(line["what"] + about + place),
         escape(line["who"]),
         line["loss"]["kind"],
         epsilon,

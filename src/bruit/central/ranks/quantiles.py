@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.asking import asked
 from bruit.central.paying import equal_part, pay, require_price
 from bruit.central.ranks.dice import Dice
 from bruit.central.ranks.errors import rank_error
@@ -90,7 +91,12 @@ def quantiles(
         guarantee=charge.guarantee,
         method=mechanism.method,
         labels=tuple(f"{float(p):g}" for p in wanted),
-        details={"probabilities": [str(p) for p in wanted], "spacing": spacing, **mechanism.details},
+        details={
+            "probabilities": [str(p) for p in wanted],
+            "spacing": spacing,
+            **mechanism.details,
+            **asked(column.table, column),
+        },
     )
     return charge.finish(release)
 
