@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 import bruit
 from bruit.deep import Clipping, privatise, train
-from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate
+from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate, PrivacyError
 
 torch.set_num_threads(1)
 
@@ -254,6 +254,13 @@ def test_what_cannot_be_trained_is_said_before_anything_is_charged(
     with pytest.raises(error, match=message):
         started(nn.Linear(4, 2), **({"budget": book.budget(epsilon=1.0, delta=1e-5)} | changed))
     assert book.entries == ()
+
+
+def test_rule_6_a_book_of_people_does_not_pay_for_records() -> None:
+    people = bruit.Ledger("p", epsilon=2, delta=1e-3, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
+    with pytest.raises(PrivacyError, match="protects 'id'"):
+        started(nn.Linear(4, 2), budget=people.budget(epsilon=1.0, delta=1e-5))
+    assert people.entries == ()
 
 
 def test_a_budget_without_delta_is_refused() -> None:

@@ -14,13 +14,13 @@ from bruit.deep.engine import Engine
 from bruit.deep.fallback import Loss
 from bruit.deep.losses import cross_entropy
 from bruit.deep.noise import source
-from bruit.deep.payment import Paid, assumed, checkpoints, settled, without_privacy
+from bruit.deep.payment import Paid, assumed, checkpoints, row_price, settled, without_privacy
 from bruit.deep.plain import PlainEngine
 from bruit.deep.processes import Team, team
 from bruit.deep.records import Records
 from bruit.deep.training import Settings, Training, prepared
 from bruit.errors import BudgetMissing, InvalidArgument
-from bruit.ledger import WITHOUT_PRIVACY, Payment, require
+from bruit.ledger import WITHOUT_PRIVACY, Payment
 
 
 def privatise(
@@ -65,7 +65,7 @@ def privatise(
     files = checkpoints(checkpoint, every, steps_of_epoch=steps) if private else None
     if private:
         paid = settled(
-            require(budget, "deep.privatise") if together.leads else None,
+            row_price(budget, "deep.privatise") if together.leads else None,
             size or len(records),
             batch_size=batch_size,
             epochs=epochs,
@@ -97,7 +97,7 @@ def _is_private(budget: Payment) -> bool:
         raise BudgetMissing("deep.privatise", exact=True)
     if budget is WITHOUT_PRIVACY:
         return False
-    require(budget, "deep.privatise")
+    row_price(budget, "deep.privatise")
     return True
 
 

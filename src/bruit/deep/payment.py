@@ -13,9 +13,9 @@ import numpy as np
 
 from bruit.deep.checkpoints import Checkpoints, paid_before, taken
 from bruit.deep.processes import Team
-from bruit.errors import InvalidArgument
-from bruit.ledger import Budget, Charge
-from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Guarantee, Plan, plan
+from bruit.errors import InvalidArgument, PrivacyError
+from bruit.ledger import Budget, Charge, require
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption, Guarantee, Plan, plan
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,17 @@ def paid_for(planned: Plan, charge: Charge | None, start: int = 0) -> Paid:
     promised = planned.guarantee("each record") if charge is None else charge.guarantee
     shape = (planned.size, planned.batch_size, planned.epochs, planned.steps)
     return Paid(*shape, promised, planned, charge, start)
+
+
+def row_price(budget: Any, what: str) -> Budget:
+    """The budget, where its book protects each record; a person with several is not bounded here."""
+    price = require(budget, what)
+    if price.person != EACH_ROW:
+        raise PrivacyError(
+            f"{what} bounds what one record does; the book {price.ledger.name!r} protects {price.person!r}, who may "
+            "have several: give one record a person and a book of person=bruit.EACH_ROW"
+        )
+    return price
 
 
 def without_privacy(size: int, *, batch_size: int, epochs: int) -> Paid:

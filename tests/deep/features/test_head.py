@@ -14,7 +14,7 @@ from bruit.deep.features import Over, Preparation, Recipe, Whitening, train_head
 from bruit.deep.features.head import prepare
 from bruit.deep.features.preparation import private_covariance, private_mean, unit, whitener
 from bruit.deep.features.recipe import calibrated_noises, head_loss
-from bruit.errors import BudgetMissing, InvalidArgument
+from bruit.errors import BudgetMissing, InvalidArgument, PrivacyError
 from bruit.ledger import Budget
 from bruit.privacy import Neighbours, epsilon
 
@@ -74,6 +74,24 @@ def test_one_record_moves_each_sum_by_at_most_one(seed: int, views: int, scale: 
         covariance = private_covariance(gram, 1.0, still, 1)
         upper = torch.cat([covariance.diagonal(), 2**0.5 * covariance[tuple(torch.triu_indices(*covariance.shape, 1))]])
         assert float(upper.norm()) <= slack
+
+
+@pytest.mark.parametrize("size", [1e-45, 1e-40, 2.6e-23, 1e-19, 1e30, 3e38])
+def test_a_row_of_tiny_or_huge_numbers_is_no_longer_than_one(size: float) -> None:
+    rows = torch.full((1, 4096), size)
+    rows[0, 0] = min(1.5 * size, 3.2e38)
+    assert float(unit(rows).double().norm()) <= 1 + 2**-16
+
+
+def test_a_record_of_half_precision_moves_the_mean_by_at_most_one() -> None:
+    still = lambda like: torch.zeros_like(like)  # noqa: E731
+    recipe, noises = Recipe(1, 1, 1, mean_share=0.5), calibrated_noises(Recipe(1, 1, 1, mean_share=0.5), price(), 1)
+    sums = []
+    for count in (10016, 10017):
+        rows = torch.tensor([[1.0, 0.0]], dtype=torch.bfloat16).repeat(count, 1)
+        preparation, _ = prepare(rows, recipe, noises, still, size=1, channels=None)
+        sums.append(preparation.get_buffer("step_0"))
+    assert float((sums[1] - sums[0]).norm()) <= 1 + 2**-16
 
 
 def test_the_noise_of_a_covariance_is_symmetric_and_smaller_off_the_diagonal() -> None:
@@ -159,6 +177,13 @@ def test_wrong_arguments_are_explained(change: dict[str, object], told: str) -> 
     asked = {"features": rows, "labels": labels, "classes": 3} | change
     with pytest.raises(InvalidArgument, match=told):
         train_head(asked.pop("features"), asked.pop("labels"), RECIPE, budget=price(), **asked)
+
+
+def test_rule_6_a_book_of_people_does_not_pay_for_rows() -> None:
+    people = bruit.Ledger("p", epsilon=2, delta=1e-4, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
+    with pytest.raises(PrivacyError, match="protects 'id'"):
+        train_head(*clouds(100), Recipe(1, 1, 1), classes=3, budget=people.budget(epsilon=2, delta=1e-4))
+    assert people.entries == ()
 
 
 def test_shares_must_leave_something() -> None:

@@ -15,10 +15,11 @@ from bruit.deep.features.preparation import Normal, Preparation, private_covaria
 from bruit.deep.features.recipe import Noises, Recipe, calibrated_noises, head_loss
 from bruit.deep.losses import cross_entropy
 from bruit.deep.noise import Source, source
+from bruit.deep.payment import row_price
 from bruit.deep.records import Records
 from bruit.deep.training import Settings, Training, prepared
 from bruit.errors import InvalidArgument
-from bruit.ledger import Budget, Charge, require
+from bruit.ledger import Budget, Charge
 from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Composed, Plan, Release, Scheme
 
 
@@ -63,8 +64,9 @@ def train_head(
     being the mean over the views. The private mean, the whitenings and all steps are charged as one loss, composed by
     `pld`, before a feature is read. The value maps features, as they were given, to scores.
     """
-    price = require(budget, "deep.train_head")
+    price = row_price(budget, "deep.train_head")
     _check(features, labels, classes)
+    Preparation(features.shape[-1], channels)
     known = size or len(features)
     noises = calibrated_noises(recipe, price, known)
     loss = head_loss(noises, recipe, known, price.neighbours)
@@ -95,7 +97,7 @@ def prepare(
     """The preparation with its private statistics, and the features that went through it."""
     preparation = Preparation(features.shape[-1], channels)
     with torch.no_grad():
-        rows = unit(features)
+        rows = unit(features.float())  # a sum in 16 bits would round by more than a record moves it
         if noises.mean is not None:
             preparation.add(None, private_mean(rows, float(noises.mean), normal, size))
             rows = preparation.latest(rows)

@@ -60,7 +60,7 @@ class Preparation(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Rows of norm at most one."""
-        rows = unit(features)
+        rows = unit(features.float())
         for number, kind in enumerate(self.kinds):
             rows = self._applied(rows, kind, self.get_buffer(f"step_{number}"))
         return rows
@@ -103,10 +103,15 @@ class Preparation(nn.Module):
 
 
 def unit(rows: Tensor) -> Tensor:
-    """Rows divided by their norm; one that is not finite becomes zero, since what a record holds must not show."""
-    norms = rows.norm(dim=-1, keepdim=True)
-    usable = norms.isfinite() & (norms > 0)
-    return torch.where(usable, rows / torch.where(usable, norms, 1), 0)
+    """Rows divided by their norm; one that is not finite becomes zero, since what a record holds must not show.
+
+    The largest entry is divided out first: the squares of very small ones would vanish from the norm, and a row of such
+    entries come out longer than one.
+    """
+    largest = rows.abs().amax(-1, keepdim=True)
+    usable = largest.isfinite() & (largest >= torch.finfo(rows.dtype).tiny)
+    scaled = torch.where(usable, rows / torch.where(usable, largest, 1), 0)
+    return scaled / scaled.norm(dim=-1, keepdim=True).clamp(min=1)
 
 
 def private_mean(rows: Tensor, noise: float, normal: Normal, size: int) -> Tensor:
