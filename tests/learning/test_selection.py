@@ -8,7 +8,7 @@ import pytest
 
 import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
-from bruit.learning import KMeans, LinearRegression, NaiveBayes, select
+from bruit.learning import BoostedTrees, KMeans, LinearRegression, NaiveBayes, Neighbours, select
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -39,7 +39,7 @@ def test_the_better_setting_is_found_for_the_price_of_three_runs(neighbours: Any
     assert found.estimator.score(*rows()) > 0.9
     (entry,) = ledger.entries
     assert (entry.what, basic(entry.loss)) == ("learning.select", (12, 0))
-    assert basic(found.estimator.budget.loss) == (4, 0), "a run is paid a third"
+    assert found.estimator.guarantee_ == found.guarantee, "the model promises what the whole selection does"
     assert Assumption.SEEDED in found.guarantee.assumes
 
 
@@ -58,7 +58,8 @@ def test_what_cannot_be_selected_is_refused_before_anything_is_charged() -> None
     price = ledger.budget(epsilon=3)
     with pytest.raises(BudgetMissing):
         select(candidates(), *rows(), budget=None)
-    for wrong in ([], [object()], [KMeans(domain=UNIT)], [NaiveBayes(domain=UNIT)]):
+    limited, deltaless = Neighbours(domain=UNIT, classes=[0, 1], queries=5), BoostedTrees(domain=UNIT)
+    for wrong in ([], [object()], [KMeans(domain=UNIT)], [NaiveBayes(domain=UNIT)], [limited], [deltaless]):
         with pytest.raises(InvalidArgument):
             select(wrong, *rows(), budget=price)
     assert not ledger.entries
@@ -70,3 +71,23 @@ def test_rule_2_strange_rows_change_no_error_and_no_charge() -> None:
     for data, labels in ((X * np.nan, y), (X * 1e300, y + 7), (X[:0], y[:0]), (X[:1], y[:1])):
         select(candidates(), data, labels, budget=ledger.budget(epsilon=3), tries=2)
     assert ledger.spent.epsilon == 12
+
+
+def test_the_number_of_the_best_run_is_not_told() -> None:
+    """Pr[run j is the best] moves by e^(epsilon j), which no price of three runs covers."""
+    for seed in range(3):
+        found = select(
+            candidates(), *rows(50), budget=book().budget(epsilon=3), tries=50, rng=np.random.default_rng(seed)
+        )
+        assert found.estimator.budget is None
+        assert "try" not in repr(vars(found.estimator))
+
+
+def test_rule_8_seeded_candidates_draw_other_noise_for_another_entry() -> None:
+    ledger = book()
+    seeded = [NaiveBayes(domain=UNIT, classes=[0, 1], random_state=5)]
+    found = [
+        select(seeded, *rows(), budget=ledger.budget(epsilon=3), tries=1, rng=np.random.default_rng(1)).estimator
+        for _ in range(2)
+    ]
+    assert not np.array_equal(found[0]._means, found[1]._means)

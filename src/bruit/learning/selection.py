@@ -61,6 +61,8 @@ def select(
     check_consistent_length(X, y, groups)
     run = price.epsilon / RUNS_PAID
     questions = [_question(candidate, price, run, X, y, groups) for candidate in candidates]
+    for candidate in candidates:
+        _rehearse(candidate, price, run, X, y, groups)
     source = generator(rng)
     seeded = not is_strong(source) or any(each.random_state is not None for each in candidates)
     assumes = [Assumption.SEEDED] if seeded else []
@@ -68,7 +70,7 @@ def select(
         assumes.append(Assumption.PUBLIC_SIZE)
     loss = Pure(run * RUNS_PAID, neighbours=price.neighbours)
     charge = price.charge(loss, what="learning.select", assumes=assumes)
-    trial = _Trial(price, run, X, y, groups, source)
+    trial = _Trial(price, run, X, y, groups, source, f"{price.ledger.name} entry {charge.number}")
     best: tuple[float, int, Any] | None = None
     number = 0
     while best is None or uniform_below(mean, 1, rng=source)[0] != 0:
@@ -77,7 +79,7 @@ def select(
         number += 1
         if best is None or found[0] > best[0]:
             best = (found[0], chosen, found[1])
-    return Selection(best[2], best[1], best[0], charge.guarantee)
+    return Selection(_told(best[2], candidates[best[1]], charge.guarantee), best[1], best[0], charge.guarantee)
 
 
 def _checked(candidates: Sequence[Any], budget: Any, tries: int | None) -> tuple[Budget, int]:
@@ -90,18 +92,38 @@ def _checked(candidates: Sequence[Any], budget: Any, tries: int | None) -> tuple
         raise InvalidArgument("candidates= must be a list of estimators of bruit.learning, at least one")
     if not all(is_classifier(each) or is_regressor(each) for each in candidates):
         raise InvalidArgument("learning.select scores predictions: candidates must be classifiers or regressors")
+    if any(hasattr(type(each), "queries_left_") for each in candidates):
+        raise InvalidArgument("learning.select asks as often as there are rows: candidates must answer without limit")
     return price, 2 * len(candidates) if tries is None else whole(tries, "tries")
 
 
-def _paying(candidate: Any, price: Budget, run: Fraction, number: int) -> Any:
+def _told(model: Any, candidate: Any, guarantee: Guarantee) -> Any:
+    """The model with what the whole selection promises, and nothing of the run that made it.
+
+    Which of the runs was the best is not paid for: its number tells how many others were worse.
+    """
+    model.set_params(budget=candidate.budget)
+    model.guarantee_ = guarantee
+    return model
+
+
+def _paying(candidate: Any, price: Budget, run: Fraction, name: str) -> Any:
     """A clone that is paid from a book of its own, whose name keeps its seed apart from other runs'."""
-    book = Ledger(f"try {number}", epsilon=run, neighbours=price.neighbours, person=price.person)
+    book = Ledger(name, epsilon=run, neighbours=price.neighbours, person=price.person)
     return clone(candidate).set_params(budget=book.budget(epsilon=run))
 
 
 def _question(candidate: Any, price: Budget, run: Fraction, X: Any, y: Any, groups: Any) -> Question:
     """What the candidate would ask: schema and arguments are checked before anything is charged."""
-    return _paying(candidate, price, run, 0)._ask(X, y, groups=groups)  # type: ignore[no-any-return]
+    return _paying(candidate, price, run, "question")._ask(X, y, groups=groups)  # type: ignore[no-any-return]
+
+
+def _rehearse(candidate: Any, price: Budget, run: Fraction, X: Any, y: Any, groups: Any) -> None:
+    """The candidate fitted to no rows: what it refuses, such as a budget without a delta, is refused before the charge."""
+    nobody = np.zeros(len(as_array(y)), bool)
+    told = {} if groups is None else {"groups": as_array(groups)[nobody]}
+    model = _paying(candidate, price, run, "rehearsal")
+    model.fit(_rows(X, nobody), as_array(y)[nobody], **told)
 
 
 @dataclass(frozen=True)
@@ -114,11 +136,12 @@ class _Trial:
     y: Any
     groups: Any
     rng: np.random.Generator
+    entry: str
 
     def run(self, candidate: Any, question: Question, number: int) -> tuple[float, Any]:
         """A noisy score and the estimator that has it; people of one half pay the fit, of the other the score."""
         fitted = self._half()
-        model = _paying(candidate, self.price, self.run_epsilon, number)
+        model = _paying(candidate, self.price, self.run_epsilon, f"{self.entry} try {number}")
         groups = None if self.groups is None else as_array(self.groups)[fitted]
         model.fit(_rows(self.X, fitted), as_array(self.y)[fitted], **({} if groups is None else {"groups": groups}))
         # Under both relations: exchanging a person's rows moves a sum of numbers from 0 to FINE no further than adding.
@@ -160,5 +183,5 @@ def _points(model: Any, question: Question, rows: Any, y: Any) -> NDArray[np.int
         return np.where(known & (question.classes[places] == predicted), FINE, 0)
     assert question.target is not None
     steps, known = encode_target(y, question.target)
-    off = (question.target.decode(steps) - predicted) / float(question.target.high - question.target.low)
+    off = (question.target.decode(steps) - np.nan_to_num(predicted)) / float(question.target.high - question.target.low)
     return np.where(known, np.rint(FINE * (1 - np.clip(off**2, 0, 1))), 0).astype(np.int64)
