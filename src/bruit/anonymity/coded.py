@@ -12,9 +12,9 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.anonymity._kernels import tally
-from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW
 from bruit.tables import Table, read
+from bruit.tables.table import no_column
 from bruit.tables.total import collected
 
 LARGEST_KEY = 2**62
@@ -67,7 +67,7 @@ def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.Data
     names = list(read_table.columns) if columns is None else list(columns)
     missing = [name for name in names if name not in read_table.columns]
     if missing:
-        raise InvalidArgument(f"no column {', '.join(missing)}; the table has {', '.join(read_table.columns)}")
+        raise no_column(", ".join(missing), read_table.columns)
     return collected(read_table.frame.select(*names)) if names else polars.DataFrame()
 
 

@@ -14,6 +14,7 @@ import polars
 from bruit.anonymity.coded import Coded, coded, frame_of
 from bruit.anonymity.notice import NOT_A_RELEASE
 from bruit.errors import InvalidArgument
+from bruit.tables.table import no_column
 
 KEY_BYTES = 32
 DIGITS = 32
@@ -60,7 +61,7 @@ def pseudonymise(table: object, columns: Sequence[str], *, key: bytes) -> Pseudo
     frame = frame_of(table)
     missing = [name for name in columns if name not in frame.columns]
     if missing:
-        raise InvalidArgument(f"no column {', '.join(missing)}; the table has {', '.join(frame.columns)}")
+        raise no_column(", ".join(missing), frame.columns)
     found = {name: coded(frame[name]) for name in columns}
     replaced = [_replaced(column, key) for column in found.values()]
     return Pseudonymised(

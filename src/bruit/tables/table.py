@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,12 @@ from narwhals.dtypes import DType
 from bruit.errors import BadFile, InvalidArgument
 from bruit.privacy import EACH_ROW, Exact
 from bruit.tables.domain import Among, Domain, Within, among, within
+
+SEPARATED_BY = {
+    ";": "semicolons? A .csv file is read with commas",
+    "\t": "tabs? Such a file is read when its name ends in .tsv",
+}
+"""What to ask whoever named a column of a table that seems to have only one."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +165,16 @@ def counted_values(columns: Sequence[Column]) -> nw.LazyFrame[Any]:
 def require_column(table: Table, name: str) -> str:
     """The name, where the table has such a column."""
     if name not in table.columns:
-        raise InvalidArgument(f"no column {name!r}; the table has {', '.join(table.columns)}")
+        raise no_column(repr(name), table.columns)
     return name
+
+
+def no_column(asked: str, columns: Iterable[str], *, where: str = "") -> InvalidArgument:
+    """The refusal of a name that is no column; a single name with a separator in it is a file that has another one."""
+    names = list(columns)
+    separators = [told for mark, told in SEPARATED_BY.items() if len(names) == 1 and mark in names[0]]
+    question = "".join(f"; is it separated by {told}" for told in separators[:1])
+    return InvalidArgument(f"{where}no column {asked}; the table has {', '.join(names)}{question}")
 
 
 def require_columns(table: Table) -> None:

@@ -141,6 +141,29 @@ def test_every_entry_names_its_column(bruit, payroll, asked):
     assert "income (from 0 to 500000 in steps of 100" in entry["asked"]
 
 
+@pytest.mark.parametrize(
+    ("options", "read"),
+    [((), "its row is dropped"), (("--missing", "0"), "it is read as 0")],
+    ids=["dropped", "filled"],
+)
+def test_rule_2_a_preview_says_that_numbers_are_read_from_text(bruit, payroll, options, read):
+    typed = (*WHOSE[1:], "--sum", "--column", "city", "--within", "0", "9", "--grid", "1", *options, *PAID, "--preview")
+    told = f"numbers are read from text; what is no number counts as missing: {read}"
+    assert answer(bruit, "people.csv", *typed)["notes"] == [told]
+    assert told in bruit("release", "people.csv", *typed).stdout
+    numbers = (*WHOSE, "--sum", *INCOME, *PAID, "--preview")
+    assert answer(bruit, *numbers)["notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("mark", "asked"), [(";", "is it separated by semicolons?"), ("\t", "is it separated by tabs?")]
+)
+def test_a_file_with_another_separator_is_recognised(bruit, payroll, tmp_path, mark, asked):
+    (tmp_path / "other.csv").write_text(f"id{mark}income\n1{mark}20\n")
+    assert asked in bruit("release", "other.csv", *WHOSE[1:], "--count", *PAID).stderr
+    assert asked not in bruit("release", "people.csv", "--person", "name", *WHOSE[3:], "--count", *PAID).stderr
+
+
 def test_a_mean_is_previewed_at_several_sizes_where_its_size_is_private(bruit, payroll):
     private = answer(bruit, *WHOSE, "--mean", *INCOME, *PAID, "--preview")["expected_error"]
     assert list(private) == [f"noise, at {size} rows" for size in (1_000, 10_000, 100_000, 1_000_000)]

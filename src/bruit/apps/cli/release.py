@@ -144,6 +144,7 @@ def _show_preview(told: dict[str, Any]) -> None:
     rows = [
         ("statistic", told["statistic"]),
         *((f"expected {name}", f"± {error:.6g}") for name, error in told["expected_error"].items()),
+        *(("note", escape(note)) for note in told["notes"]),
         ("guarantee", escape(told["promise"])),
         (f"price, {unit}", f"{told['price']:.6g}"),
         (f"left in {escape(told['ledger'])}, {unit}", f"{told['left']:.6g}"),

@@ -14,6 +14,7 @@ from bruit.errors import BadFile, InvalidArgument
 from bruit.local import FrequencyProtocol, LocalProtocol, MeanProtocol, protocol_from_json, tally_files
 from bruit.local.files import joined
 from bruit.local.protocol import ReportsKind, TallyKind
+from bruit.tables.table import no_column
 
 FIGURES: Final = (".png", ".svg", ".pdf")
 _PIECE: Final = 1 << 16
@@ -47,7 +48,7 @@ def read_answers(path: Path, column: str | None) -> polars.Series:
     if column is None and frame.width != 1:
         raise InvalidArgument(f"{path.name} has {frame.width} columns; say which with --column")
     if column is not None and column not in frame.columns:
-        raise InvalidArgument(f"{path.name} has no column {column!r}; it has {', '.join(frame.columns)}")
+        raise no_column(repr(column), frame.columns, where=f"{path.name}: ")
     answers = frame[column or frame.columns[0]].cast(polars.String)
     if len(answers) == 0:
         raise InvalidArgument(f"{path.name} holds no answer: an empty survey makes no reports")

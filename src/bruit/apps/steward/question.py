@@ -98,6 +98,13 @@ class Question:
             for size in sizes
         }
 
+    def notes(self, table: Table) -> list[str]:
+        """What a person should know of how the column is read; from its declared type, never from its values."""
+        if self.column is None or self.within is None or not self._numbers(table).parses_text:
+            return []
+        row = "its row is dropped" if self.missing is None else f"it is read as {self.missing}"
+        return [f"numbers are read from text; what is no number counts as missing: {row}"]
+
     def _count(self, table: Table, budget: Budget) -> Release[Any]:
         data = table if self.column is None else self._declared(table)
         return central.count(data, budget=budget, confidence=self.confidence)
