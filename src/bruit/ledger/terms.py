@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from shlex import quote
 from typing import Any
 
 from bruit.errors import InvalidArgument, TermsDiffer
@@ -50,7 +51,8 @@ class Terms:
             wanted = ", ".join(f"{each}={getattr(asked, each)}" for each in differing)
             raise TermsDiffer(
                 f"the book {name!r} stands with {stands}, asked was {wanted}; "
-                "open it with Ledger.open(name, store), or give the new book another name"
+                f"see it with `bruit ledger show {quote(name)}` or Ledger.open(name, store), "
+                "or give the new book another name"
             )
 
 

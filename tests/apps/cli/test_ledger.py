@@ -61,11 +61,23 @@ def test_a_new_book_says_what_it_may_tell_about_one_person(bruit):
     assert "brought to" not in bruit("create", "more", *made[2:], "--delta", "1e-6").stdout
 
 
+@pytest.mark.parametrize("by", [(), ("--delta", "1e-6")], ids=["pure", "with a delta"])
+@pytest.mark.parametrize(("epsilon", "allowed"), [("10.1", "96.1%"), ("20", "more than 99.9%")])
+def test_a_large_epsilon_is_called_large_and_says_what_belief_it_allows(bruit, by, epsilon, allowed):
+    made = ("create", "visits", "--epsilon", epsilon, "--neighbours", "add or remove one", "--person", "id", *by)
+    shown = " ".join(bruit(*made).stdout.split())
+    assert f"ε = {epsilon} is large" in shown
+    assert f"one chance in a thousand can be brought to {allowed}" in shown
+    assert ("even without its δ" in shown) == bool(by)
+    assert "is large" not in bruit(*made, "--json").stdout
+
+
 def test_creating_again_is_the_same_book_and_other_terms_are_refused(bruit):
     assert bruit(*CREATE).exit_code == bruit(*CREATE).exit_code == 0
     other = bruit(*CREATE, "--by", "zcdp")
     assert other.exit_code == 2
     assert "stands with by=basic" in other.stderr
+    assert "bruit ledger show payroll" in other.stderr
     assert bruit("create", "other", *CREATE[2:], "--by", "rdp:20").exit_code == 0
 
 

@@ -1,5 +1,6 @@
 """`bruit ledger`: the book of a data set."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,8 @@ def create(
     terms: Any = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(neighbours), "person": person}
     ledger = Ledger(name, **terms, by=(kind, order) if order else kind, store=store)
     _show_one(ledger, as_json=as_json)
-    if not as_json and not ledger.terms.delta:
-        show(
-            "Whoever gave a fact about one person even odds can be brought to "
-            f"{belief('0.5', ledger.terms.epsilon).high:.1%} by all that this book will ever release, no further."
-        )
+    if not as_json and (meant := _meaning(ledger.terms.epsilon, ledger.terms.delta)):
+        show(meant)
 
 
 @command.command(name="show", epilog="Example: bruit ledger show; bruit ledger show clinic")
@@ -125,6 +123,27 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
     show(escape(description["promise"]), *(escape(f"Written: {path}") for path in files.values()))
 
 
+LARGE = 10
+"""An ε above this is called large when a book is made."""
+
+
+def _meaning(epsilon: Fraction, delta: Fraction) -> str:
+    """What belief a book allows; with a δ no belief is excluded, and only that of a large ε is told."""
+    if epsilon > LARGE:
+        found = belief("0.001", epsilon).high
+        certain = "more than 99.9%" if found > 0.999 else f"{found:.1%}"
+        return (
+            f"ε = {float(epsilon):g} is large: {'even without its δ, ' if delta else ''}whoever gave a fact about one "
+            f"person one chance in a thousand can be brought to {certain} by all that this book will ever release."
+        )
+    if delta:
+        return ""
+    return (
+        f"Whoever gave a fact about one person even odds can be brought to {belief('0.5', epsilon).high:.1%} "
+        "by all that this book will ever release, no further."
+    )
+
+
 _TYPED = {"unit": "person", "accounting": "by"}
 """As the option is called that said it."""
 
@@ -164,8 +183,6 @@ def _show_one(ledger: Ledger, *, as_json: bool) -> None:
 
 
 def _row(line: dict[str, Any]) -> list[object]:
-    from fractions import Fraction
-
     epsilon = float(Fraction(line["guarantee"]["epsilon"]))
     kept = "yes" if line["release"] else "no"
     columns = columns_of(line["release"])
