@@ -72,6 +72,14 @@ def test_a_survey_for_machines(answered: Path) -> None:
     assert found["guarantee"]["neighbours"] == "local"  # type: ignore[index]
 
 
+def test_reports_that_stand_are_never_overwritten(answered: Path) -> None:
+    reports = answered / "reports.parquet"
+    before = reports.read_bytes()
+    done = run("randomise", answered / "survey.json", answered / "answers.csv", reports, "--column", "status")
+    refused(done, "exists and is left as it is")
+    assert reports.read_bytes() == before
+
+
 def test_a_folder_of_reports_is_one_survey(answered: Path) -> None:
     folder = answered / "reports"
     folder.mkdir()
@@ -140,7 +148,7 @@ def test_an_answer_outside_the_list_becomes_other_or_is_refused_where_it_is_give
     (tmp_path / "a.txt").write_text("yes\nno\nnever mind\n")
     for options, code in ((("--other",), 0), ((), 2)):
         told("plan", "--categories", "yes,no", *options, "--epsilon", 1, "--people", 9, "--save", tmp_path / "s.json")
-        done = run("randomise", tmp_path / "s.json", tmp_path / "a.txt", tmp_path / "r.parquet")
+        done = run("randomise", tmp_path / "s.json", tmp_path / "a.txt", tmp_path / f"r{code}.parquet")
         assert done.exit_code == code
         assert "never mind" not in done.output
 

@@ -78,6 +78,8 @@ def randomise(
     """
     survey, column_of = read_survey(protocol), read_answers(answers, column)
     checked_output(reports, (".parquet",))
+    if reports.exists():
+        raise InvalidArgument(f"{reports} exists and is left as it is: name another file")
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("randomising", quiet=as_json) as on_progress:
         made = randomised(survey, column_of, rng, on_progress)
