@@ -23,6 +23,12 @@ def test_one_entry_and_a_premium():
     assert "2020.10" in shown
 
 
+def test_json_has_null_where_a_premium_is_beyond_every_float():
+    told = run("--prior", "0.5", "--epsilon", "800", "--premium", "2000", "--json").output
+    assert "Infinity" not in told
+    assert json.loads(told)["premiums"] == [{"epsilon": 800.0, "at_most": None}]
+
+
 def test_a_delta_is_refused():
     found = run("--delta", "1e-6")
     assert found.exit_code == 2

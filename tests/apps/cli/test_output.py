@@ -1,6 +1,7 @@
 """What commands print."""
 
 import json
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +14,16 @@ from bruit.apps.cli import output
 def test_json_holds_plain_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_json({"exact": Fraction(1, 4), "array": np.array([1, 2]), "number": np.float64(0.5), "text": "ε"})
     assert json.loads(capsys.readouterr().out) == {"exact": 0.25, "array": [1, 2], "number": 0.5, "text": "ε"}
+
+
+def test_json_is_strict_null_stands_for_what_is_infinite_or_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_json({"a": math.inf, "b": [-math.inf, (math.nan, 1.5)], "c": np.array([[np.inf, 2.0]]), "d": True})
+
+    def refused(word: str) -> None:
+        raise AssertionError(word)
+
+    told = json.loads(capsys.readouterr().out, parse_constant=refused)
+    assert told == {"a": None, "b": [None, [None, 1.5]], "c": [[None, 2.0]], "d": True}
 
 
 def test_a_table_shows_every_cell() -> None:

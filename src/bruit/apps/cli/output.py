@@ -1,6 +1,7 @@
 """What commands print: JSON for machines; tables, paragraphs and a progress bar for people."""
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -21,8 +22,11 @@ def json_option(command: Function) -> Function:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on the standard output; numbers of NumPy and fractions are plain numbers."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    """One JSON document on the standard output; numbers of NumPy and fractions are plain numbers.
+
+    JSON knows no infinities: what is infinite, or no number, is null.
+    """
+    click.echo(json.dumps(_strict(value), ensure_ascii=False, indent=2, allow_nan=False))
 
 
 def show(*parts: RenderableType) -> None:
@@ -60,5 +64,14 @@ def _text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else float(value)
+def _strict(value: Any) -> Any:
+    """The same in the types that every reader of JSON knows."""
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str | int | None):
+        return value
+    return _strict(value.tolist() if hasattr(value, "tolist") else float(value))
