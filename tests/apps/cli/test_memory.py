@@ -1,10 +1,11 @@
 import json
+from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
 from torch import nn
 
-from bruit.apps.cli import main
+from bruit.apps.cli import main, memory
 
 
 def run(*arguments: str):
@@ -28,6 +29,24 @@ def test_the_largest_batch_of_a_card_and_words_for_people():
     assert done.exit_code == 0, done.output
     for part in ("model loaded", "gradients there", "Largest batch within 0.6 GiB"):
         assert part in done.output
+
+
+def test_the_search_for_a_batch_tells_its_progress(monkeypatch):
+    told = []
+
+    @contextmanager
+    def listener(label, *, quiet):
+        yield lambda done, total: told.append((done, total))
+
+    monkeypatch.setattr(memory, "progress", listener)
+    own = f"{__name__}:small_network"
+    for card in ((), ("--memory", "0.6")):
+        told.clear()
+        done = run("--model", own, "--input", "3,4,4", "--batch-size", "8", "--device", "cpu", *card, "--json")
+        assert done.exit_code == 0, done.output
+        assert [number for number, _ in told] == list(range(1, len(told) + 1))
+        assert all(number <= total for number, total in told)
+        assert (len(told) > 10) == bool(card)
 
 
 def test_a_network_of_your_own():

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from itertools import count
 from typing import Any, cast
 
 import rich_click as click
 
-from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.apps.cli.output import OnProgress, json_option, print_json, progress, show, table
 from bruit.errors import InvalidArgument
 
 EXAMPLE = "Example: bruit memory --model vgg16-head --batch-size 64 --hidden-units 512 --reduction 2 --card T4"
@@ -18,6 +19,9 @@ CARDS = {"GTX-1060": 6, "RTX-3060": 12, "T4": 15, "V100": 16, "RTX-4090": 24, "A
 
 CONTEXT = 0.5
 """GiB that the driver takes for itself."""
+
+MOST_TRIES = 28
+"""Forecasts that the search for one largest batch needs at most: twenty-one doublings, then to a sixty-fourth."""
 
 GIBI, MEBI = 2**30, 2**20
 
@@ -62,10 +66,12 @@ def command(
 
     make, one = _network(model, shape, hidden_units, reduction)
     network = make()
-    told = partial(forecast, network, one, device=cast(Device, device), optimiser=OPTIMISERS[optimiser])
-    found = {private: told(batch_size=batch_size, private=private) for private in (False, True)}
+    made = partial(forecast, network, one, device=cast(Device, device), optimiser=OPTIMISERS[optimiser])
     room = CARDS[card] if card is not None else gibibytes
-    largest = {} if room is None else {private: _largest(partial(told, private=private), room) for private in found}
+    with progress("forecasting", quiet=as_json) as on_progress:
+        told = _counted(made, on_progress, total=2 if room is None else 2 + 2 * MOST_TRIES)
+        found = {private: told(batch_size=batch_size, private=private) for private in (False, True)}
+        largest = {} if room is None else {private: _largest(partial(told, private=private), room) for private in found}
     if as_json:
         names = {False: "plain", True: "private"}
         fits = {names[private]: size for private, size in largest.items()}
@@ -120,6 +126,18 @@ def _shape(text: str) -> tuple[int, ...]:
     if min(found) < 1:
         raise InvalidArgument(f"--input {text}: give numbers of at least 1")
     return found
+
+
+def _counted(made: Callable[..., Any], on_progress: OnProgress, *, total: int) -> Callable[..., Any]:
+    """The same forecasts, each of them told."""
+    numbers = count(1)
+
+    def told(**asked: Any) -> Any:
+        forecast = made(**asked)
+        on_progress(next(numbers), total)
+        return forecast
+
+    return told
 
 
 def _largest(told: Callable[..., Any], gibibytes: float) -> int:
