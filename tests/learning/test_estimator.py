@@ -165,6 +165,23 @@ def test_rule_2_no_error_and_no_charge_depends_on_values(value: Any) -> None:
     assert majority(book(), domain=[UNIT, among([1, 2])]).fit(rows, labels).values_[:, 1].tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("value", [*STRANGE, 1j, [1], ([],)], ids=lambda value: repr(value)[:8])
+def test_rule_2_one_entry_of_a_list_does_not_turn_the_others(value: Any) -> None:
+    rows, labels = [[0.5, 1.0], [0.2, True], [0.9, 2], [0.4, 0.0]], [1, 2, 1, 1]
+    domain = [UNIT, among([1, 2, "true"])]
+    expected = majority(domain=domain, classes=[1, 2]).fit(rows, labels).values_.tolist()
+    rows[0][1], labels[0] = value, 1
+    strange = majority(domain=domain, classes=[1, 2]).fit(rows, labels)
+    assert strange.values_[1:].tolist() == expected[1:]
+    labels[0] = value
+    assert majority(domain=domain, classes=[1, 2]).fit(rows, labels).values_.tolist() == expected[1:]
+
+
+def test_a_person_named_by_a_number_is_one_person_whatever_its_type() -> None:
+    people = [1, 1.0, np.float32(1), "1", None]
+    assert chosen_rows(people, 1, rng=np.random.default_rng(1)).sum() == 1
+
+
 def test_no_row_at_all_is_no_error() -> None:
     assert majority().fit(X[:0], Y[:0]).rows_ == 0
 

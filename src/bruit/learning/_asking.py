@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from bruit.errors import BudgetMissing, InvalidArgument, NeighboursDiffer, NotPrivate, PrivacyError
+from bruit.learning._records import as_array, as_rows
 from bruit.ledger import WITHOUT_PRIVACY, Budget, Charge, require
 from bruit.privacy import EACH_ROW, LOCAL, REPLACE_ONE, Assumption, Loss
 from bruit.randomness import generator, is_strong
@@ -135,7 +136,7 @@ def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
     """Refuses what has not two dimensions or other columns than before; values are not looked at."""
     if hasattr(X, "tocsr"):
         raise InvalidArgument("X is sparse; sparse data is not supported: X must be dense, X.toarray() makes it so")
-    shape = getattr(X, "shape", None) or np.asarray(X).shape
+    shape = getattr(X, "shape", None) or as_rows(X).shape
     if len(shape) != 2 or shape[1] < 1:
         raise InvalidArgument(
             f"X must be a dense table with rows and columns, at least one feature; it has the shape {shape}. "
@@ -145,3 +146,12 @@ def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
         raise InvalidArgument("Complex data not supported: X must hold real numbers or categories")
     supervised = reset and (is_classifier(estimator) or is_regressor(estimator))
     validate_data(estimator, X, y if supervised else "no_validation", skip_check_array=True, reset=reset)
+
+
+def one_column(y: Any) -> NDArray[Any]:
+    """What is predicted as one column; entries of a list stay as they are, whatever else the list holds."""
+    if not hasattr(y, "shape"):
+        return as_array(y)
+    if getattr(getattr(y, "dtype", None), "kind", "") == "c":
+        raise InvalidArgument("Complex data not supported: y must hold labels or real numbers")
+    return np.asarray(column_or_1d(y, warn=True))

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from bruit.errors import InvalidArgument
 from bruit.learning._asking import (
     RandomState,
     charged,
     name_of,
+    one_column,
     public_classes,
     public_size,
     public_target,
@@ -203,7 +204,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             require_schema(self, X, y, reset=True)
             domains = resolved(self.domain, X, self.n_features_in_)
-            y = None if y is None or not (is_classifier(self) or is_regressor(self)) else column_or_1d(y, warn=True)
+            y = None if y is None or not (is_classifier(self) or is_regressor(self)) else one_column(y)
             check_consistent_length(X, y, groups)
         size = public_size(self, price, X, groups)
         rows = 1 if groups is None else whole(getattr(self, "rows_per_person", 1), "rows_per_person")

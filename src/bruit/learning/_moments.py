@@ -61,8 +61,9 @@ def noisy_products(
     exact = sum_of_products(rows)
     places = np.triu_indices(len(exact))
     first = int(size is not None)
-    upper = exact[places].astype(np.float64)
-    upper[first:] += noise.draw(1, rng=rng)[0]
+    noisy_sums = exact[places]
+    noisy_sums[first:] += noise.draw(1, rng=rng)[0]  # whole numbers until the noise is in
+    upper = noisy_sums.astype(np.float64)
     noisy = np.ones_like(exact, bool)
     if size is not None:
         upper[0], noisy[0, 0] = size * STEPS**2, False

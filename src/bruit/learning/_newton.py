@@ -85,7 +85,7 @@ def newton_steps(
 ) -> list[Step]:
     """One noisy step for each class; `rows` has a first column of ones, `labels` and `at` a row for each class."""
     exact = [_sums(rows, label, theta) for label, theta in zip(labels, at, strict=True)]
-    flat = np.concatenate([np.concatenate(each) for each in exact]).astype(np.float64)
+    flat = np.concatenate([np.concatenate(each) for each in exact])
     found = (flat + noise.draw(1, rng=rng)[0]).reshape(len(at), -1) / EACH
     columns, spread = rows.shape[1], noise.deviation / EACH
     steps = []
@@ -115,7 +115,7 @@ def first_steps(
     signed = np.array([(2 * label.astype(np.int64) - 1) @ slopes for label in labels] + [slopes.sum(axis=0)])
     noise = noises[1].draw(1, rng=rng)[0].reshape(signed.shape)
     sums = (signed * WEIGHT_STEPS * STEPS + noise) / EACH
-    counts = 2 * labels.sum(axis=1) - len(rows) + noises[0].draw(1, rng=rng)[0] / EACH
+    counts = ((2 * labels.sum(axis=1) - len(rows)) * EACH + noises[0].draw(1, rng=rng)[0]) / EACH
     centre = np.r_[1.0, np.clip(sums[-1] / size, -1, 1)]
     curvature = size / 4 * (np.outer(centre, centre) + np.diag(np.r_[0.0, np.full(len(zero) - 1, SPREAD)]))
     spread = np.r_[noises[0].deviation, np.full(len(zero) - 1, noises[1].deviation)] / EACH / 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -69,15 +69,21 @@ def neutral(domain: Domain) -> int:
 
 def encode_classes(labels: Any, classes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The place of each label among the public classes, and which rows have one of them."""
-    place: dict[Any, int] = {label: i for i, label in enumerate(classes.tolist())}
     values = as_array(labels)
     if values.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
         order = np.argsort(classes)
         found = order[np.clip(np.searchsorted(classes[order], values), 0, len(classes) - 1)]
         return found.astype(np.int64), np.asarray(classes[found] == values)
-    codes = [place.get(each, -1) if isinstance(each, Hashable) else -1 for each in values.tolist()]
-    found = np.array(codes, np.int64)
+    places: dict[Any, int] = {label: i for i, label in enumerate(classes.tolist())}
+    found = np.array([_place(each, places) for each in values.tolist()], np.int64)
     return np.maximum(found, 0), found >= 0
+
+
+def _place(label: Any, places: Mapping[Any, int]) -> int:
+    try:
+        return places.get(label, -1)
+    except TypeError:  # a label that cannot be looked up, such as a list
+        return -1
 
 
 def encode_target(values: Any, domain: Within) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -91,7 +97,7 @@ def chosen_rows(groups: Any, most: int, *, rng: np.random.Generator) -> NDArray[
     Every row draws a number and a person keeps the rows of the least: what a person contributes depends on that
     person's rows and draws alone.                                               [docs/rules.md, rule 6]
     """
-    people = [text(each) for each in as_array(groups).tolist()]
+    people = [person_name(each) for each in as_array(groups).tolist()]
     named = np.array([each is not None for each in people], bool)
     _, codes = np.unique(np.array([each or "" for each in people]), return_inverse=True)
     order = np.lexsort((rng.integers(2**63, size=len(codes)), codes, ~named))
@@ -108,13 +114,30 @@ def as_array(values: Any) -> NDArray[Any]:
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         values = series.to_numpy()
-    found = np.asarray(values) if isinstance(values, np.ndarray) else _listed(values)
-    return found.reshape(-1)
+    if hasattr(values, "__array__"):
+        return np.asarray(values).reshape(-1)
+    return np.fromiter(values, object)
 
 
-def _listed(values: Any) -> NDArray[Any]:
-    found = np.asarray(values)
-    return found if found.dtype.kind in "biuf" else np.asarray(values, object)
+def as_rows(data: Any) -> NDArray[Any]:
+    """Rows and columns of what is no frame; of lists every cell as it is, so that no record turns those of others.
+
+    NumPy would make texts of all numbers where one cell is a text, and of all labels where one label is.
+    """
+    if hasattr(data, "__array__"):
+        return np.asarray(data)
+    rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in data]
+    if not all(isinstance(row, Sequence) and not isinstance(row, str) for row in rows):
+        return np.fromiter(rows, object)
+    width = len(rows[0]) if rows else 0
+    if any(len(row) != width for row in rows):
+        raise InvalidArgument("X must hold rows of one length: every row has one cell for each column")
+    return np.fromiter((cell for row in rows for cell in row), object).reshape(len(rows), width)
+
+
+def person_name(value: Any) -> str | None:
+    """The name of a person, None for nobody: a whole number without a fraction, so that 1.0 is the person 1."""
+    return None if text(value) is None else _category(value)
 
 
 def _columns(data: Any) -> list[Any]:
@@ -124,7 +147,7 @@ def _columns(data: Any) -> list[Any]:
         frame = table.frame.collect().to_polars()
         whole = Table(nw.from_native(frame.lazy()), EACH_ROW)
         return [_Series(whole, name, len(frame)) for name in frame.columns]
-    rows = np.asarray(data)
+    rows = as_rows(data)
     return [rows[:, j] for j in range(rows.shape[1])]
 
 
@@ -174,6 +197,7 @@ def _number(value: Any) -> float:
 
 def _category(value: Any) -> str:
     """The name of a category: whole numbers without a fraction, so that 1.0 is the category 1."""
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():

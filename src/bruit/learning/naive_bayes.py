@@ -196,7 +196,7 @@ def _moments(records: Records, domains: tuple[Domain, ...], numbers: list[int], 
         rows[:, 1 + at], rows[:, 1 + len(numbers) + at] = column * STEPS, 2 * column**2 - EACH
     exact = np.zeros((len(records.classes), rows.shape[1]), np.int64)
     np.add.at(exact, records.target, rows)
-    sums, deviation, cut = exact.astype(np.float64), 0.0, 1 + len(numbers)
+    sums, deviation, cut = exact.copy(), 0.0, 1 + len(numbers)
     squares = sums[:, cut:]
     if plan is not None:
         deviation = plan.sums.deviation / EACH

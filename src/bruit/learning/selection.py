@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_consistent_length
 from bruit.errors import BudgetMissing, InvalidArgument, NotPrivate
 from bruit.learning._asking import whole
 from bruit.learning._estimator import PrivateEstimator, Question
-from bruit.learning._records import as_array, encode_classes, encode_target, is_frame
+from bruit.learning._records import as_array, as_rows, encode_classes, encode_target, is_frame, person_name
 from bruit.ledger import Budget, Ledger, require
 from bruit.privacy import Approximate, Assumption, Guarantee, Pure
 from bruit.randomness import discrete_laplace, generator, is_strong, uniform_below
-from bruit.tables.total import text
 
 RUNS_PAID = 3
 """A best of a geometric number of runs costs at most three of them.        [Liu & Talwar 2019, Theorem 3.2]"""
@@ -119,7 +118,7 @@ def _question(candidate: Any, price: Budget, run: Fraction, X: Any, y: Any, grou
 
 
 def _rehearse(candidate: Any, price: Budget, run: Fraction, X: Any, y: Any, groups: Any) -> None:
-    """The candidate fitted to no rows: what it refuses, such as a budget without a delta, is refused before the charge."""
+    """Fits the candidate to no rows: what it refuses, such as a price without a delta, is refused before the charge."""
     nobody = np.zeros(len(as_array(y)), bool)
     told = {} if groups is None else {"groups": as_array(groups)[nobody]}
     model = _paying(candidate, price, run, "rehearsal")
@@ -155,7 +154,7 @@ class _Trial:
         """A coin for every person, whoever else is there."""
         if self.groups is None:
             return np.asarray(uniform_below(2, len(as_array(self.y)), rng=self.rng) == 1)
-        people = np.array([text(each) or "" for each in as_array(self.groups).tolist()])
+        people = np.array([person_name(each) or "" for each in as_array(self.groups).tolist()])
         names, places = np.unique(people, return_inverse=True)
         return np.asarray((uniform_below(2, len(names), rng=self.rng) == 1)[places])
 
@@ -167,7 +166,7 @@ class _Trial:
 
 def _rows(data: Any, kept: NDArray[np.bool_]) -> Any:
     if not is_frame(data):
-        return np.asarray(data)[kept]
+        return as_rows(data)[kept]
     import narwhals as nw
 
     return nw.from_native(data, eager_only=True).filter(kept.tolist()).to_native()

@@ -111,7 +111,8 @@ def unit(rows: Tensor) -> Tensor:
     largest = rows.abs().amax(-1, keepdim=True)
     usable = largest.isfinite() & (largest >= torch.finfo(rows.dtype).tiny)
     scaled = torch.where(usable, rows / torch.where(usable, largest, 1), 0)
-    return scaled / scaled.norm(dim=-1, keepdim=True).clamp(min=1)
+    found: Tensor = scaled / scaled.norm(dim=-1, keepdim=True).clamp(min=1)
+    return found
 
 
 def private_mean(rows: Tensor, noise: float, normal: Normal, size: int) -> Tensor:
