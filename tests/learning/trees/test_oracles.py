@@ -55,10 +55,12 @@ PAIRS: list[tuple[Any, Any]] = [
 def test_accuracy_is_that_of_scikit_learn(ours: Any, theirs: Any) -> None:
     """Ties are broken otherwise, so folds differ: the means may be .02 apart on tables of a few hundred rows."""
     folds = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0)
+    seeds = range(5 if isinstance(theirs, tree.DecisionTreeClassifier) else 1)  # one tree hangs on how ties are broken
     for load in (datasets.load_wine, datasets.load_breast_cancer):
         X, y = load(return_X_y=True)
-        mine, other = (cross_val_score(each, X, y, cv=folds).mean() for each in (ours, theirs))
-        assert mine > other - 0.02
+        mine = cross_val_score(ours, X, y, cv=folds).mean()
+        others = [cross_val_score(theirs.set_params(random_state=seed), X, y, cv=folds).mean() for seed in seeds]
+        assert mine > np.mean(others) - 0.02
 
 
 def test_stochastic_boosting_falls_towards_the_numbers() -> None:
