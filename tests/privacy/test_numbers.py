@@ -42,7 +42,9 @@ def test_numbers_of_every_kind_and_size_mean_their_decimal(value, meant):
 
 
 @pytest.mark.parametrize(
-    "value", ["1e999999999", "1e-999999999", "1e99999999999999", 10**5000, Fraction(1, 10**5000)], ids=range(5)
+    "value",
+    ["1e999999999", "1e-999999999", "1e99999999999999", "1e٩٩٩٩٩٩٩٩٩", 10**5000, Fraction(1, 10**5000)],
+    ids=range(6),
 )
 def test_a_number_that_no_book_could_hold_is_refused_at_once(value):
     with pytest.raises(InvalidArgument, match="x"):

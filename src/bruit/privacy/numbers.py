@@ -16,7 +16,7 @@ Exact = int | float | str | Fraction
 MOST_DIGITS = 4000
 """Digits of a numerator or denominator that is kept: Python writes integers of up to 4300 as text."""
 
-_EXPONENT = re.compile(r"[eE]([-+]?[0-9_]+)\s*$")
+_EXPONENT = re.compile(r"[eE]([-+]?[\d_]+)\s*$")
 
 
 def exactly(value: Exact, name: str) -> Fraction:

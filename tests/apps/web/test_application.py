@@ -1,5 +1,7 @@
 """What every page shares: the guard, the steward's key, static files, and refusals that tell nothing."""
 
+import re
+
 import pytest
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
@@ -23,7 +25,13 @@ def test_every_response_carries_a_strict_policy(site):
 
 def test_a_static_file_outside_its_folder_is_not_given(site):
     with site.client() as client:
-        for name in ("base/../../settings.py", "base/%2e%2e/%2e%2e/settings.py", "polls/__init__.py", "//etc/passwd"):
+        for name in (
+            "base/../../settings.py",
+            "base/%2e%2e/%2e%2e/settings.py",
+            "polls/__init__.py",
+            "//etc/passwd",
+            f"base/{'a' * 300}",
+        ):
             assert client.get(f"/static/{name}").status_code == 404
 
 
@@ -45,3 +53,34 @@ def test_a_large_body_is_refused_by_its_length_and_by_counting(site):
     with site.steward() as client:
         assert client.post("/polls", content=b"x" * 1_000_000).status_code == 413
         assert client.post("/polls", content=endless()).status_code in (403, 405, 413)
+
+
+def test_a_report_that_never_ends_is_refused_as_too_large(site):
+    with site.client() as client:
+        answer = client.post("/api/polls/abcdefghjk/reports", content=(b"x" * 10_000 for _ in range(20)))
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("code", ["unicode_escape", "utf-7", "idna"])
+def test_a_form_in_a_code_whose_texts_cannot_be_kept_is_refused(site, code):
+    """Each of these can hold half of a pair of surrogates, which no hash and no database takes."""
+    with site.client() as client:
+        token = re.search(r'name="csrf" content="(\w+)"', client.get("/").text)[1]
+        head = 'content-disposition: form-data; name="password"'
+        form = f"--x\r\n{head}\r\n\r\n\\ud800+2AA-\r\n--x--\r\n"
+        headers = {"content-type": f"multipart/form-data; boundary=x; charset={code}", "x-csrf-token": token}
+        assert client.post("/polls/abcdefghjk/password", content=form, headers=headers).status_code == 415
+
+
+def test_a_link_from_another_site_does_not_change_the_secret_of_the_forms(site):
+    """Tables are kept under it: were it left out of such a visit, a new one would take its place."""
+    with site.client() as client:
+        kept = client.get("/").headers["set-cookie"].lower()
+        assert "samesite=lax" in kept
+        assert "httponly" in kept
+        assert "set-cookie" not in client.get("/").headers
+
+
+def test_who_is_not_the_steward_is_refused_before_a_poll_is_looked_at(site):
+    with site.client() as client:
+        assert client.post("/api/polls", json={"kind": "none"}).status_code == 401

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from bruit.apps.web.guard import Guard
 from bruit.apps.web.logs import Plain, place
-from bruit.apps.web.rates import Buckets, Rate
+from bruit.apps.web.rates import Buckets, Rate, network
 from bruit.errors import StorageError
 
 SECRET = "salary 123456 in /srv/payroll.csv"
@@ -104,11 +104,27 @@ def test_only_this_site_changes_something(headers, status):
     assert guarded().post("/count", headers=headers).status_code == status
 
 
+def test_one_network_of_ipv6_is_one_client():
+    """Whoever has one address of the new kind has 2^64 of them: each would be a fresh bucket of passwords."""
+    assert network("2001:db8:1:2::1") == network("2001:db8:1:2:ffff::9")
+    assert network("2001:db8:1:2::1") != network("2001:db8:1:3::1")
+    assert network("::ffff:192.0.2.7") == network("192.0.2.7") == "192.0.2.7"
+    assert network("fe80::1%eth0") == network("fe80::2")
+    assert network("no:address") == "no:address"
+
+
+def test_a_host_that_is_too_long_for_a_link_is_refused():
+    assert guarded().post("/count", headers={"host": "a" * 400}).status_code == 400
+
+
 def test_every_answer_has_the_headers():
     answer = guarded().post("/count")
     assert "script-src 'self';" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
 def test_an_error_of_the_database_does_not_show_its_address(tmp_path):

@@ -23,6 +23,8 @@ from bruit.errors import BruitError
 
 PARTS = ("polls", "explorer", "workbench", "studies")
 """The packages of pages, in the order of the menu."""
+LONGEST_NAME = 100
+"""Characters of the name of a static file; a file system refuses longer ones in its own words."""
 
 
 def application(settings: Settings) -> FastAPI:
@@ -93,7 +95,7 @@ def _add_shared_pages(app: FastAPI) -> None:
     @app.get("/static/{name:path}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:
         path = static_file(name)
-        if ".." in name or name.count("/") != 1 or not path.is_file():
+        if len(name) > LONGEST_NAME or ".." in name or name.count("/") != 1 or not path.is_file():
             raise HTTPException(404)
         kept = request.url.query == version(name)
         return FileResponse(path, headers={"cache-control": "max-age=31536000, immutable" if kept else "no-cache"})

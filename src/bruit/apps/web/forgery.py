@@ -1,7 +1,8 @@
 """Forms that only this site can send: a secret cookie, and in each form the hash of it.
 
-A page of another site can make a browser send the cookie but can neither read it nor hash it; the cookie is also
-`SameSite=Strict`, and the guard compares the Origin of every request that changes something.
+A page of another site can neither read the cookie nor hash it; the cookie is also `SameSite=Lax`, so that no form of
+another site sends it, and the guard compares the Origin of every request that changes something. (Not `Strict`: a link
+from elsewhere would come without it, be given a new one, and the tables loaded under the old one would be lost.)
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def token(ticket: str) -> str:
 
 def keep(response: Response, request: Request, ticket: str) -> None:
     """Gives the browser its secret."""
-    response.set_cookie(COOKIE, ticket, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    response.set_cookie(COOKIE, ticket, httponly=True, samesite="lax", secure=request.url.scheme == "https")
 
 
 async def check(request: Request) -> None:
@@ -43,9 +44,17 @@ async def check(request: Request) -> None:
     """
     if request.method in SAFE:
         return
+    if not _in_utf_8(request):
+        raise HTTPException(415, "A form is sent in UTF-8.")
     secret, fresh = ticket(request)
     given = request.headers.get(HEADER, "")
     if not given and "form" in request.headers.get("content-type", ""):
         given = str((await request.form()).get("csrf", ""))
     if fresh or not hmac.compare_digest(given.encode(), token(secret).encode()):
         raise HTTPException(403, "This form has expired or was sent by another site; load the page again.")
+
+
+def _in_utf_8(request: Request) -> bool:
+    """Whether a form names no other code: some have texts that nothing can keep."""
+    _, named, code = request.headers.get("content-type", "").lower().partition("charset=")
+    return not named or code.strip(' "').startswith(("utf-8", "utf8"))

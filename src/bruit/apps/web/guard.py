@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.policy import policy
-from bruit.apps.web.rates import Buckets, Rate
+from bruit.apps.web.rates import Buckets, Rate, network
 from bruit.apps.web.refusals import Refusal, refuse
 
 log = logging.getLogger(OWN)
@@ -21,9 +21,12 @@ HEADERS: Final = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+LONGEST_HOST: Final = 300
+"""Characters of the name and port of a host: it stands in links and in QR codes."""
 
 
 class Guard:
@@ -68,10 +71,12 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        wait = self.buckets[self.kind_of(scope)].take((scope.get("client") or ("?",))[0])
+        wait = self.buckets[self.kind_of(scope)].take(network((scope.get("client") or ("?",))[0]))
         if wait:
             sentence = "Too many requests from this address; wait a little."
             return Refusal(429, sentence, {"retry-after": str(int(wait) + 1)})
+        if len(headers.get(b"host", b"")) > LONGEST_HOST:
+            return Refusal(400, "The name of the host is too long.")
         limit, length = self.body_limit(scope), headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > limit:
             return _too_large(limit)

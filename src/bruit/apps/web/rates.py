@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from ipaddress import AddressValueError, IPv6Address
 from time import monotonic
 
 MOST_CLIENTS = 100_000
 """Addresses remembered; the ones seen longest ago are forgotten first."""
+
+
+def network(address: str) -> str:
+    """What one client is told by: its address, or the network of 2^64 that whoever has one IPv6 address has."""
+    if ":" not in address:
+        return address
+    try:
+        whole = IPv6Address(address.partition("%")[0])
+    except AddressValueError:
+        return address
+    return str(whole.ipv4_mapped or IPv6Address(int(whole) >> 64 << 64))
 
 
 @dataclass(frozen=True)

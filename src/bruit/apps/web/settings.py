@@ -15,7 +15,7 @@ RATES = {
     "actions": Rate(per_second=5, burst=200),
     "passwords": Rate(per_second=0.2, burst=10),
 }
-"""Reading a page, sending a report, changing something, trying a password or a secret link."""
+"""Reading a page, sending a report, changing something, trying a password."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import polars
 import pytest
+from starlette.exceptions import HTTPException
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
@@ -93,3 +94,15 @@ def test_a_view_that_cannot_be_read_starts_anew_and_says_why(site):
         assert "<b>" not in answer.text
         assert client.get("/explorer/nothing").status_code == 404
         assert client.get("/explorer/budget/data.csv", params={"by": "magic"}).status_code == 400
+
+
+def test_who_asks_for_more_figures_than_can_wait_is_told_to_come_again(monkeypatch):
+    from types import SimpleNamespace
+
+    from bruit.apps.web.explorer import pages
+
+    crowded = SimpleNamespace(statistics=lambda: SimpleNamespace(tasks_waiting=pages.MOST_WAITING))
+    monkeypatch.setattr(pages, "_limit", lambda: crowded)
+    with pytest.raises(HTTPException) as refused:
+        pages._figure("belief", {}).send(None)
+    assert refused.value.status_code == 503

@@ -103,6 +103,11 @@ def test_a_link_reproduces_its_view(tool):
     assert all(y is None or math.isfinite(y) for curve in described["curves"] for y in curve["y"])
 
 
+def test_a_fraction_is_a_number_everywhere():
+    half = BELIEF.figure(view(BELIEF, epsilon="1/2", prior="1/2", premium="4001/2"))
+    assert half == BELIEF.figure(view(BELIEF, epsilon="1/2", prior="0.5", premium="2000.5"))
+
+
 @given(st.integers(0, STEPS))
 def test_a_slider_stands_where_its_number_is(place):
     value = SIZE.low * (SIZE.high / SIZE.low) ** (place / STEPS)
@@ -116,6 +121,8 @@ def test_a_slider_stands_where_its_number_is(place):
         (BUDGET, {"size": "1.5"}),
         (BUDGET, {"size": "1e300"}),
         (BUDGET, {"noise": "1e-999999999"}),
+        (BUDGET, {"noise": "1e٩٩٩٩٩٩٩٩٩"}),
+        (BUDGET, {"noise": "1." + "1" * 100}),
         (BUDGET, {"noise": "0"}),
         (BUDGET, {"by": "magic"}),
         (BUDGET, {"delta": "-1"}),

@@ -254,6 +254,44 @@ def test_a_closed_poll_takes_no_answer(visit, site):
     assert phone.get_by_text("This poll is closed.").count() == 1
 
 
+def test_thirty_choices_are_answered_on_a_phone_and_travel_in_ten_kilobytes(visit, site, assert_accessible):
+    cities = [f"The city of number {number}" for number in range(30)]
+    identity = publish(site, kind="choices", choices=cities, forever="3")
+    phone = visit(f"/p/{identity}", phone=True)
+    assert phone.get_by_role("radio").count() == 30
+    assert_accessible(phone)
+    phone.get_by_label(cities[29], exact=True).check()
+    send(phone)
+    assert phone.locator("#mine").inner_text() == cities[29]
+    assert answers(site, identity) == 1
+    with site.client() as client, client.stream("GET", f"/p/{identity}") as page:
+        assert page.headers["content-encoding"] == "gzip"
+        travelled = sum(map(len, page.iter_raw()))
+        files = [client.get(f"/static/polls/{name}").content for name in ("answer.css", "answer.js", "client.js")]
+    assert travelled + sum(map(len, files)) <= 10_000
+
+
+def test_a_poll_asked_once_keeps_no_answer_on_the_device(visit, site):
+    phone = visit(f"/p/{publish(site, kind='text', choices=['a.example', 'b.example'])}", phone=True)
+    phone.get_by_label("Your answer", exact=True).fill(SECRET_ANSWER)
+    send(phone)
+    kept = phone.evaluate("JSON.stringify(Object.entries(localStorage))")
+    assert "token" in kept
+    assert SECRET_ANSWER not in kept
+
+
+def test_a_label_of_a_chart_is_text_whatever_it_holds(visit, site):
+    label = "<a href='https://elsewhere.example'>a &lt; prize</a>"
+    identity = publish(site, kind="choices", choices=[label, "other"])
+    with site.client() as client:
+        report = {"token": "cd" * 16, "round": 1, "report": 0}
+        assert client.post(f"/api/polls/{identity}/reports", json=report).status_code == 200
+    page = visit(f"/polls/{identity}")
+    expect(page.locator("#answers")).to_have_text("1")
+    expect(page.locator("#estimate-figure .xtick text").first).to_have_text(label)
+    assert page.locator("#estimate-figure a").count() == 0
+
+
 @pytest.mark.parametrize("kind", ["yes-no", "number", "text"])
 def test_the_participants_page_is_at_most_ten_kilobytes(site, kind):
     more = {

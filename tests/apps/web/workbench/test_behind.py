@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,9 +10,12 @@ import anyio
 import numpy as np
 import polars as pl
 import pytest
+from starlette.testclient import TestClient
 
 from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, tables
 from bruit.apps.steward import price_of
+from bruit.apps.web.application import application
+from bruit.apps.web.settings import Settings, hashed
 from bruit.apps.web.workbench.asking import asked, asked_from_json
 from bruit.apps.web.workbench.downloads import files_of
 from bruit.apps.web.workbench.recipes import Recipe, Recipes, entry_of
@@ -203,3 +207,41 @@ def test_a_folder_that_vanished_is_said_without_its_path(tmp_path):
     with pytest.raises(BruitError) as told:
         found.table("id")
     assert str(tmp_path) not in str(told.value)
+
+
+def test_very_long_texts_are_not_copied_to_see_what_they_are(tmp_path):
+    """A Parquet file of a kilobyte can hold gigabytes of one text."""
+    packed = io.BytesIO()
+    pl.DataFrame({"a": ["1" * 100_000] * 200, "b": ["7"] * 200}).write_parquet(packed)
+    assert len(packed.getvalue()) < 10_000
+    found = load(Session(tmp_path / "one"), "bomb.parquet", packed.getvalue())
+    assert [column.reads_as for column in found.columns] == ["text", "whole numbers"]
+
+
+def test_a_release_whose_recipe_cannot_be_kept_is_paid_once(tmp_path, monkeypatch):
+    """It is paid for and stands in the book: a button pressed again leads there, and pays nothing."""
+
+    def fail(*_args):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Recipes, "keep", fail)
+    store = f"sqlite:///{tmp_path}/bruit.db"
+    book = Ledger("p", epsilon=3, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW, store=store)
+    with TestClient(application(Settings(database=store, key_hash=hashed("key")))) as client:
+        client.get("/enter/key")
+        client.headers["x-csrf-token"] = re.search(r'name="csrf" content="(\w+)"', client.get("/").text)[1]
+        address = client.post("/workbench/tables", params={"name": "a.csv"}, content=CSV).json()["address"]
+        for _ in range(2):
+            shown = client.post(f"{address}/release", data={**FORM, "once": "0" * 32})
+            assert shown.status_code == 200
+            assert "made elsewhere" in shown.text
+    assert len(book.entries) == 1
+
+
+def test_who_comes_without_a_cookie_leaves_no_session_behind(tmp_path):
+    app = application(Settings(database=f"sqlite:///{tmp_path}/bruit.db", key_hash=hashed("key")))
+    with TestClient(app) as client:
+        for _ in range(3):
+            client.cookies.clear()
+            assert client.get("/workbench", headers={"authorization": "Bearer key"}).status_code == 200
+        assert app.state.shelf.sessions == {}

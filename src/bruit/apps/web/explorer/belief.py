@@ -6,7 +6,7 @@ import numpy as np
 
 from bruit.apps.web.explorer.figure import Axis, Curve, Figure, Tool
 from bruit.apps.web.explorer.parameters import Number, Values
-from bruit.privacy import belief, belief_table, premium
+from bruit.privacy import belief, belief_table, exactly, premium
 
 PRIORS = tuple(f"{value:.4g}" for value in np.linspace(0, 1, 101))
 COMPARED = ("0.1", "0.5", "2")
@@ -43,7 +43,7 @@ def figure(values: Values) -> Figure:
             ("before", f"{100 * here.prior:.4g} %"),
             ("after, at most", f"{100 * here.high:.2f} %"),
             ("after, at least", f"{100 * here.low:.2f} %"),
-            (f"a premium of {float(values['premium']):g} becomes at most", f"{cost:.2f}"),
+            (f"a premium of {float(exactly(values['premium'], 'premium')):g} becomes at most", f"{cost:.2f}"),
         ),
         sentence=f"Whoever believed a fact about you at {100 * here.prior:.4g} % believes it at most at "
         f"{100 * here.high:.2f} % after any answer of ε = {here.epsilon:g}, whatever else they know.",

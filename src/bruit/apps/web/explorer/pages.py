@@ -18,6 +18,8 @@ from bruit.errors import BruitError
 TOOLS = {tool.name: tool for tool in (budget.TOOL, belief.TOOL, accuracy.TOOL)}
 AT_ONCE = 2
 """Figures that are computed at the same time."""
+MOST_WAITING = 100
+"""Figures that may wait to be computed; whoever asks for more is told to come again."""
 
 router = APIRouter(include_in_schema=False)
 
@@ -81,6 +83,8 @@ def code(request: Request, name: str) -> Response:
 async def _figure(name: str, values: Values) -> Figure:
     """The figure of a view; few are computed at once, so that whoever moves sliders does not stop the other pages."""
     limit: CapacityLimiter = _limit()
+    if limit.statistics().tasks_waiting >= MOST_WAITING:
+        raise HTTPException(503, "Too many figures are asked for just now; try again.", {"retry-after": "2"})
     return await run_sync(_computed, name, tuple(sorted(values.items())), limiter=limit)
 
 

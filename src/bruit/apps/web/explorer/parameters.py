@@ -12,6 +12,9 @@ from bruit.privacy import exactly
 STEPS = 200
 """Places of a slider."""
 
+LONGEST = 60
+"""Characters of a number."""
+
 Values = Mapping[str, str]
 """A text for each parameter, as it was typed: 0.1 means one tenth."""
 
@@ -36,6 +39,8 @@ class Number:
 
     def checked(self, text: str) -> str:
         """The text, where it is a number that this parameter may be."""
+        if len(text) > LONGEST:
+            raise InvalidArgument(f"{self.label}: write the number in at most {LONGEST} characters")
         number = exactly(text.strip(), self.label)
         if self.whole and number.denominator != 1:
             raise InvalidArgument(f"{self.label}: {number} is no whole number")

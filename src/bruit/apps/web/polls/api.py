@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -80,10 +80,14 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Refused} for status in (429, *statuses)}
 
 
-@router.post("", status_code=201, responses=refusals(400, 401, 403, 413, 422, 503))
+@router.post(
+    "",
+    status_code=201,
+    dependencies=[Depends(steward.require_steward)],  # before the draft is looked at: a law is made to check it
+    responses=refusals(400, 401, 403, 413, 422, 503),
+)
 async def create(request: Request, draft: Draft) -> Published:
     """Publish a poll. Needs the steward's key as a bearer token."""
-    await steward.require_steward(request)
     question = Question(**draft.model_dump(exclude={"password"}))
     identity, secret = await publish(collector_of(request), question, draft.password)
     return Published(id=identity, secret=secret)

@@ -10,6 +10,8 @@ from starlette.types import Receive, Scope, Send
 
 HEARTBEAT: Final = 15.0
 """Seconds of silence after which a comment is sent, so that nothing between takes the line for dead."""
+MOST_LISTENING: Final = 2000
+"""Dashboards that may listen to one poll at the same time."""
 
 
 class Broadcast:

@@ -14,7 +14,7 @@ from fastapi import FastAPI, HTTPException, Request
 
 from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.polls import results
-from bruit.apps.web.polls.broadcast import Broadcast
+from bruit.apps.web.polls.broadcast import MOST_LISTENING, Broadcast
 from bruit.apps.web.polls.question import Question, from_definition
 from bruit.apps.web.wire import Wire
 from bruit.errors import StorageError
@@ -61,6 +61,7 @@ class Collector:
     def __init__(self, database: str) -> None:
         self.store = ReportStore(database)
         self._live: dict[str, LivePoll] = {}
+        self._forgotten: set[str] = set()
         self._waiting: list[tuple[NewReport, asyncio.Future[bool]]] = []
         self._some = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
@@ -93,10 +94,9 @@ class Collector:
         found = self._live.get(identity)
         if found is None:
             found = await asyncio.to_thread(self._load, identity)
-            if found is None:
-                raise HTTPException(404, "There is no such poll.")
-            found = self._live.setdefault(identity, found)
-        return found
+        if found is None or identity in self._forgotten:
+            raise _unknown()
+        return self._live.setdefault(identity, found)
 
     def _load(self, identity: str) -> LivePoll | None:
         stored = self.store.poll(identity)
@@ -117,10 +117,19 @@ class Collector:
         self._tell(poll)
 
     async def forget(self, poll: LivePoll) -> None:
-        """Deletes a poll and every report of it."""
-        self._live.pop(poll.stored.identity, None)
+        """Deletes a poll and every report of it, after the reports that are being written.
+
+        From here on nobody finds it and none of its reports is written, which would fail and take others with it.
+        """
+        identity = poll.stored.identity
+        self._forgotten.add(identity)
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._writer, self.store.delete, identity)
+        except StorageError:
+            self._forgotten.discard(identity)
+            raise
+        self._live.pop(identity, None)
         poll.broadcast.close()
-        await asyncio.to_thread(self.store.delete, poll.stored.identity)
 
     # ------------------------------------------------------------ reports
     async def submit(self, poll: LivePoll, reports: Sequence[tuple[str, int, Any]]) -> list[bool]:
@@ -151,6 +160,7 @@ class Collector:
 
     async def _write(self, batch: list[tuple[NewReport, asyncio.Future[bool]]]) -> None:
         """One commit. Whoever hears of a failure sends the same token again: it is counted once in any case."""
+        batch = self._without_forgotten(batch)
         try:
             loop, reports = asyncio.get_running_loop(), [report for report, _ in batch]
             added = await loop.run_in_executor(self._writer, self.store.add, reports, self._count)
@@ -172,6 +182,14 @@ class Collector:
                 poll.counts = counts
                 self._tell(poll)
 
+    def _without_forgotten(
+        self, batch: list[tuple[NewReport, asyncio.Future[bool]]]
+    ) -> list[tuple[NewReport, asyncio.Future[bool]]]:
+        for report, future in batch:
+            if report.poll in self._forgotten and not future.done():
+                future.set_exception(_unknown())
+        return [pair for pair in batch if pair[0].poll not in self._forgotten]
+
     def _count(self, key: Key, before: Counts, reports: Sequence[str]) -> Counts:
         wire = self._live[key[0]].wire
         return before[0] + len(reports), wire.count(before[1], reports)
@@ -179,6 +197,8 @@ class Collector:
     # ------------------------------------------------------------ those who watch
     def watch(self, poll: LivePoll) -> Broadcast:
         """The broadcast of a poll, which speaks while somebody listens."""
+        if poll.broadcast.listeners >= MOST_LISTENING:
+            raise HTTPException(503, "Too many dashboards are open; try again later.", {"retry-after": "30"})
         self._tell(poll, first=True)
         return poll.broadcast
 
@@ -208,6 +228,10 @@ async def collecting(app: FastAPI) -> AsyncIterator[None]:
     await collector.start()
     yield
     await collector.stop()
+
+
+def _unknown() -> HTTPException:
+    return HTTPException(404, "There is no such poll.")
 
 
 def collector_of(request: Request) -> Collector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from typing import Any
 
 import segno
@@ -193,12 +194,17 @@ async def answer(request: Request, identity: Identity) -> Response:
     """The participant's page: no cookie, no form that could be sent, nothing but a script that noises the answer."""
     poll = await collector_of(request).poll(identity)
     block = described(poll).model_dump(include={"id", "round", "open", "protocol"})
+    block["again"] = poll.question.forever is not None  # else the page forgets the answer
     context = {"poll": poll, "question": poll.question, "described": block, "choices": _shown(poll)}
     context["meaning"] = plain_words.meaning(poll.question)[0]
-    body = environment().get_template("polls/answer.html").render(context)
-    return HTMLResponse(
-        body, headers={"content-security-policy": policy().replace("form-action 'self'", "form-action 'none'")}
-    )
+    body = environment().get_template("polls/answer.html").render(context).encode()
+    headers = {
+        "content-security-policy": policy().replace("form-action 'self'", "form-action 'none'"),
+        "vary": "accept-encoding",
+    }
+    if "gzip" in request.headers.get("accept-encoding", ""):  # long lists come thrice; there is no secret to guess
+        body, headers["content-encoding"] = gzip.compress(body, 6), "gzip"
+    return HTMLResponse(body, headers=headers)
 
 
 def _shown(poll: LivePoll) -> list[str]:

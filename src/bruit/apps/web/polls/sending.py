@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 from typing import Annotated, Final
 
-from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bruit.apps.web.polls.collector import Collector

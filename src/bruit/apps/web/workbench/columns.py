@@ -14,6 +14,9 @@ from bruit.tables.total import collected
 LOOKED_AT = 1000
 """Rows that are looked at to say what texts read as."""
 
+LONGEST_NUMBER = 400
+"""Bytes of a text that may still be a number."""
+
 
 @dataclass(frozen=True)
 class ColumnType:
@@ -42,6 +45,8 @@ def _kind(kind: DType) -> str:
 def _reads_as(series: polars.Series) -> str:
     if series.dtype != polars.String:
         return ""
+    if (series.str.len_bytes() > LONGEST_NUMBER).any():
+        return "text"  # before any of them is copied: a small Parquet file may hold very long ones
     texts = series.drop_nulls().str.strip_chars()
     texts = texts.filter(texts != "")
     if not len(texts):

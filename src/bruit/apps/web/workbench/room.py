@@ -32,8 +32,10 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
 
 def session(request: Request) -> Session:
     """The session of the browser that asks, told by the secret of its forms."""
-    secret, _ = forgery.ticket(request)
+    secret, fresh = forgery.ticket(request)
     shelf: Shelf = request.app.state.shelf
+    if fresh:  # its own secret comes with the answer; nothing could be kept for this one
+        return Session(shelf.folder / "none")
     return shelf.session(hashlib.sha256(b"bruit session:" + secret.encode()).hexdigest()[:32])
 
 

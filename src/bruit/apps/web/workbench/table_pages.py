@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from bruit.anonymity import report
 from bruit.apps.steward import NAMED, SIZES, limited, preview, price_of, python_of, sections
+from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.rendering import page
 from bruit.apps.web.workbench import room
 from bruit.apps.web.workbench.asking import STATISTICS, Asked, asked
@@ -22,6 +24,8 @@ from bruit.errors import BruitError, BudgetExceeded, StorageError
 from bruit.ledger import Ledger
 from bruit.privacy import EACH_ROW, LOCAL
 from bruit.tables import Table
+
+log = logging.getLogger(OWN)
 
 ONCE = 32
 """Digits of the number that a preview carries, so that it is paid once."""
@@ -115,7 +119,10 @@ def _released(request: Request, one: Loaded, question: Asked, book: Ledger) -> s
     made = question.question.release(table, price_of(book, question.price))
     number = entry_of(book, made).number
     python = python_of(question.question, table, file=one.name, ledger=book.name, price=question.price)
-    room.recipes(request).keep(book.name, number, Recipe(question, python))
+    try:
+        room.recipes(request).keep(book.name, number, Recipe(question, python))
+    except OSError as error:  # it is paid for and stands in the book: nobody should have to press again
+        log.error("%s", place(error))
     return room.address("release", book=book.name, number=number)
 
 

@@ -24,6 +24,9 @@ export function layout(figure, more = {}) {
   };
 }
 
+// plotly reads tags in texts: a label stays what it is
+const plain = (text) => String(text).replace(/[&<]/g, (sign) => ({ "&": "&amp;", "<": "&lt;" })[sign]);
+
 const QUIET = { displayModeBar: false, responsive: true };
 
 function traces(figure) {
@@ -50,7 +53,7 @@ export function drawUncertainty(place, figure) {
   });
   const drawn = [bar("noise", COLOURS[0], -0.14, figure.noise)];
   if (figure.sampling) drawn.push(bar("sampling", COLOURS[1], 0.14, figure.sampling));
-  const rows = { ...axis({ label: "", log: false }), tickvals: figure.labels.map((_, number) => number), ticktext: figure.labels, autorange: "reversed" };
+  const rows = { ...axis({ label: "", log: false }), tickvals: figure.labels.map((_, number) => number), ticktext: figure.labels.map(plain), autorange: "reversed" };
   const height = Math.max(220, 130 + 44 * figure.labels.length);
   return Plotly.react(place, drawn, layout(figure, { xaxis: axis(figure.x), yaxis: rows, height }), QUIET);
 }

@@ -47,7 +47,7 @@ const read = () => {
 const answered = () => {
 	const answer = read();
 	if (!answer) return ($("wrong").textContent = "Give an answer first.");
-	const report = randomise(poll.protocol, answer, state.memory);
+	const report = randomise(poll.protocol, answer, poll.again ? state.memory : {});
 	// Drawn once and kept before it is sent: neither a reload nor a second look draws again.
 	state.sent = { [poll.round]: { body: JSON.stringify({ token: token(), round: poll.round, report }) } };
 	keep();

@@ -11,6 +11,7 @@ const layout = more => ({
 });
 const config = { displayModeBar: false, responsive: true };
 const lines = colour("--line");
+const plain = text => text.replace(/[&<]/g, sign => ({ "&": "&amp;", "<": "&lt;" })[sign]); // plotly reads tags in texts
 
 const fill = (table, rows) => {
   const body = $(table).tBodies[0];
@@ -40,7 +41,7 @@ const steps = values => {
 const drawEstimate = rows => {
   // The whole estimate stands in the table; the figure is cut off a little beyond what is possible.
   const [low, high] = isShare ? [0, 1] : [+poll.low, +poll.high], more = (high - low) / 5;
-  const x = rows.map(row => row.label), y = rows.map(row => within(row.value, low - more, high + more));
+  const x = rows.map(row => plain(row.label)), y = rows.map(row => within(row.value, low - more, high + more));
   const half = rows.map(row => (row.high - row.low) / 2);
   const interval = {
     type: "scatter", mode: "markers", x, y: rows.map(row => (row.high + row.low) / 2), marker: { size: 1, color: colour("--ink") },
