@@ -118,7 +118,7 @@ def test_neither_a_secret_link_nor_a_password_is_kept(site):
     made = published(site, password="a password that is kept nowhere")
     kept = ReportStore(site.database).poll(made["id"])
     assert kept.password_salt
-    for file in Path(site.database.removeprefix("sqlite:///")).parent.iterdir():
+    for file in filter(Path.is_file, Path(site.database.removeprefix("sqlite:///")).parent.rglob("*")):
         content = file.read_bytes()
         assert made["secret"].encode() not in content
         assert b"a password that" not in content

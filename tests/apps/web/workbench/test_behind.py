@@ -23,6 +23,7 @@ from bruit.apps.web.workbench.shelf import MOST, Session, shown_name
 from bruit.apps.web.workbench.uncertainty import expected_sampling, uncertainty
 from bruit.errors import BadFile, BruitError, InvalidArgument
 
+on_postgres = pytest.param("postgres", marks=[pytest.mark.service, pytest.mark.xdist_group("postgres")])
 CSV = b"id,income,city\n1,100,Lyon\n2,250.5,Nice\n3,,Lyon\n"
 FORM = {"statistic": "count", "book": "p", "person": "each row", "epsilon": "1", "confidence": "0.95"}
 INCOME = {"column": "income", "low": "0", "high": "1000", "grid": "1"}
@@ -245,3 +246,14 @@ def test_who_comes_without_a_cookie_leaves_no_session_behind(tmp_path):
             client.cookies.clear()
             assert client.get("/workbench", headers={"authorization": "Bearer key"}).status_code == 200
         assert app.state.shelf.sessions == {}
+
+
+@pytest.mark.parametrize("database", ["sqlite", on_postgres])
+def test_a_book_whose_name_no_database_keeps_is_refused_in_words(tmp_path, request, database):
+    store = f"sqlite:///{tmp_path}/b.db" if database == "sqlite" else request.getfixturevalue("postgres").database()
+    stated = {"epsilon": "1", "neighbours": "add or remove one", "person": "each row", "by": "basic"}
+    with TestClient(application(Settings(database=str(store), key_hash=hashed("key")))) as client:
+        client.get("/enter/key")
+        client.headers["x-csrf-token"] = re.search(r'name="csrf" content="(\w+)"', client.get("/").text)[1]
+        assert client.post("/workbench/new-book", data={**stated, "name": "a\0b"}).status_code == 400
+        assert client.get("/workbench/book", params={"name": "a\0b"}).status_code == 404

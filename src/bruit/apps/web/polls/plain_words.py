@@ -65,6 +65,7 @@ def _kept(law: Warner | KRR) -> float:
 ONE_DEVICE = (
     "One device answers once in a round: this browser remembers that it has answered, and a reload or a second tap "
     "sends the same report again, which is counted once. That stops accidents. It does not stop somebody who clears "
-    "the browser, takes a private window or a second device, because nobody is asked who they are."
+    "the browser, takes a private window or a second device, nor a program that sends as many reports as it likes, "
+    "because nobody is asked who they are."
 )
 """What “one device, one vote” protects and what it does not."""

@@ -36,6 +36,8 @@ def new_book(request: Request, person: str = "") -> Response:
 def create(request: Request, form: Form) -> Response:
     """Opens a book on the stated terms."""
     stated = {name: text.strip() for name, text in form.items()}
+    if not stated.get("name", "").isprintable():  # PostgreSQL keeps not every sign, and nobody could type it again
+        return _form(request, stated, refused="the name of a book is of letters, digits and signs", status=400)
     try:
         book = Ledger(stated.get("name", ""), **_terms(stated), store=room.store(request))
     except StorageError:

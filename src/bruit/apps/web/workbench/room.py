@@ -55,6 +55,8 @@ def store(request: Request) -> str:
 def book(request: Request, name: str) -> Ledger:
     """A book of the store."""
     try:
+        if "\0" in name:  # PostgreSQL would refuse the question itself
+            raise UnknownLedger(name)
         return Ledger.open(name, store(request))
     except UnknownLedger:
         raise HTTPException(404, "There is no book of this name.") from None
