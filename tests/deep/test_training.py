@@ -256,6 +256,28 @@ def test_what_cannot_be_trained_is_said_before_anything_is_charged(
     assert book.entries == ()
 
 
+class _Words(nn.Module):
+    """A table of words, and a second one without a rule that is asked by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.others, self.last = nn.Embedding(10, 4), nn.Embedding(10, 4, max_norm=None), nn.Linear(20, 2)
+        self.others.scale_grad_by_freq = True
+
+    def forward(self, words: Tensor) -> Tensor:
+        return self.last((self.words(words) + self.others(input=words)).flatten(1))
+
+
+@pytest.mark.parametrize("word", [10, 99, -1])
+def test_rule_2_no_error_depends_on_a_word_beyond_the_table(word: int) -> None:
+    words, targets = torch.randint(10, (64, 5)), torch.randint(2, (64,))
+    words[3, 2] = word
+    for model in (nn.Sequential(nn.Embedding(10, 4), nn.Flatten(), nn.Linear(20, 2)), _Words()):
+        training = started(model, data=(words, targets), batch_size=64)
+        training.step(next(iter(training)))
+        assert all(bool(p.isfinite().all()) for p in model.parameters())
+
+
 def test_rule_6_a_book_of_people_does_not_pay_for_records() -> None:
     people = bruit.Ledger("p", epsilon=2, delta=1e-3, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
     with pytest.raises(PrivacyError, match="protects 'id'"):

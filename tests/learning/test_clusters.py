@@ -1,5 +1,6 @@
 """k-means: found clusters, noisy rounds, and what strange data does not change."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from estimators import WITH_A_BUDGET, failures
 from sklearn.cluster import KMeans as Exact
 
 import bruit
-from bruit.learning import KMeans
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, basic
+from bruit.learning import KMeans, clusters
+from bruit.learning._noise import CubeNoise
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Pure, basic
 from bruit.tables import within
 
 UNIT = within(-1, 1, grid="0.001")
@@ -66,3 +68,14 @@ def test_rule_2_strange_columns_change_no_error_and_no_charge(change: Any) -> No
     found = asked.fit(change(rows(50)))
     assert (np.abs(found.cluster_centers_) <= 1).all()
     assert asked.budget.ledger.spent.epsilon == 1
+
+
+def test_distances_of_private_rows_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the nearest centre of a row is the same whichever rows are beside it."""
+    used: list[Any] = []
+    nearest = clusters._nearest
+    monkeypatch.setattr(clusters, "_nearest", lambda rows, centres: (used.append(centres), nearest(rows, centres))[1])
+    centres = np.random.default_rng(0).uniform(-1, 1, (3, 2))
+    noise = CubeNoise(Fraction(1), 3, Pure(1, neighbours=ADD_OR_REMOVE_ONE))
+    clusters._moved(np.zeros((5, 2), np.int64), centres, noise, rng=np.random.default_rng(0))
+    assert np.array_equal(np.rint(used[0] * 2**20), used[0] * 2**20)

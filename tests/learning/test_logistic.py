@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression as Exact
 
 import bruit
-from bruit.learning import LogisticRegression
+from bruit.learning import LogisticRegression, _newton
 from bruit.learning._newton import EACH, _sums
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.tables import within
@@ -98,3 +98,15 @@ def test_rule_2_strange_columns_change_no_error_and_no_charge(change: Any) -> No
     asked = model(epsilon=1, size=100)
     assert np.isfinite(asked.fit(change(X), y).coef_).all()
     assert asked.budget.ledger.spent.epsilon == 1
+
+
+def test_the_residual_of_a_row_does_not_hang_on_the_rows_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product of matrices may sum in another order at another place; of what is exact every order is the same."""
+    seen: list[Any] = []
+    monkeypatch.setattr(_newton, "expit", lambda odds: (seen.append(odds), expit(odds))[1])
+    rng = np.random.default_rng(0)
+    for columns in (2, 3, 5, 9, 17, 33):
+        z, theta = rng.integers(-1024, 1025, (1001, columns)), rng.normal(size=columns)
+        for part in (z, z[1:]):
+            _sums(part, np.ones(len(part), bool), theta)
+        assert np.array_equal(seen[-2][1:], seen[-1])

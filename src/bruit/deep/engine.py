@@ -17,6 +17,7 @@ from bruit.deep.examination import Structure, require_rows
 from bruit.deep.fallback import Loss, whole_model_shares
 from bruit.deep.graphs import Graphs, State, Trace
 from bruit.deep.rules import compiled_instead_of, instead_of, rule_of
+from bruit.deep.rules.embedding import only_known_rows
 from bruit.deep.shares import Kept, Share
 from bruit.deep.tickets import tell
 from bruit.deep.watching import Call, watched
@@ -78,9 +79,10 @@ class Engine:
     def _measured(self, inputs: tuple[Tensor, ...], targets: Tensor, state: State | None) -> dict[str, _Entry]:
         found: dict[str, list[_Entry]] = {}
         if self.structure.ruled:
-            self._keep_books(inputs, targets, state, found)
+            with only_known_rows(self.model):
+                self._keep_books(inputs, targets, state, found)
         if self.structure.rest:
-            with self._autocast(targets):
+            with self._autocast(targets), only_known_rows(self.model):
                 rest = whole_model_shares(self.model, self.structure.rest, inputs, targets, self.loss, state)
             found |= {name: [_Entry(share, share.squares())] for name, share in rest.items()}
         return {name: _together(parts) for name, parts in found.items()}

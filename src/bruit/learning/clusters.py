@@ -28,6 +28,9 @@ USUAL, LEAST = 0.1, 0.001
 """The variance that a scaled column usually has, and the least one in any direction."""
 
 BLOCK = 1 << 14
+FINE = 2.0**20
+"""Centres are used in steps of 2^-20: distances from rows are then exact in 53 bits, whatever the order of summing, so
+that the nearest centre of a row never hangs on which other rows are there."""
 
 
 class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
@@ -183,10 +186,11 @@ def _started(clusters: int, mean: Floats, covariance: Floats, *, rng: np.random.
 
 def _moved(rows: NDArray[np.int64], centres: Floats, noise: VectorNoise, *, rng: np.random.Generator) -> Floats:
     """The centres after one noisy round; each goes as much of its way as the noise of its count and sums allows."""
+    near = np.rint(centres * FINE) / FINE
     sums = np.zeros((len(centres), rows.shape[1] + 1), np.int64)
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        labels = _nearest(block / STEPS, centres)[0]
+        labels = _nearest(block / STEPS, near)[0]
         np.add.at(sums, labels, np.column_stack([np.full(len(block), STEPS), block]))
     noisy = (sums + noise.draw(len(centres), rng=rng)) / STEPS
     spread = noise.deviation / STEPS

@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from bruit.deep.shares import LIGHT, Share, emptied, wide
+
+
+@contextmanager
+def only_known_rows(model: nn.Module) -> Iterator[None]:
+    """Meanwhile a number beyond a table looks up its first row: an error would tell that such a record is there.
+
+    [DESIGN, privacy rule 2]
+    """
+    tables = [layer for layer in model.modules() if isinstance(layer, nn.Embedding | nn.EmbeddingBag)]
+    handles = [layer.register_forward_pre_hook(_known, with_kwargs=True) for layer in tables]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _known(layer: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    first, *others = (*given, *named.values())
+    known = torch.where((first >= 0) & (first < layer.num_embeddings), first, 0)
+    if given:
+        return (known, *given[1:]), named
+    return (), dict(zip(named, (known, *others), strict=True))
 
 
 def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
