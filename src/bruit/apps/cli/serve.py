@@ -76,7 +76,12 @@ def _serve(settings: Any, listening: socket.socket) -> None:
     import_module("bruit.apps.web.logs").write_plainly()
     # No access log: addresses of pages hold secret links.
     config = uvicorn.Config(
-        application, access_log=False, log_config=None, server_header=False, timeout_graceful_shutdown=3
+        application,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=settings.public_url is not None,  # without a proxy, whoever writes such a header is lying
+        timeout_graceful_shutdown=3,
     )
     # What was loaded so far is never garbage: half of a report's time went into looking through it again.
     gc.collect()
