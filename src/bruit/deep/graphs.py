@@ -65,7 +65,7 @@ class Graphs:
         except BruitError:
             raise
         except Exception as error:
-            self.trouble = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+            self.trouble = type(error).__name__  # the rest of its message may quote what the records hold
             warnings.warn(
                 f"the step could not be compiled and runs as it is written, with the same result ({self.trouble})",
                 NotCompiled,

@@ -70,7 +70,7 @@ class Team:
         told: list[Any] = [None] * self.count
         distributed.all_gather_object(told, value, group=self.group)
         if any(other != told[0] for other in told):
-            raise InvalidArgument(f"the processes were given different {what}: {told}; give all of them the same")
+            raise InvalidArgument(f"the processes were given different {what}; give all of them the same")
 
 
 ALONE = Team()
