@@ -17,7 +17,7 @@ from bruit.errors import InvalidArgument, MissingExtra
 from bruit.storage import absolute, connect, reading
 
 EXAMPLE = "Example: bruit serve --port 8000; for a class on your network: bruit serve --host 0.0.0.0"
-NEEDED = ("fastapi", "uvicorn", "jinja2", "plotly", "python_multipart", "segno")
+NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "plotly", "python_multipart", "segno")
 
 
 @click.command("serve", epilog=EXAMPLE)
@@ -66,6 +66,7 @@ def _serve(settings: Any, listening: socket.socket) -> None:
     import uvicorn
 
     application: Any = import_module("bruit.apps.web.application").application(settings)
+    connections: Any = import_module("bruit.apps.web.connections")
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -77,6 +78,8 @@ def _serve(settings: Any, listening: socket.socket) -> None:
     # No access log: addresses of pages hold secret links.
     config = uvicorn.Config(
         application,
+        http=connections.protocol(settings.patience),
+        ws="none",
         access_log=False,
         log_config=None,
         server_header=False,

@@ -15,6 +15,8 @@ from typing import Final
 from fastapi import HTTPException, Request
 from starlette.responses import Response
 
+from bruit.apps.web.cookies import named
+
 COOKIE: Final = "bruit_form"
 HEADER: Final = "x-csrf-token"
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -23,7 +25,7 @@ _LENGTH: Final = 32
 
 def ticket(request: Request) -> tuple[str, bool]:
     """The secret of this browser, and whether it is new."""
-    found = request.cookies.get(COOKIE, "")
+    found = request.cookies.get(named(COOKIE, request), "")
     return (found, False) if len(found) == _LENGTH and found.isalnum() else (secrets.token_hex(_LENGTH // 2), True)
 
 
@@ -34,7 +36,8 @@ def token(ticket: str) -> str:
 
 def keep(response: Response, request: Request, ticket: str) -> None:
     """Gives the browser its secret."""
-    response.set_cookie(COOKIE, ticket, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+    secure = request.url.scheme == "https"
+    response.set_cookie(named(COOKIE, request), ticket, httponly=True, samesite="lax", secure=secure)
 
 
 async def check(request: Request) -> None:

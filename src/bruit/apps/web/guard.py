@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bruit.apps.web.logs import OWN, place
@@ -63,6 +64,8 @@ class Guard:
                 await refuse(refusal, scope, receive, sending)
                 return
             await self.app(scope, self._counted(scope, receive), sending)
+        except ClientDisconnect:
+            return  # nobody is left to be told, and a phone that went away is no error
         except Exception as error:
             # neither the message nor a traceback: they may hold a value or a path
             log.error("%s", place(error))

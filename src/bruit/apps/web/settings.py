@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 
+from bruit.apps.web.patience import Patience
 from bruit.apps.web.rates import Rate
 
 KEY_BYTES = 18
@@ -23,13 +24,14 @@ class Settings:
     """Where the application keeps its data, who its steward is, and how much a client may ask.
 
     Only the hash of the steward's key is kept. `rates` are per client address: reports are many, because a class
-    shares one address; tries of a password are few.
+    shares one address; tries of a password are few. `patience` is how long a request may take to arrive.
     """
 
     database: str
     key_hash: str
     public_url: str | None = None
     rates: dict[str, Rate] = field(default_factory=lambda: RATES.copy())
+    patience: Patience = field(default_factory=Patience)
 
 
 def new_key() -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
+from bruit.apps.web.cookies import named
 from bruit.apps.web.settings import Settings, hashed
 
 COOKIE: Final = "bruit_steward"
@@ -18,7 +19,7 @@ def is_steward(request: Request) -> bool:
     """Whether the request carries the steward's key, in its cookie or as a bearer token."""
     settings: Settings = request.app.state.settings
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    given = bearer if scheme.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    given = bearer if scheme.lower() == "bearer" else request.cookies.get(named(COOKIE, request), "")
     return hmac.compare_digest(hashed(given), settings.key_hash)
 
 
@@ -38,5 +39,6 @@ def enter(request: Request, key: str) -> Response:
     made = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     # Lax, so that the link works from wherever it is clicked; forms are guarded by a token of their own.
-    made.set_cookie(COOKIE, key, max_age=_DAYS * 86400, httponly=True, samesite="lax", secure=secure)
+    name = named(COOKIE, request)
+    made.set_cookie(name, key, max_age=_DAYS * 86400, httponly=True, samesite="lax", secure=secure)
     return made

@@ -1,0 +1,106 @@
+"""Connections on which a request arrives in time and with a head of bounded size, or is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from bruit.apps.web.patience import Patience
+
+LARGEST_HEAD: Final = 64 * 1024
+"""Bytes of the lines before the body."""
+
+
+def protocol(patience: Patience) -> type[HttpToolsProtocol]:
+    """Uvicorn's own protocol, which waits no longer than that for a request to be whole.
+
+    A new connection has as long for its first request; one that is kept open and silent is uvicorn's to close.
+    """
+
+    class PatientProtocol(HttpToolsProtocol):
+        _giving_up: asyncio.TimerHandle | None = None
+        _is_whole = False
+        _in_head = True
+        _came = 0
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            self._is_whole = False
+            self._came += len(data)
+            super().data_received(data)
+            if self._is_whole:
+                self._stop_waiting()
+            elif self._in_head and self._came > LARGEST_HEAD:
+                self._refuse(431, "The head of the request is too large.")
+            elif self._giving_up is None and not self.transport.is_closing():
+                self._wait()
+
+        def on_message_begin(self) -> None:
+            self._is_whole, self._in_head = False, True
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self._in_head = False
+            super().on_headers_complete()
+
+        def on_message_complete(self) -> None:
+            self._is_whole = True
+            super().on_message_complete()
+
+        def _wait(self) -> None:
+            self._began = self.loop.time()
+            self._giving_up = self.loop.call_later(patience.seconds, self._look)
+
+        def _stop_waiting(self) -> None:
+            self._came = 0
+            if self._giving_up is not None:
+                self._giving_up.cancel()
+                self._giving_up = None
+
+        def _look(self) -> None:
+            until = patience.until(self._began, self._came)
+            if self.loop.time() < until:
+                self._giving_up = self.loop.call_at(until, self._look)
+            else:
+                self._refuse(408, "The request did not arrive in time; send it again.")
+
+        def _refuse(self, status: int, sentence: str) -> None:
+            """Closes the connection, with a word where nothing else is being said on it."""
+            self._stop_waiting()
+            if not self.transport.is_closing() and not self._is_answered():
+                self.transport.write(_refusal(status, sentence))
+            self.transport.close()
+
+        def _is_answered(self) -> bool:
+            """Whether an answer is due or under way: to an earlier request, or to the head of this one."""
+            if self.cycle is None:
+                return False
+            if self._in_head:
+                return not self.cycle.response_complete
+            return self.cycle.response_started or bool(self.pipeline)
+
+    return PatientProtocol
+
+
+_REASONS: Final = {408: "Request Timeout", 431: "Request Header Fields Too Large"}
+
+
+def _refusal(status: int, sentence: str) -> bytes:
+    body = f'{{"detail":"{sentence}"}}'
+    lines = (
+        f"HTTP/1.1 {status} {_REASONS[status]}",
+        "content-type: application/json",
+        "x-content-type-options: nosniff",
+        f"content-length: {len(body)}",
+        "connection: close",
+    )
+    return "\r\n".join((*lines, "", body)).encode()
