@@ -1,5 +1,6 @@
 """The collector for programs: what its description promises, what it refuses, and that it never breaks."""
 
+import csv
 import json
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bruit.apps.web.cells import unguarded
 from bruit.storage.reports import ReportStore
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
@@ -160,3 +162,16 @@ def test_events_tell_the_counters_as_they_change(site):
             with site.client() as other:
                 assert other.post(f"/api/polls/{identity}/reports", json=body).status_code == 200
     assert seen == [0, 1, 2]
+
+
+def test_no_answer_is_a_formula_of_a_spreadsheet(site):
+    answers = ["=1+1", "@a", "'quoted", "-1", "plain"]
+    identity = published(site, kind="choices", choices=answers)["id"]
+    with site.client() as client:
+        body = {"token": "ef" * 16, "round": 1, "report": 0}
+        assert client.post(f"/api/polls/{identity}/reports", json=body).status_code == 200
+        lines = client.get(f"/polls/{identity}/estimates.csv").text.splitlines()
+    rows = list(csv.DictReader(lines, quoting=csv.QUOTE_NONNUMERIC))
+    assert [row["answer"] for row in rows] == ["'=1+1", "'@a", "''quoted", "-1", "plain"]
+    assert [unguarded(row["answer"]) for row in rows] == answers
+    assert all(isinstance(row["estimate"], float) for row in rows)

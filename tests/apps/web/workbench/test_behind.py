@@ -1,5 +1,6 @@
 """What stands behind the workbench's pages: the shelf, the question of a form, uncertainties, recipes and files."""
 
+import csv
 import io
 import json
 import re
@@ -194,6 +195,15 @@ def test_a_release_is_found_in_its_book_and_its_files_are_complete(tmp_path):
     assert told["guarantee"]["epsilon"] == "1"
     assert "ε = 1 for each row" in archive.read("guarantee.txt").decode()
     assert "py" not in files_of(book, line, line.release, None)
+
+
+def test_no_category_is_a_formula_of_a_spreadsheet(tmp_path):
+    form = {"statistic": "histogram", "column": "city", "among": "=1+1,Nice"}
+    book, _, release = release_of(form, {"city": ["=1+1"] * 30 + ["Nice"] * 5}, tmp_path)
+    lines = files_of(book, entry_of(book, release), release, None)["csv"].decode().splitlines()
+    rows = list(csv.DictReader(lines, quoting=csv.QUOTE_NONNUMERIC))
+    assert [row["label"] for row in rows] == ["'=1+1", "Nice", "OTHER"]
+    assert all(isinstance(row["value"], float) for row in rows)
 
 
 def test_what_was_asked_survives_json():

@@ -9,6 +9,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from bruit.apps.web.cells import csv_of
 from bruit.apps.web.explorer import accuracy, belief, budget
 from bruit.apps.web.explorer.figure import Figure, Tool
 from bruit.apps.web.explorer.parameters import STEPS, Number, Values, link, read
@@ -70,7 +71,7 @@ async def figure(request: Request, name: str) -> Response:
 async def data(request: Request, name: str) -> Response:
     """The points of the figure of a view."""
     found = await _figure(name, read(_tool(name).parameters, request.query_params))
-    return _file(found.frame().write_csv(), f"{name}.csv", "text/csv")
+    return _file(csv_of(found.frame()), f"{name}.csv", "text/csv")
 
 
 @router.get("/{name}/code.py")

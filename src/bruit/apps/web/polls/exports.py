@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 
+import polars
+
+from bruit.apps.web.cells import csv_of
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.collector import LivePoll
 from bruit.storage.reports import ReportStore
@@ -42,13 +43,15 @@ def reports_csv(store: ReportStore, poll: LivePoll) -> Iterator[str]:
 
 def estimates_csv(poll: LivePoll) -> str:
     """The estimate with its interval, one line an answer."""
-    told, text = results.summary(poll.question, poll.wire, *poll.counts), io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["answer", "estimate", "low", "high", "confidence", "reports", "epsilon"])
-    for row in told["estimate"]:
-        ends = [row["value"], row["low"], row["high"]]
-        writer.writerow([_safe(row["label"]), *ends, results.CONFIDENCE, told["answers"], poll.question.epsilon])
-    return text.getvalue()
+    told = results.summary(poll.question, poll.wire, *poll.counts)
+    columns = {"answer": polars.String, "estimate": polars.Float64, "low": polars.Float64, "high": polars.Float64}
+    rows = [(row["label"], row["value"], row["low"], row["high"]) for row in told["estimate"]]
+    frame = polars.DataFrame(rows, columns, orient="row").with_columns(
+        confidence=polars.lit(results.CONFIDENCE),
+        reports=polars.lit(told["answers"]),
+        epsilon=polars.lit(float(poll.question.epsilon)),
+    )
+    return csv_of(frame)
 
 
 def code(poll: LivePoll) -> str:
@@ -63,8 +66,3 @@ def code(poll: LivePoll) -> str:
         if texts
         else f"PROTOCOL.estimate(tally, {results.CONFIDENCE})",
     )
-
-
-def _safe(label: str) -> str:
-    """A label that no spreadsheet takes for a formula."""
-    return f"'{label}" if label[:1] in ("=", "+", "-", "@", "\t", "\r") else label

@@ -7,6 +7,7 @@ import json
 import zipfile
 from typing import Any
 
+from bruit.apps.web.cells import csv_of
 from bruit.apps.web.workbench.recipes import Recipe
 from bruit.ledger import Entry, Ledger
 from bruit.ledger.statement import sentence
@@ -24,7 +25,7 @@ KINDS = {
 def files_of(book: Ledger, line: Entry, release: Release[Any], recipe: Recipe | None) -> dict[str, bytes]:
     """Every file by the end of its name; without a recipe there is no Python."""
     texts = {
-        "csv": release.frame().write_csv(),
+        "csv": csv_of(release.frame()),
         "json": json.dumps(_described(book, line, release, recipe), ensure_ascii=False, indent=2) + "\n",
         "txt": promise(book, line, release) + "\n",
     }
