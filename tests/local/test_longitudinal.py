@@ -123,6 +123,13 @@ def test_a_cut_memory_is_refused(kind: type[Longitudinal], tmp_path: Path) -> No
         Client.load(tmp_path / "client.json")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_epsilon_changes_the_two_losses_alone(kind: type[Longitudinal]) -> None:
+    settings = {"buckets": 5} if kind is LOLOHA else {}
+    protocol = kind(["a", "b", "c"], epsilon=1, forever=3, other=True, **settings)
+    assert protocol.at(2) == kind(["a", "b", "c"], epsilon=2, forever=6, other=True, **settings)
+
+
 def test_one_report_must_cost_less_than_all() -> None:
     for kind in KINDS:
         with pytest.raises(InvalidArgument, match="forever"):

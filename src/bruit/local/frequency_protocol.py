@@ -128,7 +128,10 @@ class FrequencyProtocol(LocalProtocol):
 
     def at(self, epsilon: float) -> Self:
         """The same protocol at another epsilon."""
-        return type(self)._make(self.answers, {**self.settings(), "epsilon": epsilon})  # type: ignore[return-value]
+        return self._again(epsilon=epsilon)
+
+    def _again(self, **changed: Any) -> Self:
+        return type(self)._make(self.answers, {**self.settings(), **changed})  # type: ignore[return-value]
 
     # ------------------------------------------------------------ what it promises
     def privacy(self) -> Pure:

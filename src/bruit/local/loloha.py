@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.channels import ONE, SymmetricChannel, checked_epsilon, symmetric
+from bruit.channels import ONE, checked_epsilon
 from bruit.errors import InvalidArgument
 from bruit.local import _hash_kernels
 from bruit.local.answers import Categories, answers
 from bruit.local.hashing import TOP, bucket_count, checked_hashed, collision
-from bruit.local.longitudinal import Longitudinal, second_stage, series, series_loss
+from bruit.local.longitudinal import SymmetricStages, series
 from bruit.local.support import Support
 from bruit.privacy import Exact
 from bruit.randomness import words
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class LOLOHA(Longitudinal):
+class LOLOHA(SymmetricStages):
     """Each client draws one hash into g buckets for good, then runs longitudinal KRR over them. [Arcolezi et al. 2023]
 
     A client has at most g different memories, so its whole loss is at most g times `forever`, however often and to
@@ -45,25 +44,6 @@ class LOLOHA(Longitudinal):
     def states(self) -> int:
         """A client memoises a response for each bucket, not for each answer."""
         return self.buckets
-
-    @cached_property
-    def permanent(self) -> SymmetricChannel:
-        """The memoised stage over the buckets."""
-        return symmetric(self.buckets, epsilon=self.forever)
-
-    @cached_property
-    def instantaneous(self) -> SymmetricChannel:
-        """The fresh stage over the buckets."""
-        return second_stage(self.permanent, self.epsilon)
-
-    @cached_property
-    def loss(self) -> Fraction:
-        """The loss of one report through both stages, from their integers and rounded up."""
-        return series_loss(self.permanent, self.instantaneous)
-
-    @property
-    def _gap(self) -> int:
-        return self.instantaneous.keep - self.instantaneous.other
 
     @cached_property
     def support(self) -> Support:
@@ -103,5 +83,4 @@ class LOLOHA(Longitudinal):
 
     def law(self) -> dict[str, Any]:
         """The two stages and the hash."""
-        stages = {"permanent": self.permanent.to_json(), "instantaneous": self.instantaneous.to_json()}
-        return {**stages, "hash": f"((a*v + b) mod 2^32 >>> 16) * buckets >>> 16, {TOP} values"}
+        return {**super().law(), "hash": f"((a*v + b) mod 2^32 >>> 16) * buckets >>> 16, {TOP} values"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,19 +67,19 @@ class Longitudinal(FrequencyProtocol):
         """The losses of one report and of all."""
         return {"epsilon": str(self.epsilon), "forever": str(self.forever)}
 
-    def at(self, epsilon: float) -> Longitudinal:
+    def at(self, epsilon: float) -> Self:
         """The same protocol with another loss of one report; the loss of all keeps its ratio to it."""
         always = min(Fraction(36), self.forever / self.epsilon * checked_epsilon(epsilon))
-        return type(self)(self.answers.listed, epsilon=epsilon, forever=always, other=self.answers.other)
+        return self._again(epsilon=epsilon, forever=always)
 
 
-class LongitudinalKRR(Longitudinal):
-    """k-ary randomised response twice in series (L-GRR).                                  [Arcolezi et al. 2022]"""
+class SymmetricStages(Longitudinal):
+    """Two symmetric channels over the states, in series."""
 
     @cached_property
     def permanent(self) -> SymmetricChannel:
         """The memoised stage, of loss at most `forever`."""
-        return symmetric(len(self.answers), epsilon=self.forever)
+        return symmetric(self.states, epsilon=self.forever)
 
     @cached_property
     def instantaneous(self) -> SymmetricChannel:
@@ -94,6 +94,14 @@ class LongitudinalKRR(Longitudinal):
     @property
     def _gap(self) -> int:
         return self.instantaneous.keep - self.instantaneous.other
+
+    def law(self) -> dict[str, Any]:
+        """The two stages."""
+        return {"permanent": self.permanent.to_json(), "instantaneous": self.instantaneous.to_json()}
+
+
+class LongitudinalKRR(SymmetricStages):
+    """k-ary randomised response twice in series (L-GRR).                                  [Arcolezi et al. 2022]"""
 
     @cached_property
     def support(self) -> Support:
@@ -114,10 +122,6 @@ class LongitudinalKRR(Longitudinal):
 
     def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(values, minlength=len(self.answers)).astype(np.int64)
-
-    def law(self) -> dict[str, Any]:
-        """The two stages."""
-        return {"permanent": self.permanent.to_json(), "instantaneous": self.instantaneous.to_json()}
 
 
 class LongitudinalOUE(Longitudinal):
