@@ -116,6 +116,29 @@ def test_rule_2_a_table_of_nothing_usable_still_answers(statistic, values, neigh
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
+def test_a_release_says_which_columns_it_is_about(statistic, neighbours):
+    told = asked(statistic, frame(PEOPLE), book(neighbours)).details["asked"]
+    assert {column["name"] for column in told["columns"] + told["by"]} <= {"x", "city"}
+    assert told["columns"] + told["by"]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_rule_2_an_engine_that_fails_over_rows_that_are_people_says_nothing(statistic, neighbours):
+    def fails(rows):
+        raise RuntimeError("a record of somebody")
+
+    schema = {"x": pl.Float64, "city": pl.String}
+    source = frame(PEOPLE).drop("id").lazy().map_batches(fails, schema=schema)
+    table = bruit.tables.read(source, person=bruit.EACH_ROW)
+    ledger = bruit.Ledger("rows", epsilon=50, delta=1e-2, neighbours=neighbours, person=bruit.EACH_ROW)
+    x, city = table["x"].within(-10, 10, grid=1, missing=2), table["city"].among(["Lyon", "Paris"])
+    with pytest.raises(BruitError) as raised:
+        STATISTICS[statistic](x, city, {"budget": ledger.budget(epsilon=2, delta=1e-3)})
+    assert "somebody" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
 class TestChargedBeforeTheTableIsRead:
     @pytest.fixture
     def watched(self):

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.asking import asked
 from bruit.central.paying import equal_part, pay, require_price
 from bruit.central.ranks.records import Person, person_of
 from bruit.central.selection import by_rejection
@@ -59,7 +60,10 @@ def inverse_sensitivity(
     away = lengths(counts, function, outcomes, reach=reach, exchange=person.fixed_size)
     moves = 1 if person.fixed_size else person.moves
     chosen = outcomes[by_rejection(-away, epsilon / (2 * moves), source)]
-    return charge.finish(Release(value=chosen, guarantee=charge.guarantee, method="inverse sensitivity"))
+    details = asked(column.table, column)
+    return charge.finish(
+        Release(value=chosen, guarantee=charge.guarantee, method="inverse sensitivity", details=details)
+    )
 
 
 def dense_counts(column: Column, *, rng: np.random.Generator) -> Counts:

@@ -7,6 +7,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.asking import asked
 from bruit.central.histograms import histogram_sensitivity
 from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, require_confidence
 from bruit.central.paying import pay, require_price
@@ -48,7 +49,12 @@ def bounds(
         guarantee=charge.guarantee,
         method=f"{type(loss).__name__} by powers of two",
         labels=("low", "high"),
-        details={"found": bool(shown.any()), "threshold": least, "confidence": confidence},
+        details={
+            "found": bool(shown.any()),
+            "threshold": least,
+            "confidence": confidence,
+            **asked(column.table, by=(searched,)),
+        },
     )
     return charge.finish(release)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bruit.central.asking import asked
 from bruit.central.paying import equal_part, pay, require_price
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
@@ -79,6 +80,7 @@ def most_common(column: Column, *, budget: Budget | None, rng: np.random.Generat
         "permute-and-flip",
         by_permutation,
         rng,
+        asked(column.table, by=(column,)),
     )
 
 
@@ -113,6 +115,7 @@ class _Choice:
         method: str,
         chosen: Callable[[NDArray[np.integer], Fraction, np.random.Generator], int],
         rng: np.random.Generator | None,
+        details: dict[str, Any] | None = None,
     ) -> Release[C]:
         """Charges, computes the scores, draws."""
         charge, source = pay(self.price, Pure(self.epsilon, neighbours=self.price.neighbours), what=self.what, rng=rng)
@@ -120,7 +123,7 @@ class _Choice:
         if found.shape != (self.candidates,) or found.dtype.kind not in "iu":
             raise InvalidArgument(f"{self.what}: scores must be one whole number for each of the candidates")
         winner = candidates[chosen(found, self.exponent, source)]
-        return charge.finish(Release(value=winner, guarantee=charge.guarantee, method=method))
+        return charge.finish(Release(value=winner, guarantee=charge.guarantee, method=method, details=details or {}))
 
 
 def by_rejection(scores: NDArray[np.integer], exponent: Fraction, rng: np.random.Generator) -> int:

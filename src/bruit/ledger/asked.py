@@ -18,7 +18,7 @@ def columns_of(release: dict[str, Any] | None) -> list[str]:
 
 
 def asked_in_words(release: dict[str, Any] | None) -> str | None:
-    """Columns, domains and limits as one line; None for a release that does not say, as those of earlier versions."""
+    """Columns, domains and limits as one line; None for a release that does not say."""
     about = _about(release)
     if about is None:
         return None

@@ -15,6 +15,7 @@ from bruit.randomness import uniform_below
 from bruit.tables import Column, draw_key
 from bruit.tables.exact import tally
 from bruit.tables.table import encoded
+from bruit.tables.total import collected
 
 FEW = 512
 """Below so many records NumPy sorts as fast."""
@@ -91,6 +92,6 @@ def _integers(column: Column, rng: np.random.Generator) -> NDArray[np.int64]:
     key = draw_key(rng)
     frame = encoded([column])
     if column.table.person == EACH_ROW and isinstance(frame.to_native(), polars.LazyFrame):
-        return frame.collect("polars").to_polars()["integer 0"].to_numpy().astype(np.int64, copy=False)
+        return collected(frame)["integer 0"].to_numpy().astype(np.int64, copy=False)
     integers, counts = tally(column, key=key)
     return np.repeat(integers, counts)
