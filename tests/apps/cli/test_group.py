@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import rich_click as click
@@ -53,3 +54,25 @@ def test_a_misspelt_command_exits_with_2() -> None:
     done = CliRunner().invoke(main, ["adit"])
     assert done.exit_code == 2
     assert "adit" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["anonymise", "people.csv", "no/such/coarse.csv", "--quasi", "sex", "-k", "2"],
+        ["risk", "people.csv", "--quasi", "sex", "--html", "no/such/page.html"],
+        ["code", "envelope", "seal", "people.csv", "no/such/sealed"],
+        ["code", "simulate", "hamming:3", "--channel", "symmetric", "--levels", "0.1", "--file", "no/such/rates"],
+        ["data", "example", "no/such/people.csv"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_file_that_cannot_be_written_is_refused_in_words(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("sex,city\n" + "f,Lyon\nm,Lima\n" * 4, encoding="utf-8")
+    done = CliRunner().invoke(main, arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no/such" in done.stderr
+    assert "cannot be written" in done.stderr

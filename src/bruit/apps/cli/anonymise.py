@@ -20,7 +20,7 @@ from bruit.anonymity import (
     prefixes,
     pseudonymise,
 )
-from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.apps.cli.output import json_option, print_json, show, table, writing
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW
 from bruit.tables import Table, read
@@ -62,8 +62,10 @@ METHODS = "One level for a whole column (lattice), or cuts where the rows are (m
 @click.option(
     "--method", type=click.Choice(["lattice", "mondrian"]), default="lattice", show_default=True, help=METHODS
 )
-@click.option("--keep", multiple=True, help="Another column to keep as it is; all others are left out.")
-@click.option("--pseudonyms", multiple=True, help="Instead: replace this column by pseudonyms under a fresh key.")
+@click.option("--keep", multiple=True, help="Another column to keep as it is; repeat it. All others are left out.")
+@click.option(
+    "--pseudonyms", multiple=True, help="Instead: replace this column by pseudonyms of a fresh key; repeat it."
+)
 @json_option
 def command(
     path: Path,
@@ -159,4 +161,5 @@ def _written(output: Path) -> str:
 
 
 def _write(frame: polars.DataFrame, output: Path) -> None:
-    frame.sort(frame.columns).write_csv(output)
+    with writing(output):
+        frame.sort(frame.columns).write_csv(output)

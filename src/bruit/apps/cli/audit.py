@@ -20,7 +20,13 @@ EXAMPLE = "Example: bruit audit all --small; bruit audit central.count --samples
 @click.argument("names", nargs=-1)
 @click.option("--small", is_flag=True, help="Few samples: seconds instead of minutes, and a less sharp bound.")
 @click.option("--samples", type=click.IntRange(min=8), help="So many outputs on either data set, for every row.")
-@click.option("--alarm", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=1e-9, show_default=True)
+@click.option(
+    "--alarm",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=1e-9,
+    show_default=True,
+    help="The chance that any of the bounds is wrong.",
+)
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
 @json_option
 def command(

@@ -10,7 +10,7 @@ import numpy as np
 import rich_click as click
 
 from bruit.apps.cli.code_simulation import simulation
-from bruit.apps.cli.output import json_option, print_json
+from bruit.apps.cli.output import json_option, print_json, writing
 from bruit.codes import Hamming, Iban, Luhn, Nir, Parity, ReedSolomon, Repetition, Siren, Siret, spell, unspell
 from bruit.codes.explanation import explain as explain_word
 from bruit.codes.sealed import envelope, open_envelope
@@ -144,7 +144,12 @@ def repetition(*, action: str, word: str, times: int, explain: bool, as_json: bo
 @click.option("--n", "length", type=int, help="Symbols of a word, for encode.")
 @click.option("--k", "message", type=int, help="Symbols of a message, for decode.")
 @click.option("--bits", type=int, help="Bits of a symbol; left out, the fewest that the word allows.")
-@click.option("--polynomial", type=lambda text: int(text, 0), help="The field's polynomial as bits, such as 0x11d.")
+@click.option(
+    "--polynomial",
+    type=lambda text: int(text, 0),
+    metavar="INTEGER",
+    help="The field's polynomial as bits, such as 0x11d.",
+)
 @click.option("--first-root", type=int, default=1, show_default=True, help="The power of α the roots start at.")
 @click.option("--step", type=int, default=1, show_default=True, help="Take this power of α for α.")
 @click.option("--erasures", default="", help="Places of lost symbols from 0 on, such as 0,5 (decode).")
@@ -260,6 +265,7 @@ def sealed(*, action: str, source: Path, target: Path, checks: int, erasures: st
     made = (
         envelope(content, checks=checks) if action == "seal" else open_envelope(content, erasures=lost, checks=checks)
     )
-    target.write_bytes(made)
+    with writing(target):
+        target.write_bytes(made)
     document = {"bytes_read": len(content), "bytes_written": len(made)}
     _tell(document, f"{len(content)} bytes read, {len(made)} written to {target}", [], as_json=as_json)

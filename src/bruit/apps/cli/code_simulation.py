@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import rich_click as click
 
-from bruit.apps.cli.output import json_option, print_json, progress, show, table
+from bruit.apps.cli.output import json_option, print_json, progress, show, table, writing
 from bruit.codes import (
     Code,
     Convolutional,
@@ -99,7 +100,8 @@ def simulation(
     except ValueError as error:
         raise InvalidArgument(f"levels {levels!r}: give numbers such as 1,1.5,2") from error
     rng = None if seed is None else np.random.default_rng(seed)
-    with progress(code, quiet=as_json) as on_progress:
+    kept = nullcontext() if file is None else writing(file)
+    with kept, progress(code, quiet=as_json) as on_progress:
         frame = simulate(
             made, family, asked, word_errors=word_errors, words=words, rng=rng, file=file, on_progress=on_progress
         )

@@ -6,18 +6,16 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps import data
-from bruit.apps.cli.output import json_option, print_json, progress, show, table
+from bruit.apps.cli.output import json_option, print_json, progress, show, table, writing
 from bruit.errors import InvalidArgument
 
-EXAMPLE = "Example: bruit data list; bruit data fetch adult; bruit data example people.csv"
 
-
-@click.group("data", epilog=EXAMPLE)
+@click.group("data", epilog="Example: bruit data list; bruit data fetch adult; bruit data example people.csv")
 def command() -> None:
     """List and fetch the public data sets of the studies; write an invented table to try things on."""
 
 
-@command.command("list", epilog=EXAMPLE)
+@command.command("list", epilog="Example: bruit data list --json")
 @json_option
 def list_sets(*, as_json: bool) -> None:
     """Show every data set: what it is, and where its files stand on this machine."""
@@ -34,7 +32,7 @@ def list_sets(*, as_json: bool) -> None:
     show(table("Data sets", ("name", "what it is", "where"), lines))
 
 
-@command.command(epilog=EXAMPLE)
+@command.command(epilog="Example: bruit data fetch; bruit data fetch adult mnist")
 @click.argument("names", nargs=-1)
 @json_option
 def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
@@ -56,7 +54,7 @@ def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
         show(*(escape(f"{name}: {path}") for name, path in found.items()))
 
 
-@command.command(epilog=EXAMPLE)
+@command.command(epilog="Example: bruit data example people.csv --rows 500")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default=Path("people.csv"))
 @click.option("--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True, help="How many people.")
 @json_option
@@ -67,10 +65,8 @@ def example(*, file: Path, rows: int, as_json: bool) -> None:
     if file.exists():
         raise InvalidArgument(f"{file} exists and is left as it is: name another file")
     invented = data.people(rows)
-    try:
+    with writing(file):
         invented.write_csv(file) if file.suffix == ".csv" else invented.write_parquet(file)
-    except OSError as error:
-        raise InvalidArgument(f"{file} cannot be written: {error.strerror or error}") from error
     if as_json:
         print_json({"file": str(file), "rows": rows, "columns": invented.columns})
     else:

@@ -1,5 +1,6 @@
 """`bruit ledger`: the book of a data set."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,7 @@ from typing import Any
 import rich_click as click
 from rich.markup import escape
 
-from bruit.apps.cli.output import json_option, print_json, show, table
-from bruit.errors import InvalidArgument
+from bruit.apps.cli.output import json_option, print_json, show, table, writing
 from bruit.ledger import Ledger, page, statement
 from bruit.ledger.asked import columns_of
 from bruit.privacy import Neighbours, belief
@@ -107,16 +107,12 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
 @json_option
 def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
     """Write the guarantee statement as JSON and HTML: unit, neighbours, trust, δ, assumptions, every release."""
-    import json
-
     description = statement(Ledger.open(name, store))
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         files = {kind: folder / f"{_file_name(name)}.{kind}" for kind in ("json", "html")}
         files["json"].write_text(json.dumps(description, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         files["html"].write_text(page(description), encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument(f"--folder {folder} cannot be written: {error.strerror}") from error
     if as_json:
         print_json({kind: str(path) for kind, path in files.items()})
         return

@@ -4,12 +4,15 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import rich_click as click
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from bruit.errors import InvalidArgument
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 OnProgress = Callable[[int, int], None]
@@ -46,6 +49,15 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     for row in cells:
         drawn.add_row(*map(_text, row))
     return drawn
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Refuses, in words, a path that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidArgument(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 
 from bruit.anonymity import Report, report
-from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.apps.cli.output import json_option, print_json, show, table, writing
 from bruit.apps.cli.risk_page import page
 from bruit.apps.steward import sections
 from bruit.privacy import EACH_ROW
@@ -52,7 +52,8 @@ def command(
     rng = None if seed is None else np.random.default_rng(seed)
     found = report(people, quasi=quasi, sensitive=sensitive, epsilon=epsilon, rng=rng)
     if html is not None:
-        html.write_text(page(path.name, found), encoding="utf-8")
+        with writing(html):
+            html.write_text(page(path.name, found), encoding="utf-8")
     if as_json:
         print_json(found.to_json())
     else:
