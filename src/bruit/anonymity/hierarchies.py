@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.anonymity.coded import Coded, narrowed
+from bruit.anonymity.coded import Coded
 from bruit.errors import InvalidArgument
 
 SUPPRESSED = "*"
@@ -129,9 +129,3 @@ def _level(labels: list[str]) -> Level:
 
 def _texts(column: Coded) -> list[str]:
     return ["missing" if value is None else str(value) for value in column.labels.to_list()]
-
-
-def row_codes(level: Level, column: Coded) -> NDArray[np.int64]:
-    """The coarse code of each row."""
-    coarse: NDArray[np.int64] = narrowed(level.codes, level.size)[column.codes]
-    return coarse

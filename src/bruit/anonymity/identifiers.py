@@ -25,14 +25,13 @@ class Identifier:
     """A kind of identifier: texts of the form `form` (separators taken out), of which `check` passes the real ones.
 
     Random characters of that form pass with probability `chance`: exact for check digits, dates and addresses; where
-    the form itself is the evidence (`stated`), it is a ceiling that we state.
+    the form itself is the evidence (addresses of e-mail, free text), it is a ceiling that we state.
     """
 
     name: str
     form: str
     chance: float
     check: Check
-    stated: bool = False
     compact: bool = True
 
 
@@ -83,7 +82,6 @@ IDENTIFIERS = (
         "@",
         1 / 100,
         _matches(r"[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)*\.[A-Za-z]{2,}"),
-        stated=True,
         compact=False,
     ),
     Identifier(
@@ -93,6 +91,6 @@ IDENTIFIERS = (
         _matches(rf"^({OCTET}(\.{OCTET}){{3}}|.*:.*)$"),
         compact=False,
     ),
-    Identifier("free text", r"\S+\s+\S+\s+\S+\s+\S+\s+\S+", 1 / 2, _every, stated=True, compact=False),
+    Identifier("free text", r"\S+\s+\S+\s+\S+\s+\S+\s+\S+", 1 / 2, _every, compact=False),
 )
 """What a column is tried for."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bruit.channels.channel import Channel, MatrixChannel
 from bruit.channels.gaussian import ContinuousChannel
@@ -91,22 +90,17 @@ def channel_from_json(description: Mapping[str, Any] | str) -> Channel | Continu
 
 def _read(block: dict[str, Any]) -> Channel | ContinuousChannel:
     if block["kind"] == "gaussian":
-        return ContinuousChannel(float(_finite(block["noise"])))
+        return ContinuousChannel(float(exactly(block["noise"], "noise")))
     if block["out_of"] != ONE:
         raise InvalidArgument(f"weights must be integers out of 2^52, not of {block['out_of']!r}")
     if block["kind"] == "symmetric":
         return SymmetricChannel(*(_whole(block[name]) for name in ("size", "keep", "other")))
-    table: NDArray[np.int64] = np.array([[_whole(cell) for cell in row] for row in block["weights"]], dtype=np.int64)
-    if block["kind"] not in ("matrix",):
+    if block["kind"] != "matrix":
         raise InvalidArgument(f"{block['kind']!r} is no kind of channel that this version knows")
-    return MatrixChannel(table)
+    return MatrixChannel(np.array([[_whole(cell) for cell in row] for row in block["weights"]], dtype=np.int64))
 
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= ONE:
         raise InvalidArgument("a weight must be a whole number from 0 to 2^52")
     return value
-
-
-def _finite(value: Any) -> Fraction:
-    return exactly(value, "noise")

@@ -28,10 +28,6 @@ class Structure:
     rest: tuple[str, ...]
     names: Mapping[int, str] = field(repr=False)
 
-    def name_of(self, parameter: Tensor) -> str:
-        """The first name of a parameter; one that is tied has several."""
-        return self.names[id(parameter)]
-
     @staticmethod
     def layer_of(name: str) -> str:
         """The path of the layer that a parameter is of."""

@@ -44,7 +44,6 @@ class TradeOff:
     scaled: Floats
     rounding: Floats
     lost: float
-    points: int
 
     def delta(self, epsilon: float) -> float:
         """The delta at an epsilon."""
@@ -107,7 +106,7 @@ def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, mo
     above = SLACK * delta if last < most else 0.0
     lost = above + float(sum(times * grid.infinite for grid, times in parts))
     if last < 0:
-        return TradeOff(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), lost, 0)
+        return TradeOff(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1), lost)
     tilted, error = _tilted_sum(parts, chosen.tilt, points)
     window = np.arange(last - points + 1, last + 1)
     tilted = np.roll(tilted, -int((window[0] - least) % points))
@@ -213,4 +212,4 @@ def _untilted(
     scaled = signal.lfilter([1.0], [1.0, -math.exp(-step)], mass[::-1])[::-1]
     summed = 4 * UNIT_ROUNDOFF * len(losses) * tail
     rounding = error / -math.expm1(-chosen.tilt * step) * scale + summed
-    return TradeOff(losses, tail, scaled, rounding, lost, len(window))
+    return TradeOff(losses, tail, scaled, rounding, lost)

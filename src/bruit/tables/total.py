@@ -67,10 +67,6 @@ def _column(series: Any) -> polars.Series:
 
 def text(value: object) -> str | None:
     """The text of any object, None where it is missing."""
-    if (
-        value is None
-        or (isinstance(value, float) and math.isnan(value))
-        or type(value).__name__ in {"NAType", "NaTType"}
-    ):
+    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
         return None
     return str(value).encode("utf-8", "replace").decode()

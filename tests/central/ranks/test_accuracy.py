@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bruit import central
-from bruit.central.ranks import accuracy
 from bruit.central.ranks.accuracy import (
     above_threshold_accuracy,
     histogram_expected_error,
@@ -107,8 +105,3 @@ def test_inverse_sensitivity_has_its_hypotheses_checked():
     assert "add up" in inverse_sensitivity_failure(**good, rows=1000).because
     with pytest.raises(InvalidArgument):
         inverse_sensitivity_failure(**{**good, "smoothing": 0.0}, rows=1000)
-
-
-def test_normal_deciles():
-    assert accuracy.normal_quantile(0.9) == pytest.approx(stats.norm.ppf(0.9))
-    assert central.above_threshold_accuracy is above_threshold_accuracy

@@ -101,27 +101,6 @@ def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, *, at_once: int =
     return right / len(labels)
 
 
-def without_noise(data: Features, *, steps: int, rate: float) -> float:
-    """The share of right answers of a linear head trained without privacy, with rows of norm one less their mean."""
-    from bruit.deep.features.preparation import unit
-
-    mean = unit(data.train).flatten(0, -2).mean(0)
-    head = nn.Linear(data.train.shape[-1], data.classes, bias=False).to(data.train.device)
-    nn.init.zeros_(head.weight)
-    optimiser = torch.optim.SGD(head.parameters(), lr=rate, momentum=0.9)
-    rows, labels = unit(unit(data.train) - mean), data.labels
-    views = rows.shape[1] if rows.dim() == 3 else 1
-    rows, labels = rows.reshape(-1, rows.shape[-1]), labels.repeat_interleave(views)
-    for _ in range(steps):
-        optimiser.zero_grad()
-        nn.functional.cross_entropy(head(rows), labels).backward()
-        optimiser.step()
-    scored = unit(unit(data.test) - mean)
-    scores = head(scored)
-    scores = scores.mean(1) if scored.dim() == 3 else scores
-    return float((scores.argmax(1) == data.test_labels).float().mean())
-
-
 def epsilon_with_search(amount: float, delta: float, trials: int) -> float:
     """What the budget would be had every trial of the search been paid for, as Gaussian losses add up."""
     from bruit.privacy import calibrate

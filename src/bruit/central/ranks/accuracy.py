@@ -7,7 +7,7 @@ has its share of epsilon, the grid adds a term, and a bound that reaches one is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erf, exp, isfinite, log, pi, sqrt
+from math import exp, isfinite, log, pi, sqrt
 from statistics import NormalDist
 from typing import Literal
 
@@ -162,17 +162,6 @@ def inverse_sensitivity_failure(
     mass = rows * density * distance
     strays = width / smoothing * exp(-mass * epsilon / quantiles / 4)
     return _told(strays + 4 * exp(-rows * (gamma * density) ** 2 / 8) + 2 * gamma / distance * exp(-mass / 8))
-
-
-def normal_quantile(probability: float) -> float:
-    """The quantile of the standard normal law: sqrt(2) erfinv(2 p - 1)."""
-    _share(probability=probability)
-    return NormalDist().inv_cdf(probability)
-
-
-def normal_share(value: float) -> float:
-    """The share of the standard normal law below a value."""
-    return (1 + erf(value / sqrt(2))) / 2
 
 
 def _told(chance: float) -> Bound:
