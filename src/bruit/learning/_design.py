@@ -71,6 +71,13 @@ class Design:
         )
 
 
+def own_units(values: NDArray[Any], design: Design | None) -> NDArray[np.float64]:
+    """Encoded rows as columns in their own units, on the grid of the design; without one the numbers themselves."""
+    if design is None:
+        return np.asarray(values, np.float64)
+    return np.asarray(design.centres + design.widths * design.integers(values) / STEPS)
+
+
 def scaled(integers: NDArray[np.int64], domain: Within) -> NDArray[np.int64]:
     """Grid integers between the bounds as integers between -STEPS and STEPS."""
     span = domain.highest - domain.lowest

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from bruit.errors import InvalidArgument
 from bruit.learning._asking import whole
-from bruit.learning._design import STEPS, Design
+from bruit.learning._design import STEPS, Design, own_units
 from bruit.learning._estimator import PrivateEstimator
 from bruit.learning._moments import Products, noisy_products, product_entries, with_ones
 from bruit.learning._noise import vector_noise
@@ -48,7 +48,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         question = self._ask(X, groups=groups)
         self._design = None if question.domains is None else Design(question.domains, first=0)
         if question.price is None or self._design is None:
-            rows = self._columns(question.pay(None).values)
+            rows = own_units(question.pay(None).values, self._design)
             centred = rows - rows.mean(axis=0)
             return self._solved(rows.mean(axis=0), centred.T @ centred / max(len(rows) - 1, 1))
         design = self._design
@@ -80,14 +80,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
             raise InvalidArgument(f"n_components={kept} is above the number of columns, {most}")
         return kept
 
-    def _columns(self, values: NDArray[Any]) -> Floats:
-        if self._design is None:
-            return np.asarray(values, np.float64)
-        return np.asarray(self._design.centres + self._design.widths * self._design.integers(values) / STEPS)
-
     def transform(self, X: Any) -> Floats:
         """The rows in the coordinates of the components; post-processing of the fit."""
-        rows = self._columns(self._encode(X))
+        rows = own_units(self._encode(X), self._design)
         return np.asarray((rows - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> Floats:

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from sklearn.base import RegressorMixin
 
 from bruit.central.noise import require_confidence
-from bruit.learning._design import STEPS, Design, scaled
+from bruit.learning._design import STEPS, Design, own_units, scaled
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning._moments import noisy_products, product_entries, with_ones
 from bruit.learning._noise import vector_noise
@@ -82,7 +82,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         """Ordinary least squares, on the clamped columns where there is a domain."""
         self._design = None if question.domains is None else Design(question.domains)
         y = records.target if question.target is None else question.target.decode(records.target)
-        columns = self._columns(records.values)
+        columns = own_units(records.values, self._design)
         centres = columns.mean(axis=0)
         self.coef_, _, rank, _ = np.linalg.lstsq(columns - centres, y - y.mean(), rcond=None)
         self.intercept_ = float(y.mean() - centres @ self.coef_)
@@ -95,12 +95,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self._bounds = (-np.inf, np.inf)
         return self
 
-    def _columns(self, values: NDArray[Any]) -> Floats:
-        if self._design is None:
-            return np.asarray(values, np.float64)
-        return np.asarray(self._design.centres + self._design.widths * self._design.integers(values) / STEPS)
-
     def predict(self, X: Any) -> Floats:
         """The predicted values, within the bounds of the target where they are public."""
-        found = self._columns(self._encode(X)) @ self.coef_ + self.intercept_
+        found = own_units(self._encode(X), self._design) @ self.coef_ + self.intercept_
         return np.asarray(np.clip(found, *self._bounds))

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from bruit.central.noise import require_confidence
 from bruit.learning._asking import whole
-from bruit.learning._design import STEPS, Design
+from bruit.learning._design import Design, own_units
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning._moments import with_ones
 from bruit.learning._newton import EACH, Step, first_steps, newton_steps, step_entries
@@ -98,7 +98,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     def _fit_exactly(self, question: Question, records: Records) -> LogisticRegression:
         """Newton's method to its end, with the weak prior of the private one on columns scaled by their spread."""
         self._design = None if question.domains is None else Design(question.domains)
-        columns = self._columns(records.values)
+        columns = own_units(records.values, self._design)
         centre, width = columns.mean(axis=0), columns.std(axis=0)
         width = np.where(width > 0, width, 1.0)
         rows = np.column_stack([np.ones(len(columns)), (columns - centre) / width])
@@ -112,14 +112,9 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self.coef_interval_ = Interval(self.coef_ - reach, self.coef_ + reach, self.confidence, Covers.POPULATION)
         return self
 
-    def _columns(self, values: NDArray[Any]) -> Floats:
-        if self._design is None:
-            return np.asarray(values, np.float64)
-        return np.asarray(self._design.centres + self._design.widths * self._design.integers(values) / STEPS)
-
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class, or of each class against the others; post-processing of the fit."""
-        found = np.asarray(self._columns(self._encode(X)) @ self.coef_.T + self.intercept_)
+        found = np.asarray(own_units(self._encode(X), self._design) @ self.coef_.T + self.intercept_)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def predict_proba(self, X: Any) -> Floats:

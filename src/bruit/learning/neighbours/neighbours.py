@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from bruit.errors import InvalidArgument
-from bruit.learning._asking import RandomState
+from bruit.learning._asking import RandomState, whole
 from bruit.learning._estimator import PrivateEstimator, Question
 from bruit.learning._records import Domains
 from bruit.learning.neighbours.allowance import Allowance
@@ -84,7 +84,7 @@ class Neighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         """Pays for the questions, then keeps the records."""
         require_labels(self, y)
         question = self._ask(X, y, groups=groups)
-        voters = checked_voters(self.n_neighbors)
+        voters = whole(self.n_neighbors, "n_neighbors")
         space = question_space(question, self.weights)
         plan: Plan | None = None
         if question.price is not None:
@@ -111,13 +111,6 @@ class Neighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def queries_left_(self) -> int | None:
         """How many questions are still paid for; None without privacy, where there is no limit."""
         return None if self._allowance is None else self._allowance.left
-
-
-def checked_voters(n_neighbors: int) -> int:
-    """A number of voters, at least one."""
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer) or n_neighbors < 1:
-        raise InvalidArgument(f"n_neighbors={n_neighbors!r} must be a whole number, at least 1")
-    return int(n_neighbors)
 
 
 def require_labels(estimator: Any, y: Any) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bruit.central.noise import laplace_noise
 from bruit.central.selection import by_permutation
 from bruit.errors import InvalidArgument, NotPrivate
+from bruit.learning._asking import whole
 from bruit.ledger import Budget
 from bruit.privacy import (
     Approximate,
@@ -67,7 +68,7 @@ def planned(price: Budget, method: str, *, queries: int | None, per_query: Exact
     """
     chosen = _chosen(price, method, queries, per_query)
     if chosen == "gaussian":
-        return _gaussian(price, _count(queries), rows)
+        return _gaussian(price, whole(queries, "queries"), rows)
     moved = 2 * rows
     if chosen == "document":
         each = exactly(0 if per_query is None else per_query, "per_query")
@@ -102,7 +103,7 @@ def _chosen(price: Budget, method: str, queries: int | None, per_query: Exact | 
 def _shared(price: Budget, queries: int | None, per_query: Exact | None) -> tuple[Fraction, int]:
     """The epsilon of one question, and how many there are."""
     if per_query is None:
-        number = _count(queries)
+        number = whole(queries, "queries")
         return price.epsilon / number, number
     each = exactly(per_query, "per_query")
     return each, _affordable(price, each)
@@ -138,9 +139,3 @@ def _gaussian(price: Budget, queries: int, rows: int) -> Plan:
     variance = queries * rows**2 / rho
     both = DiscreteGaussian(variance, squared_sensitivity=2 * rows**2, entries=2 * rows, neighbours=relation)
     return Plan("gaussian", queries, both * queries, variance)
-
-
-def _count(queries: int | None) -> int:
-    if isinstance(queries, bool) or not isinstance(queries, int | np.integer) or queries < 1:
-        raise InvalidArgument(f"queries={queries!r} must be a whole number, at least 1")
-    return int(queries)

@@ -12,10 +12,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from bruit.errors import InvalidArgument
-from bruit.learning._asking import RandomState
+from bruit.learning._asking import RandomState, whole
 from bruit.learning._estimator import PrivateEstimator, Question
 from bruit.learning._records import Domains
-from bruit.learning.neighbours.neighbours import Voters, checked_voters, question_space, require_labels
+from bruit.learning.neighbours.neighbours import Voters, question_space, require_labels
 from bruit.learning.neighbours.plan import Method, Plan, planned
 from bruit.ledger import Payment
 
@@ -60,7 +60,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         """Pays, lets the private records label the public ones, and learns from those labels alone."""
         require_labels(self, y)
         question = self._ask(X, y, groups=groups)
-        voters, self._space = checked_voters(self.n_neighbors), question_space(question, self.weights)
+        voters, self._space = whole(self.n_neighbors, "n_neighbors"), question_space(question, self.weights)
         public, plan = self._asked(question)
         records = question.pay(None if plan is None else plan.loss)
         self.classes_ = records.classes
