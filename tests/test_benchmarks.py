@@ -1,5 +1,6 @@
 """The benchmark harness: fresh processes, medians, ratios that read the same way whichever way is up."""
 
+import ast
 import importlib.util
 import json
 from pathlib import Path
@@ -129,6 +130,15 @@ def test_the_peers_environment_is_made_again_only_when_the_list_changes(
 def test_a_missing_list_of_peers_is_said() -> None:
     with pytest.raises(environments.NoPeers, match=r"requirements-nowhere\.txt does not exist"):
         environments.python_of_peers("nowhere")
+
+
+def test_the_networks_of_the_studies_need_torch_alone() -> None:
+    from benchmarks.deep_models import FILE
+
+    imports = [node for node in ast.parse(FILE.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} == {"__future__", "torch"}
 
 
 def test_a_goal_that_could_not_be_measured_is_not_called_met() -> None:

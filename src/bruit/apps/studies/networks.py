@@ -1,4 +1,4 @@
-"""The networks of the studies: that of the source document for digits, its frozen VGG16, and two more."""
+"""The networks of the studies: that of the source document for digits, its frozen VGG16, and three more."""
 
 from __future__ import annotations
 
