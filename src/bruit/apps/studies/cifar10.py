@@ -45,7 +45,7 @@ def run(
     """Trains the recipe at several budgets on several seeds; writes rows, summary and a figure."""
     folder.mkdir(parents=True, exist_ok=True)
     grid: list[dict[str, str | float]] = [{"epsilon": each, "size": size} for each in EPSILONS[size]]
-    file = folder / "sweep.json"
+    file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(train_once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
     table = sweeps.summary(rows, by=["epsilon"]).filter(polars.col("quantity") == "accuracy").sort("epsilon")
     rows.write_csv(folder / "repeats.csv")

@@ -12,6 +12,7 @@ import polars
 
 from bruit import sweeps
 from bruit.apps import data, plots
+from bruit.apps.data.census_categories import CATEGORIES
 from bruit.apps.studies.registry import Findings, Size
 from bruit.ledger import Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
@@ -29,7 +30,7 @@ BOUNDS = {
     "capital-loss": (0, 4_356),
     "hours-per-week": (1, 99),
 }
-CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country")
+CATEGORICAL = ("workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country")
 PEERS = {
     "DP-EBM, tuned": {0.5: 0.901, 1.0: 0.905, 3.0: 0.905},
     "DP-EBM, defaults": {0.5: 0.883, 3.0: 0.891},
@@ -53,9 +54,8 @@ def run(
         "epsilon": EPSILONS[size],
         "rows": [ROWS[size]],
     }
-    rows = sweeps.run(
-        fit_once, grid, repeats=REPEATS[size], rng=rng, file=folder / "repeats.parquet", on_progress=on_progress
-    )
+    file = folder / f"sweep_{size}.jsonl"
+    rows = sweeps.run(fit_once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
     rows.write_csv(folder / "repeats.csv")
     table = sweeps.summary(rows, by=["model", "epsilon"])
     table.write_csv(folder / "income.csv")
@@ -68,10 +68,9 @@ def run(
 def people() -> tuple[polars.DataFrame, Any, polars.DataFrame, Any, dict[str, Domain]]:
     """Training and test file with what is predicted, and what is public about the columns."""
     training, test = data.adult("training"), data.adult("test")
-    columns = [*BOUNDS, *CATEGORIES]
-    listed = polars.concat([training, test])  # the categories that the publisher's description lists
+    columns = [*BOUNDS, *CATEGORICAL]
     domain: dict[str, Domain] = {name: within(*bounds, grid=1) for name, bounds in BOUNDS.items()}
-    domain |= {name: among(sorted(listed[name].unique())) for name in CATEGORIES}
+    domain |= {name: among(CATEGORIES[name]) for name in CATEGORICAL}
     rich = [(each["income"] == ">50K").to_numpy().astype(int) for each in (training, test)]
     return training.select(columns), rich[0], test.select(columns), rich[1], domain
 

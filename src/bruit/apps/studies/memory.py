@@ -53,7 +53,7 @@ def run(
     stages = beside_the_document()
     tables = {"compared": compared, "hidden_units": units, "document": stages}
     if size == "full" and torch.cuda.is_available():
-        file = folder / "sweep.json"
+        file = folder / "sweep.jsonl"
         tables["measured_here"] = sweeps.run(measure_apart, SWEEP, repeats=1, rng=rng, file=file)
     for name, table in tables.items():
         table.write_csv(folder / f"{name}.csv")

@@ -56,9 +56,8 @@ def run(
     """Trains every way on several seeds and writes the rows, their summary and a figure."""
     folder.mkdir(parents=True, exist_ok=True)
     grid: list[dict[str, str | float]] = [{"way": w, "epsilon": e, "size": size} for w, e in ways(size)]
-    rows = sweeps.run(
-        train_once, grid, repeats=REPEATS[size], rng=rng, file=folder / "sweep.json", on_progress=on_progress
-    )
+    file = folder / f"sweep_{size}.jsonl"
+    rows = sweeps.run(train_once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
     table = sweeps.summary(rows, by=["way", "epsilon"]).filter(polars.col("quantity") == "accuracy")
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "mnist.csv")

@@ -76,7 +76,7 @@ def _covered(release: Release[Any], case: Case) -> float:
 
 def averaged(rows: polars.DataFrame) -> polars.DataFrame:
     """The mean of each figure over the repeats, one row a case."""
-    numbers = [name for name in rows.columns if name not in ("case", "repeat", "seed")]
+    numbers = [name for name in rows.columns if name not in ("case", "repeat")]
     means = rows.group_by("case", maintain_order=True).agg(polars.col(numbers).fill_nan(None).mean())
     facts = polars.DataFrame(
         {
