@@ -5,6 +5,7 @@ dots do not count, nor do small letters. What comes out is of the kind that went
 list a list, a NumPy array an array, a polars series a series (nulls stay null).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,17 +23,19 @@ from bruit.errors import InvalidArgument
 SEPARATORS = str.maketrans("", "", " -.")
 
 
-class CheckDigits:
+class CheckDigits(ABC):
     """What the schemes share: kernels that judge and complete a column, and the shapes of the answers."""
 
     digits_added: int = 1
     key_at: int | None = None  # None: at the end
 
+    @abstractmethod
     def _judge(self, values: Column) -> NDArray[np.uint8]:
-        raise NotImplementedError
+        """What the kernel says of each value: right, wrong or unreadable."""
 
+    @abstractmethod
     def _keys(self, values: Column) -> NDArray[np.int64]:
-        raise NotImplementedError
+        """The check digits of each value as one number; negative where it cannot be read."""
 
     def valid(self, values: Any) -> Any:
         """Whether each value carries the check digits it should; a value that cannot be read does not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,10 +43,10 @@ class YesOrNo(FrequencyProtocol):
     answers: Answers
     epsilon: Fraction | float
 
-    @cached_property
+    @property
+    @abstractmethod
     def channel(self) -> Channel:
         """The channel from the true bit to the reported one; 1 is yes."""
-        raise NotImplementedError
 
     @property
     def loss(self) -> Fraction | float:

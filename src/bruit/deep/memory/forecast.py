@@ -104,7 +104,7 @@ def forecast(
             training = _training(shapes, batch, steps, loss) if private else None
             allocator.forget_peak()
             watched_steps(shapes, batch, steps, loss, training, log)
-    except (NotImplementedError, RuntimeError) as error:
+    except RuntimeError as error:
         raise InvalidArgument(
             f"the memory of this model cannot be told from shapes alone: {error}; measure it instead"
         ) from error
