@@ -10,14 +10,22 @@ import torch
 from click.testing import CliRunner
 
 from bruit.apps.cli import main
-from bruit.apps.studies import budget, cifar10, flowers_document, frozen, memory, mnist
+from bruit.apps.studies import budget, cifar10, flowers_document, flowers_settings, frozen, memory, mnist
 from bruit.apps.studies.memory_document import MEASURED_BYTES, document_adds
 from bruit.deep.features import Recipe
 
 WRITTEN = {
     "budget": {"size.csv", "noise_and_batch_size.png", "order.png", "delta.png", "epochs.csv"},
     "cifar10": {"cifar10.csv", "repeats.csv", "cifar10.png"},
-    "flowers": {"table1.csv", "flowers.csv", "curves.csv", "by_rate.png", "by_batch_size.png", "flowers.png"},
+    "flowers": {
+        "table1.csv",
+        "flowers.csv",
+        "curves.csv",
+        "by_rate.png",
+        "by_batch_size.png",
+        "flowers.png",
+        "settings.csv",
+    },
     "memory": {"compared.csv", "hidden_units.csv", "document.csv", "compared.png", "hidden_units.png"},
     "mnist": {"mnist.csv", "repeats.csv", "mnist.png"},
 }
@@ -37,6 +45,13 @@ def test_a_small_study_writes_its_tables_and_figures(name: str, tmp_path: Path) 
     assert WRITTEN[name] <= written.keys()
     assert all(path.read_bytes().startswith(b"\x89PNG") for name, path in written.items() if name.endswith("png"))
     assert all(polars.read_csv(path).height > 0 for name, path in written.items() if name.endswith("csv"))
+
+
+def test_s2_16_settings_are_changed_one_at_a_time() -> None:
+    base, *others = flowers_settings.points("full")
+    for point in others:
+        assert [name for name in base if point[name] != base[name]] == ["setting", point["setting"]]
+    assert {point["setting"] for point in others} == flowers_settings.BASE.keys()
 
 
 def test_s2_11_the_reference_run() -> None:

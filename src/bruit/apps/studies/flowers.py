@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
 from bruit import sweeps
 from bruit.apps import plots
-from bruit.apps.data.files import cache
-from bruit.apps.data.images import Images, flowers102, stand_in
-from bruit.apps.studies import flowers_document
-from bruit.apps.studies.device import best_device
-from bruit.apps.studies.frozen import Features, accuracy, epsilon_with_search, trial
-from bruit.apps.studies.pretrained import NETWORKS, lite_features
+from bruit.apps.studies import flowers_document, flowers_settings
+from bruit.apps.studies.flowers_features import features, images
+from bruit.apps.studies.frozen import accuracy, epsilon_with_search, trial
 from bruit.apps.studies.registry import Findings, Size
 from bruit.deep.features import Recipe, Whitening
-from bruit.deep.features.preparation import unit
 
-SIZES = (176, 224, 272)
 RECIPES = {
     1.0: Recipe(60, 8, 0.2, mean_share=0.04),
     2.0: Recipe(100, 8, 0.05, mean_share=0.04),
@@ -41,8 +36,6 @@ DELTAS = (1e-4, 1e-5)
 REPEATS: Mapping[Size, int] = {"small": 2, "full": 5}
 RATES, BATCHES = (0.003, 0.01, 0.03, 0.1), (16, 64, 256)
 EPOCHS: Mapping[Size, int] = {"small": 2, "full": 12}
-CELLS = 12
-"""A small study cuts images into so many squares each way, whose mean colours are its features."""
 
 
 def run(
@@ -52,22 +45,22 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes table 1 with its ε, curves by learning rate and batch size, and private heads over several seeds."""
+    """Writes table 1 with its ε, curves by rate and batch size, private heads, and one setting after the other."""
     folder.mkdir(parents=True, exist_ok=True)
     document = flowers_document.table()
     points = [{"epsilon": e, "delta": d, "size": size} for e in RECIPES for d in DELTAS]
-    rows = sweeps.run(
-        train_once, points, repeats=REPEATS[size], rng=rng, file=folder / "sweep.json", on_progress=on_progress
-    )
+    file = folder / f"sweep_{size}.jsonl"
+    rows = sweeps.run(train_once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
     found = sweeps.summary(rows, by=["epsilon", "delta"]).filter(polars.col("quantity") == "accuracy")
-    curves = sweeps.run(learn_plainly, curve_points(size), repeats=1, rng=rng, file=folder / "curves.json")
+    curves = sweeps.run(learn_plainly, curve_points(size), repeats=1, rng=rng, file=folder / f"curves_{size}.jsonl")
     tables = {"table1": document, "flowers": found, "repeats": rows, "curves": curves}
     for name, table in tables.items():
         table.write_csv(folder / f"{name}.csv")
     figures = headline(document, found)
     drawn_ = (*drawn_curves(folder, curves), drawn(folder, document, found))
     written = tuple(folder / f"{name}.csv" for name in tables)
-    return Findings(told(found, REPEATS[size], images(size).note), (*written, *drawn_), figures)
+    tried = flowers_settings.run(folder, size=size, rng=rng)
+    return Findings(told(found, REPEATS[size], images(size).note), (*written, *drawn_, *tried), figures)
 
 
 def train_once(*, rng: np.random.Generator, epsilon: float, delta: float, size: Size) -> Mapping[str, float]:
@@ -107,36 +100,6 @@ def _plain_curve(rate: float, batch_size: int, size: Size) -> tuple[float, ...]:
             optimiser.step()
         found.append(accuracy(model, test, data.test_labels))
     return tuple(found)
-
-
-@lru_cache(maxsize=2)
-def images(size: Size) -> Images:
-    """The flowers; a small study takes a few digits in their place."""
-    return flowers102() if size == "full" else stand_in(144, colours=3, classes=102).first(300, 100)
-
-
-@lru_cache(maxsize=2)
-def features(size: Size) -> Features:
-    """Square roots of the features of three networks at three sizes, each network's rows of norm one."""
-    data, device = images(size), best_device()
-    pixels = torch.from_numpy(np.concatenate([data.train, data.test]))
-    if size == "full" and not data.note:
-        parts = [_kept(name, partial(lite_features, pixels, name, SIZES, device=device)) for name in NETWORKS]
-    else:
-        parts = [functional.adaptive_avg_pool2d(pixels / 255, CELLS).flatten(1)]
-    rows = torch.cat([unit(part.to(device).float().clamp(min=0).sqrt()) for part in parts], 1)
-    labels, test_labels = (torch.from_numpy(part).to(device) for part in (data.labels, data.test_labels))
-    cut = len(data.train)
-    return Features(rows[:cut], labels, rows[cut:], test_labels, data.classes, data.held_out)
-
-
-def _kept(network: str, make: Callable[[], Tensor]) -> Tensor:
-    """Features from the user's cache, or made and put there."""
-    path = cache() / "flowers102" / f"{network}-{'-'.join(map(str, SIZES))}.npy"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, make().half().cpu().numpy())
-    return torch.from_numpy(np.load(path))
 
 
 def headline(document: polars.DataFrame, found: polars.DataFrame) -> dict[str, float]:
