@@ -44,6 +44,13 @@ def audit(
     event is the set of cells with the largest likelihood ratio in one half of the outputs; it is tried on the other
     half, in both directions, with Clopper–Pearson bounds that all hold but for the chance `alarm`. A low bound proves
     nothing: it says that this pair and these samples did not refute the claim.
+
+    >>> from bruit.randomness import discrete_laplace
+    >>> def count(rows, samples, rng):
+    ...     return rows + discrete_laplace(1, samples, rng=rng)
+    >>> asked = {"samples": 20_000, "alarm": 1e-6, "rng": np.random.default_rng(1)}
+    >>> audit(count, (3, 4), claimed=1.0, **asked).passes, audit(count, (3, 4), claimed=0.5, **asked).passes
+    (True, False)
     """
     _check(claimed, samples, alarm, delta)
     bounds = partial(epsilon_at_least, delta=delta)

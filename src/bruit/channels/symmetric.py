@@ -101,6 +101,10 @@ def symmetric(size: int, *, epsilon: Exact | None = None, error: Exact | None = 
 
     p = e^epsilon / (e^epsilon + k - 1), q = 1 / (e^epsilon + k - 1)           [Kairouz et al. 2016; SPEC S0.1]
     q is rounded up to an integer out of 2^52 and p takes what is left, so `channel.epsilon <= epsilon` exactly.
+
+    >>> channel = symmetric(4, epsilon=1)
+    >>> channel.probabilities()[0].round(3).tolist(), round(channel.capacity(), 3), channel.epsilon <= 1
+    ([0.475, 0.175, 0.175, 0.175], 0.17, True)
     """
     if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size < 1 << 31:
         raise InvalidArgument(f"size={size!r} must be a whole number from 2 to 2^31 - 1: one symbol alone says nothing")

@@ -30,6 +30,13 @@ class ReedSolomon:
     Beyond the limit a failure is stated, but for the few words that lie near another codeword: see
     `miscorrection_bound`. With S erasures only n − k − S checks remain, which `Decoded.checks` returns; with none
     left every further error goes unseen.
+
+    >>> code = ReedSolomon(7, 3)
+    >>> word = code.encode([1, 2, 3])
+    >>> word[0] ^= 5
+    >>> found = code.decode(word)
+    >>> found.message.tolist(), found.positions.tolist(), bool(found.decoded)
+    ([1, 2, 3], [0], True)
     """
 
     n: int

@@ -37,6 +37,14 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
     one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
     curvature, where it is large. Intervals come from the third whole Newton step; after fewer rounds there are none.
+
+    >>> import bruit
+    >>> ledger = bruit.Ledger("clinic", epsilon=9, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
+    >>> ages = bruit.tables.within(0, 100, grid=1)
+    >>> price = ledger.budget(epsilon=9)
+    >>> model = LogisticRegression(domain=ages, classes=["no", "yes"], budget=price, random_state=1)
+    >>> model.fit([[age] for age in range(100)] * 5, (["no"] * 50 + ["yes"] * 50) * 5).predict([[5], [95]]).tolist()
+    ['no', 'yes']
     """
 
     def __init__(

@@ -24,6 +24,13 @@ class Ledger:
     A book with a store is created, or opened if it stands there on the same terms; without one it lives in memory.
     Copies, deep copies and pickles are the same book. It adds losses up as a privacy filter: its (ε, δ) holds even
     when each question depends on the answers before it (docs/ledger.md).   [Rogers et al. 2016; Feldman & Zrnic 2021]
+
+    >>> import bruit, polars
+    >>> ledger = bruit.Ledger("clinic", epsilon=1, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
+    >>> people = bruit.tables.read(polars.DataFrame({"id": [1, 2, 3]}), person="id").limit(rows=1)
+    >>> release = bruit.central.count(people, budget=ledger.budget(epsilon=0.25))
+    >>> float(ledger.remaining.epsilon), [entry.what for entry in ledger.entries]
+    (0.75, ['central.count'])
     """
 
     book: Book

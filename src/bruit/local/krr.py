@@ -24,6 +24,15 @@ class KRR(FrequencyProtocol):
 
     The report is the place of an answer; it supports that answer.              [Kairouz et al. 2016; SPEC S0.1]
     The loss is ln(p / q) of two integers, which the symmetric channel keeps at or below epsilon.
+
+    >>> from bruit.local import KRR
+    >>> protocol = KRR(["single", "married", "divorced"], epsilon=1)
+    >>> round(protocol.expected_error(2000), 3), protocol.answers_for(error=0.02)
+    (0.061, 18238)
+    >>> reports = protocol.randomise(["married"] * 50 + ["single"] * 50)  # on each respondent's own device
+    >>> shares = protocol.estimate(protocol.tally(reports))
+    >>> shares.labels, str(shares.guarantee)
+    (('single', 'married', 'divorced'), 'ε = 1 for one respondent (local, by law)')
     """
 
     answers: Answers

@@ -67,6 +67,13 @@ def plan(
     """What a run costs at a noise, or the noise it needs for a target epsilon.
 
     steps = epochs * ceil(size / batch_size), rate = batch_size / size                        [SPEC S2.11]
+
+    >>> from bruit.privacy import ADD_OR_REMOVE_ONE, plan
+    >>> run = {"size": 60_000, "batch_size": 64, "epochs": 15, "delta": 1e-6, "neighbours": ADD_OR_REMOVE_ONE}
+    >>> round(plan(**run, noise=1.0).epsilon, 2)
+    0.71
+    >>> plan(**run, target_epsilon=0.5).epsilon <= 0.5
+    True
     """
     if (noise is None) == (target_epsilon is None):
         raise InvalidArgument("give either noise=... or target_epsilon=..., one of the two")

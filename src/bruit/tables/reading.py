@@ -24,6 +24,12 @@ def read(source: object, *, person: str, connection: object = None) -> Table:
     With `connection`, a SQLAlchemy engine, the source is a query of its database.
     `person` is the column that says whose row it is, or EACH_ROW where every row is another person.
     Columns of a CSV file are texts until a domain says otherwise: guessing types would read the data.
+
+    >>> import bruit, polars
+    >>> visits = bruit.tables.read(polars.DataFrame({"id": [7, 7, 8], "age": [31, 31, 140]}), person="id")
+    >>> age = visits.limit(rows=1)["age"].within(0, 120, grid=1)  # one row a person; 140 counts as 120
+    >>> age.numbers.size
+    121
     """
     if not isinstance(person, str):
         raise InvalidArgument(f"person={person!r}: name the column that says whose row it is, or give bruit.EACH_ROW")

@@ -75,6 +75,14 @@ def quantiles(
     for the smooth one. `spacing="log1p"` takes candidates that lie close together near the low bound and far apart near
     the high one, for columns with a long tail. `public_size` states, under REPLACE_ONE, that no replacement changes how
     many records there are. Records are clamped to the declared bounds; any table, an empty one too, gives an answer.
+
+    >>> import bruit, polars
+    >>> ledger = bruit.Ledger("payroll", epsilon=3, neighbours=bruit.ADD_OR_REMOVE_ONE, person=bruit.EACH_ROW)
+    >>> table = bruit.tables.read(polars.DataFrame({"income": range(0, 90_000, 30)}), person=bruit.EACH_ROW)
+    >>> income = table["income"].within(0, 200_000, grid=100)
+    >>> release = quantiles(income, [0.25, 0.5, 0.75], budget=ledger.budget(epsilon=1))
+    >>> release.labels, str(release.guarantee)
+    (('0.25', '0.5', '0.75'), 'ε = 1 for each row (add or remove one, by basic)')
     """
     wanted = as_probabilities(probabilities)
     price = require_price(budget, column.table, "central.quantiles")
