@@ -52,12 +52,10 @@ class SubsetSelection(FrequencyProtocol):
     def weight(self) -> int:
         """The weight, out of 2^52, of the true answer being in the set; rounded down."""
         k, w = len(self.answers), self.chosen
-        weight = (
-            int(ONE * w * float(np.exp(float(self.epsilon))) / (w * float(np.exp(float(self.epsilon))) + k - w)) + 4
-        )
-        weight = min(weight, ONE - 1)
+        odds = w * float(np.exp(float(self.epsilon)))
+        weight = min(int(ONE * odds / (odds + k - w)) + 4, ONE - 1)
         while log_above(weight * (k - w), (ONE - weight) * w) > self.epsilon:
-            weight -= max(1, weight >> 51)
+            weight -= 1
         return weight
 
     @cached_property
