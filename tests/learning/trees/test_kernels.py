@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bruit.learning.trees import _additive_kernels, _kernels
-from bruit.learning.trees._kernels import CURVED, ENTROPY, GINI, GRADIENT, PACK
+from bruit.learning.trees import _additive_kernels
+from bruit.learning.trees import _growing_kernels as kernels
+from bruit.learning.trees._growing_kernels import CURVED, ENTROPY, GINI, GRADIENT, PACK, Data
 from bruit.learning.trees.binning import Bins
 from bruit.learning.trees.growing import Binned, Growth
 
@@ -41,10 +42,9 @@ def test_a_histogram_holds_the_sums_of_every_bin(kind: int) -> None:
     rows = np.arange(5, 40)
     channels = 2 if kind <= 0 else 3
     whole, some = np.zeros((COLUMNS * BINS, channels)), np.ones((COLUMNS * BINS, channels))
-    order = np.arange(ROWS, dtype=np.int32)
-    _kernels.add_rows(data.codes, order, 5, 40, stats, labels, kind, data.bins.offsets, whole)
-    chosen = np.array([0, 2])
-    _kernels.add_rows_of_columns(data.codes, order, 5, 40, stats, labels, kind, data.bins.offsets, chosen, some)
+    node = Data(data.codes, data.turned, stats, labels, np.arange(ROWS, dtype=np.int32))
+    kernels.add_rows(node, 5, 40, kind, data.bins.offsets, whole)
+    kernels.add_rows_of_columns(node, 5, 40, kind, data.bins.offsets, np.array([0, 2]), some)
     weights = stats if kind <= 0 else stats[:, :1] * (labels[:, None] == np.arange(3))
     expected = histogram(data, rows, weights)
     np.testing.assert_allclose(whole, expected, atol=1e-12)
@@ -122,13 +122,13 @@ def test_a_pure_node_and_a_constant_column_are_not_split() -> None:
 def test_rows_and_curvatures_share_one_sum() -> None:
     curvatures = np.ceil(np.random.default_rng(5).random(1000) / 4 * 2**12) / 2**12
     sums = np.array([0.0, (PACK + curvatures).sum()])
-    assert _kernels.weight_of(sums, CURVED) == 1000
-    assert _kernels.curvature_of(sums, CURVED) == curvatures.sum()
+    assert kernels.weight_of(sums, CURVED) == 1000
+    assert kernels.curvature_of(sums, CURVED) == curvatures.sum()
 
 
 def test_some_columns_are_different_columns() -> None:
     state = np.array([7], np.uint64)
-    drawn = [frozenset(_kernels.some_columns(6, 3, state).tolist()) for _ in range(200)]
+    drawn = [frozenset(kernels.some_columns(6, 3, state).tolist()) for _ in range(200)]
     assert all(len(each) == 3 and each <= set(range(6)) for each in drawn)
     assert len(set(drawn)) == 20
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 
 import bruit
 from bruit.learning import AdditiveModel, BoostedTrees, Forest, Tree
-from bruit.learning.trees._kernels import ENTROPY, purity
+from bruit.learning.trees._growing_kernels import ENTROPY, purity
 from bruit.tables import among, within
 
 EXACT = {"budget": bruit.WITHOUT_PRIVACY, "random_state": 0}

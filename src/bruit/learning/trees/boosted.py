@@ -12,7 +12,7 @@ from scipy import special
 from bruit.errors import InvalidArgument
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._kernels import CURVED, GRADIENT, PACK
+from bruit.learning.trees._growing_kernels import CURVED, GRADIENT, PACK
 from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
 from bruit.learning.trees.binning import Bins, Codes, turned
 from bruit.learning.trees.growing import Binned, GrownTree, Growth

@@ -8,11 +8,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.learning.trees._kernels import ENTROPY, GINI, GRADIENT, grow, leaves_of
+from bruit.learning.trees._following_kernels import leaves_of
+from bruit.learning.trees._growing_kernels import (
+    ENTROPY,
+    GINI,
+    GRADIENT,
+    Columns,
+    Data,
+    Growing,
+    Limits,
+    Nodes,
+    Pool,
+    Rule,
+    Scratch,
+    grow,
+)
 from bruit.learning.trees.binning import Bins, Codes, turned
 
 KINDS = {"squared_error": GRADIENT, "gini": GINI, "entropy": ENTROPY}
 UNLIMITED = 2**40
+FIRST_MASKS = 8
+"""Room for the masks of so many splits by category; there is more when they are used up."""
+
+POOLED_NUMBERS = 4_000_000
+"""About so many numbers are kept in histograms at once (32 MB); nodes beyond count their rows anew."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,7 +55,7 @@ class GrownTree(NamedTuple):
 
     def leaves(self, codes: Codes) -> Ints:
         """The leaf of every row."""
-        found: Ints = leaves_of(codes, self.column, self.last, self.left, self.right, self.mask, self.masks, 0)
+        found: Ints = leaves_of(codes, self.column, self.last, self.left, self.right, self.mask, self.masks)
         return found
 
     @property
@@ -68,26 +87,81 @@ class Growth:
     ) -> tuple[GrownTree, Ints]:
         """The tree on some rows (all, where None), and the leaf of each of them (-1 elsewhere)."""
         chosen = np.arange(len(data.codes)) if rows is None else rows
-        column, last, left, right, sums, mask, masks, leaf_of, gain = grow(
-            data.codes,
-            data.turned,
-            chosen.astype(np.int32),
-            stats,
-            labels,
-            self.kind,
-            channels,
-            data.bins.offsets,
-            data.bins.categorical,
-            self.leaves or UNLIMITED,
-            UNLIMITED if self.depth is None else self.depth,
-            float(self.least),
-            0.0,
-            float(self.ridge),
-            data.codes.shape[1] if self.tries is None else self.tries,
-            self.leaves is not None,
+        columns, limits = Columns(data.bins.offsets, data.bins.categorical), self._limits(data.codes.shape[1])
+        widest = int(data.bins.sizes.max())
+        tree = Growing(
+            Data(data.codes, data.turned, stats, labels, chosen.astype(np.int32)),
+            columns,
+            Rule(self.kind, float(self.least), float(self.ridge)),
+            limits,
+            _new_nodes(len(chosen), channels, limits),
+            _new_pool(columns, channels, limits),
+            _new_scratch(len(chosen), columns, channels, widest),
             np.array([seed | 1], np.uint64),
         )
-        return GrownTree(column, last, left, right, sums, mask, masks, gain), leaf_of
+        made, masks, masked = grow(tree, np.zeros((FIRST_MASKS, widest), np.bool_))
+        nodes = Nodes._make(each[:made] for each in tree.nodes)
+        return _tree(nodes, masks[: max(masked, 1)]), _leaf_of(nodes, tree.data)
+
+    def _limits(self, columns: int) -> Limits:
+        """A tree with a limit of leaves splits the node that gains most, any other the last one made."""
+        return Limits(
+            self.leaves or UNLIMITED,
+            UNLIMITED if self.depth is None else self.depth,
+            columns if self.tries is None else self.tries,
+            self.leaves is not None,
+        )
+
+
+def _new_nodes(rows: int, channels: int, limits: Limits) -> Nodes:
+    """As many nodes as the tree can have, the first of them with all rows."""
+    room = 2 * min(limits.leaves, max(rows, 1)) - 1
+    none, zero = np.full(room, -1, np.int64), np.zeros(room, np.int64)
+    nodes = Nodes(
+        column=none,
+        last=zero,
+        mask=none.copy(),
+        gain=np.zeros(room),
+        left=none.copy(),
+        right=none.copy(),
+        sums=np.zeros((room, channels)),
+        depth=zero.copy(),
+        start=zero.copy(),
+        end=zero.copy(),
+        slot=none.copy(),
+    )
+    nodes.end[0] = rows
+    return nodes
+
+
+def _new_pool(columns: Columns, channels: int, limits: Limits) -> Pool:
+    """A pool with all its slots free; without any where nodes look at some columns only and count those anew."""
+    cells = int(columns.offsets[-1])
+    slots = max(2, min(limits.leaves + 1, POOLED_NUMBERS // max(cells * channels, 1)))
+    if limits.tries < len(columns.categorical):
+        slots = 0
+    return Pool(np.empty((slots, cells, channels)), np.arange(slots), np.array([slots]))
+
+
+def _new_scratch(rows: int, columns: Columns, channels: int, widest: int) -> Scratch:
+    cells = np.zeros((int(columns.offsets[-1]), channels))
+    return Scratch(cells, np.empty(rows, np.int32), np.zeros(widest, np.bool_))
+
+
+def _tree(nodes: Nodes, masks: NDArray[np.bool_]) -> GrownTree:
+    """The tree of some nodes, without the splits that were found and not made."""
+    leaf = nodes.left < 0
+    nodes.column[leaf], nodes.last[leaf], nodes.mask[leaf], nodes.gain[leaf] = -1, 0, -1, 0.0
+    return GrownTree(nodes.column, nodes.last, nodes.left, nodes.right, nodes.sums, nodes.mask, masks, nodes.gain)
+
+
+def _leaf_of(nodes: Nodes, data: Data) -> Ints:
+    """The leaf of every row, -1 where it is not of the tree."""
+    leaves = np.flatnonzero(nodes.left < 0)
+    leaves = leaves[np.argsort(nodes.start[leaves])]
+    found = np.full(len(data.codes), -1, np.int64)
+    found[data.rows] = np.repeat(leaves, nodes.end[leaves] - nodes.start[leaves])
+    return found
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._kernels import GRADIENT, best_split
+from bruit.learning.trees._growing_kernels import GRADIENT, Columns, Rule, best_split
 from bruit.learning.trees._supervised import Plan, halves
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import GrownTree
@@ -169,20 +169,12 @@ def _array(values: list[int]) -> Ints:
 def _best(histogram: Floats, bins: Bins, levels: Levels) -> tuple[float, int, int, NDArray[np.bool_]]:
     """The best split of one node; every column brings the total of its own noisy cells."""
     best: tuple[float, int, int, NDArray[np.bool_]] = (0.0, -1, 0, np.zeros(int(bins.sizes.max()), bool))
-    least = 2 * levels.plan.noise.deviation
+    rule = Rule(levels.kind, 2 * levels.plan.noise.deviation, 0.0)
+    columns = Columns(bins.offsets, bins.categorical)
     for column, (start, end) in enumerate(zip(bins.offsets[:-1], bins.offsets[1:], strict=True)):
         goes_left = np.zeros(int(bins.sizes.max()), bool)
-        gain, found, last = best_split(
-            histogram,
-            bins.offsets,
-            bins.categorical,
-            np.array([column]),
-            histogram[start:end].sum(axis=0),
-            levels.kind,
-            least,
-            0.0,
-            goes_left,
-        )
+        total = histogram[start:end].sum(axis=0)
+        gain, found, last = best_split(histogram, columns, np.array([column]), total, rule, goes_left)
         if found >= 0 and gain > best[0]:
             best = (gain, found, last, goes_left)
     return best

@@ -1,0 +1,457 @@
+"""Growing one tree on binned columns: histograms, the search for a split, and the tree that splits make.
+
+A histogram holds, for every bin of every column, the sums of some channels over the rows of one node. What they are is
+the kind of a tree:
+
+    GRADIENT        numbers: the sums of stats[:, 0], and of the weights stats[:, 1]
+    CURVED          gradients: stats[:, 1] holds a curvature and, PACK times, one, so that one sum counts the rows too
+    GINI, ENTROPY   classes: the weights stats[:, 0] of each label
+
+All of it stands in one file because a cached kernel may call only kernels of its own (see `_jit.kernel`).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.unsignedinteger[Any]]
+Bits = NDArray[np.uint64]
+
+CURVED, GRADIENT, GINI, ENTROPY = -1, 0, 1, 2
+PACK = 2.0**20
+"""What a row adds to a sum of curvatures, each below one: above it stands the count, and below it the curvature."""
+
+
+class Data(NamedTuple):
+    """Rows in bins, row by row and column by column; `rows` are those of the tree, sorted by node as it grows."""
+
+    codes: Codes
+    turned: Codes
+    stats: Floats
+    labels: Ints
+    rows: NDArray[np.int32]
+
+
+class Columns(NamedTuple):
+    """Where the bins of each column start in a histogram, the end of all behind them; and which have no order."""
+
+    offsets: Ints
+    categorical: Bools
+
+
+class Rule(NamedTuple):
+    """What a split gains, the least weight of either side, and what is added to curvatures."""
+
+    kind: int
+    least: float
+    ridge: float
+
+
+class Limits(NamedTuple):
+    """The most leaves and levels, how many columns a node looks at, and whether the best node is split first."""
+
+    leaves: int
+    depth: int
+    tries: int
+    best_first: bool
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree, children behind their parents; a leaf has no children (-1).
+
+    column, last, mask, gain   the best split that was found, made only where there are children
+    start, end                 the rows of a node are rows[start:end]
+    slot                       which histogram of the pool is the node's, -1 for none
+    """
+
+    column: Ints
+    last: Ints
+    mask: Ints
+    gain: Floats
+    left: Ints
+    right: Ints
+    sums: Floats
+    depth: Ints
+    start: Ints
+    end: Ints
+    slot: Ints
+
+
+class Pool(NamedTuple):
+    """Histograms that wait for their node to be split; free[:left[0]] are the slots that nobody holds."""
+
+    cells: Floats
+    free: Ints
+    left: Ints
+
+
+class Scratch(NamedTuple):
+    """Room that every node uses anew: a histogram, rows that go right, bins that go left."""
+
+    cells: Floats
+    rows: NDArray[np.int32]
+    goes_left: Bools
+
+
+class Growing(NamedTuple):
+    """A tree that is being grown; `state` is that of the draws of columns."""
+
+    data: Data
+    columns: Columns
+    rule: Rule
+    limits: Limits
+    nodes: Nodes
+    pool: Pool
+    scratch: Scratch
+    state: Bits
+
+
+# ---------------------------------------------------------------- histograms
+
+
+@kernel
+def add_rows(data: Data, start: int, end: int, kind: int, offsets: Ints, out: Floats) -> None:
+    """Adds the rows of a node to a histogram of shape (bins of all columns, channels)."""
+    codes, rows, stats, labels = data.codes, data.rows, data.stats, data.labels
+    columns = codes.shape[1]
+    starts = offsets.astype(np.uint64)  # an index without a sign needs no look at its sign
+    if kind <= GRADIENT:
+        for place in range(start, end):
+            row = np.uint64(rows[place])
+            slope, curvature = stats[row, 0], stats[row, 1]
+            for column in range(columns):
+                cell = starts[column] + np.uint64(codes[row, column])
+                out[cell, 0] += slope
+                out[cell, 1] += curvature
+    else:
+        for place in range(start, end):
+            row = np.uint64(rows[place])
+            weight, label = stats[row, 0], np.uint64(labels[row])
+            for column in range(columns):
+                out[starts[column] + np.uint64(codes[row, column]), label] += weight
+
+
+@kernel
+def add_rows_of_columns(data: Data, start: int, end: int, kind: int, offsets: Ints, chosen: Ints, out: Floats) -> None:
+    """The same for some columns only, whose cells are emptied first."""
+    for column in chosen:
+        out[offsets[column] : offsets[column + 1]] = 0.0
+        for place in range(start, end):
+            row = data.rows[place]
+            cell = offsets[column] + data.codes[row, column]
+            if kind <= GRADIENT:
+                out[cell, 0] += data.stats[row, 0]
+                out[cell, 1] += data.stats[row, 1]
+            else:
+                out[cell, data.labels[row]] += data.stats[row, 0]
+
+
+@kernel
+def add_sums(data: Data, start: int, end: int, kind: int, out: Floats) -> None:
+    """Adds the rows of a node to its sums."""
+    for place in range(start, end):
+        row = np.uint64(data.rows[place])
+        if kind <= GRADIENT:
+            out[0] += data.stats[row, 0]
+            out[1] += data.stats[row, 1]
+        else:
+            out[data.labels[row]] += data.stats[row, 0]
+
+
+# ---------------------------------------------------------------- the search for a split
+
+
+@kernel
+def curvature_of(sums: Floats, kind: int) -> float:
+    """What the sum of gradients is divided by."""
+    return float(sums[1] - np.floor(sums[1] / PACK) * PACK) if kind == CURVED else float(sums[1])
+
+
+@kernel
+def weight_of(sums: Floats, kind: int) -> float:
+    """The weight of the rows behind some sums, or their number."""
+    if kind > GRADIENT:
+        return float(sums.sum())
+    return float(np.floor(sums[1] / PACK)) if kind == CURVED else float(sums[1])
+
+
+@kernel
+def purity(sums: Floats, kind: int, ridge: float) -> float:
+    """What a leaf of these sums saves: a split gains the sum over both sides less that of the whole.
+
+    gradients G^2 / (H + ridge); Gini sum n_c^2 / n; entropy sum n_c log2 n_c - n log2 n, with 0 log 0 = 0
+    """
+    if kind <= GRADIENT:
+        weight = curvature_of(sums, kind) + ridge
+        return sums[0] * sums[0] / weight if weight > 0 else 0.0
+    whole, found = 0.0, 0.0
+    for count in sums:
+        whole += count
+        if count > 0:
+            found += count * count if kind == GINI else count * np.log2(count)
+    if whole <= 0:
+        return 0.0
+    return found / whole if kind == GINI else found - whole * np.log2(whole)
+
+
+@kernel
+def means_of(cells: Floats, rule: Rule, label: int) -> Floats:
+    """What the bins of a categorical column are ordered by, the mean or the share of a label; empty ones last."""
+    means = np.empty(len(cells))
+    for place in range(len(cells)):
+        weight = weight_of(cells[place], rule.kind)
+        if weight <= 0:
+            means[place] = np.inf
+        elif rule.kind <= GRADIENT:
+            means[place] = cells[place, 0] / (weight + rule.ridge)
+        else:
+            means[place] = cells[place, label] / weight
+    return means
+
+
+@kernel
+def best_cut(cells: Floats, order: Ints, total: Floats, rule: Rule, before: float, best: float) -> tuple[float, int]:
+    """The best cut through the ordered bins of one column that gains more than `best`; place -1 where none does.
+
+    A gain must be larger by more than rounding, so that of equal cuts the first is taken.
+    """
+    channels, found = cells.shape[1], -1
+    left, right = np.zeros(channels), np.empty(channels)
+    for place in range(len(order) - 1):
+        for channel in range(channels):
+            left[channel] += cells[order[place], channel]
+            right[channel] = total[channel] - left[channel]
+        if weight_of(left, rule.kind) < rule.least:
+            continue
+        if weight_of(right, rule.kind) < rule.least:
+            break
+        gain = purity(left, rule.kind, rule.ridge) + purity(right, rule.kind, rule.ridge) - before
+        if gain > best * (1 + 1e-12) + 1e-12 * abs(before):
+            best, found = gain, place
+    return best, found
+
+
+@kernel
+def best_split(
+    cells: Floats, columns: Columns, chosen: Ints, total: Floats, rule: Rule, goes_left: Bools
+) -> tuple[float, int, int]:
+    """The gain, the column and the last bin on the left of the best split; column -1 where no split gains.
+
+    Bins of a categorical column are put into the order of their mean, which holds the best subset for two classes and
+    for gradients [Breiman et al. 1984, Theorem 4.5]; for more classes, of each class against the rest. `goes_left`
+    takes the bins of the best split.
+    """
+    channels, before = cells.shape[1], purity(total, rule.kind, rule.ridge)
+    best, column_found, bin_found = 0.0, -1, -1
+    for column in chosen:
+        part = cells[columns.offsets[column] : columns.offsets[column + 1]]
+        if not columns.categorical[column]:
+            best, place = best_cut(part, np.arange(len(part)), total, rule, before, best)
+            if place >= 0:
+                column_found, bin_found = column, place
+            continue
+        for label in range(0 if rule.kind > GRADIENT and channels > 2 else channels - 1, channels):
+            order = np.argsort(means_of(part, rule, label))
+            best, place = best_cut(part, order, total, rule, before, best)
+            if place >= 0:
+                column_found, bin_found = column, place
+                goes_left[:] = False
+                for rank in range(len(order)):
+                    goes_left[order[rank]] = rank <= place
+    return best, column_found, bin_found
+
+
+@kernel
+def next_word(state: Bits) -> np.uint64:
+    """A pseudo-random word (xorshift64*) that decides which columns a node may look at; never noise."""
+    word: np.uint64 = state[0]
+    word ^= word >> np.uint64(12)
+    word ^= word << np.uint64(25)
+    word ^= word >> np.uint64(27)
+    state[0] = word
+    return word * np.uint64(2685821657736338717)
+
+
+@kernel
+def some_columns(columns: int, tries: int, state: Bits) -> Ints:
+    """`tries` different columns."""
+    found = np.arange(columns)
+    for place in range(tries):
+        other = place + int(next_word(state) >> np.uint64(33)) % (columns - place)
+        found[place], found[other] = found[other], found[place]
+    return found[:tries]
+
+
+# ---------------------------------------------------------------- the tree
+
+
+@kernel
+def take_slot(pool: Pool) -> int:
+    """A free slot of the pool, its histogram emptied."""
+    pool.left[0] -= 1
+    slot = pool.free[pool.left[0]]
+    pool.cells[slot] = 0.0
+    return int(slot)
+
+
+@kernel
+def give_slot(pool: Pool, nodes: Nodes, node: int) -> None:
+    """Gives the histogram of a node back, where it has one."""
+    if nodes.slot[node] >= 0:
+        pool.free[pool.left[0]] = nodes.slot[node]
+        pool.left[0] += 1
+        nodes.slot[node] = -1
+
+
+@kernel
+def sum_node(tree: Growing, node: int) -> None:
+    """Writes the sums of a node, from its histogram where it has one."""
+    nodes = tree.nodes
+    if nodes.slot[node] < 0:
+        add_sums(tree.data, nodes.start[node], nodes.end[node], tree.rule.kind, nodes.sums[node])
+        return
+    cells = tree.pool.cells[nodes.slot[node]]
+    for cell in range(tree.columns.offsets[1]):  # every row has a bin in the first column
+        for channel in range(cells.shape[1]):
+            nodes.sums[node, channel] += cells[cell, channel]
+
+
+@kernel
+def find_split(tree: Growing, node: int) -> bool:
+    """Notes the best split of a node; whether there is one."""
+    nodes, columns, rule, limits = tree.nodes, tree.columns, tree.rule, tree.limits
+    start, end, sums = nodes.start[node], nodes.end[node], nodes.sums[node]
+    if nodes.depth[node] >= limits.depth or weight_of(sums, rule.kind) < 2 * rule.least or end - start < 2:
+        return False
+    width = len(columns.categorical)
+    cells, chosen = tree.scratch.cells, np.arange(width)
+    if limits.tries < width:
+        chosen = some_columns(width, limits.tries, tree.state)
+        add_rows_of_columns(tree.data, start, end, rule.kind, columns.offsets, chosen, cells)
+    elif nodes.slot[node] >= 0:
+        cells = tree.pool.cells[nodes.slot[node]]
+    else:
+        cells[:] = 0.0
+        add_rows(tree.data, start, end, rule.kind, columns.offsets, cells)
+    gain, column, last = best_split(cells, columns, chosen, sums, rule, tree.scratch.goes_left)
+    nodes.gain[node], nodes.column[node], nodes.last[node] = gain, column, last
+    return bool(column >= 0)
+
+
+@kernel
+def with_mask(masks: Bools, used: np.int64, goes_left: Bools) -> Bools:
+    """The masks with one more, in room twice as large where there was none left."""
+    if used == len(masks):
+        larger = np.zeros((2 * used, masks.shape[1]), np.bool_)
+        for mask in range(used):
+            for place in range(masks.shape[1]):
+                larger[mask, place] = masks[mask, place]
+        masks = larger
+    for place in range(masks.shape[1]):
+        masks[used, place] = goes_left[place]
+    return masks
+
+
+@kernel
+def picked(opened: Ints, opens: np.int64, gain: Floats, best_first: bool) -> int:
+    """Which of the open nodes is split next: the last, or the one that gains most."""
+    pick = int(opens) - 1
+    if best_first:
+        for place in range(opens):
+            if gain[opened[place]] > gain[opened[pick]]:
+                pick = place
+    return pick
+
+
+@kernel
+def split_rows(tree: Growing, node: int, goes_left: Bools) -> int:
+    """Puts the rows of the left side first, each side in its old order; returns where the right side starts."""
+    nodes, rows, spare = tree.nodes, tree.data.rows, tree.scratch.rows
+    codes, last, by_mask = tree.data.turned[nodes.column[node]], nodes.last[node], nodes.mask[node] >= 0
+    middle, behind = nodes.start[node], 0
+    for place in range(nodes.start[node], nodes.end[node]):  # both sides are written, one counts: no branch to guess
+        row = rows[place]
+        code = codes[np.uint64(row)]
+        left = goes_left[code] if by_mask else code <= last
+        rows[middle] = row
+        spare[behind] = row
+        middle += left
+        behind += 1 - left
+    for place in range(behind):
+        rows[middle + place] = spare[place]
+    return int(middle)
+
+
+@kernel
+def make_children(tree: Growing, node: int, child: np.int64, masks: Bools) -> None:
+    """Splits the rows of a node between two new ones, `child` and the next."""
+    nodes = tree.nodes
+    middle = split_rows(tree, node, masks[max(nodes.mask[node], 0)])
+    nodes.left[node], nodes.right[node] = child, child + 1
+    nodes.start[child], nodes.end[child] = nodes.start[node], middle
+    nodes.start[child + 1], nodes.end[child + 1] = middle, nodes.end[node]
+    nodes.depth[child] = nodes.depth[child + 1] = nodes.depth[node] + 1
+
+
+@kernel
+def hand_down(tree: Growing, node: int) -> None:
+    """Gives the children their histograms: the larger one's is that of the parent less that of the smaller."""
+    nodes, pool = tree.nodes, tree.pool
+    if nodes.slot[node] < 0:
+        return
+    small, large = nodes.left[node], nodes.right[node]
+    if nodes.end[small] - nodes.start[small] > nodes.end[large] - nodes.start[large]:
+        small, large = large, small
+    if pool.left[0] == 0 or nodes.depth[small] >= tree.limits.depth:
+        give_slot(pool, nodes, node)
+        return
+    nodes.slot[small], nodes.slot[large] = take_slot(pool), nodes.slot[node]
+    nodes.slot[node] = -1
+    fresh, old = pool.cells[nodes.slot[small]], pool.cells[nodes.slot[large]]
+    add_rows(tree.data, nodes.start[small], nodes.end[small], tree.rule.kind, tree.columns.offsets, fresh)
+    for cell in range(len(old)):
+        for channel in range(old.shape[1]):
+            old[cell, channel] -= fresh[cell, channel]
+
+
+@kernel
+def grow(tree: Growing, masks: Bools) -> tuple[np.int64, Bools, np.int64]:
+    """Grows a tree from its first node, which holds all rows: the number of nodes, the masks in use, and theirs.
+
+    Counters start as np.int64: a plain 0 would have kernels compiled twice, for the constant and for the variable.
+    """
+    nodes, pool, scratch = tree.nodes, tree.pool, tree.scratch
+    opened = np.zeros(len(nodes.left), np.int64)
+    opens, masked, ready, made = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
+    if len(pool.free) > 0:
+        nodes.slot[0] = take_slot(pool)
+        add_rows(
+            tree.data, nodes.start[0], nodes.end[0], tree.rule.kind, tree.columns.offsets, pool.cells[nodes.slot[0]]
+        )
+    while True:
+        for node in range(ready, made):
+            sum_node(tree, node)
+            if not find_split(tree, node):
+                give_slot(pool, nodes, node)
+                continue
+            if tree.columns.categorical[nodes.column[node]]:
+                masks = with_mask(masks, masked, scratch.goes_left)
+                nodes.mask[node] = masked
+                masked += 1
+            opened[opens] = node
+            opens += 1
+        ready = made
+        if opens == 0 or made >= len(nodes.left):
+            return made, masks, masked
+        pick = picked(opened, opens, nodes.gain, tree.limits.best_first)
+        node, opens = opened[pick], opens - 1
+        opened[pick] = opened[opens]
+        make_children(tree, node, made, masks)
+        hand_down(tree, node)
+        made += 2
