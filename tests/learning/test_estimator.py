@@ -225,3 +225,16 @@ def test_without_privacy_it_reads_what_it_was_not_told() -> None:
     model = Majority(budget=bruit.WITHOUT_PRIVACY).fit(X, Y)
     assert (model.counts_.tolist(), model.classes_.tolist(), model.guarantee_) == ([3, 1], ["a", "b"], None)
     assert Majority(domain=UNIT, budget=bruit.WITHOUT_PRIVACY).fit(X, Y).counts_.tolist() == [3, 1]
+
+
+def test_a_text_is_one_category_however_often_it_occurs_and_equal_values_of_other_types_are_not() -> None:
+    """1 and True are equal and hash alike; a list cannot be hashed; a lone surrogate is no UTF-8."""
+    domain = among(["1", "true", "a", "?"])
+    cells = ["a", 1, True, 1.0, "a", "1", "\ud800", [1], None, float("nan"), np.str_("a")]
+    column = np.empty((len(cells), 1), object)
+    column[:, 0] = cells
+    codes, kept = encode_rows(column, [domain])
+    assert codes[:, 0].tolist() == [2, 0, 1, 0, 2, 0, 3, 4, 4, 4, 2]
+    assert kept.all()
+    numbers, _ = encode_rows(np.array([[1.0], [np.nan], [2.0], [1.0], [np.nan]]), [domain])
+    assert numbers[:, 0].tolist() == [0, 4, 4, 0, 4]

@@ -178,7 +178,22 @@ def _encoded(column: Any, domain: Domain) -> tuple[NDArray[np.int64], NDArray[np
         return column.encoded(domain)
     if isinstance(domain, Within):
         return domain.encode_values(_numbers(column))
-    return domain.encode_values(np.array([_category(value) for value in column.tolist()], object))
+    names, places = _categories(column)
+    codes, kept = domain.encode_values(np.array(names, object))
+    return codes[places], kept[places]
+
+
+def _categories(column: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
+    """The names of the categories that occur, and which of them each cell has: a text is read once, however frequent.
+
+    Only texts and numbers of one type are compared with each other: 1, 1.0 and True are equal and not one category.
+    """
+    if column.dtype.kind in "biuf":
+        values, places = np.unique(column, return_inverse=True)
+        return [_category(value) for value in values.tolist()], places.astype(np.int64)
+    cells = [cell if type(cell) is str else _category(cell) for cell in column.tolist()]
+    texts = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+    return [_category(cell) for cell in texts], np.fromiter(map(texts.__getitem__, cells), np.int64, len(cells))
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
