@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
 from bruit.anonymity import HadamardQueries, random_queries, reconstruct, simulate_reconstruction
-from bruit.anonymity.reconstruction import transform
 from bruit.errors import InvalidArgument
+from bruit.local.hadamard import transformed
 from bruit.privacy import ADD_OR_REMOVE_ONE, DiscreteLaplace
 
 
@@ -25,7 +25,7 @@ def test_exact_answers_give_every_bit_back(method):
 @given(st.integers(0, 6), st.randoms(use_true_random=False))
 def test_the_transform_is_the_hadamard_matrix(power, random):
     values = np.array([random.randint(0, 9) for _ in range(2**power)], float)
-    assert transform(values) == pytest.approx(hadamard(2**power) @ values)
+    assert transformed(values) == pytest.approx(hadamard(2**power) @ values)
 
 
 @given(st.integers(0, 8), st.randoms(use_true_random=False))

@@ -40,6 +40,11 @@ class Coded:
         return len(self.labels)
 
     @cached_property
+    def texts(self) -> list[str]:
+        """The labels as people read them."""
+        return ["missing" if value is None else str(value) for value in self.labels.to_list()]
+
+    @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
         """The labels as numbers, not-a-number for a missing one; None where a label is no number."""
         if self.labels.dtype == polars.String:

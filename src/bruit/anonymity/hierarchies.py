@@ -44,7 +44,7 @@ class Prefixes:
 
     def labels(self, column: Coded) -> list[list[str]]:
         """The label of each value at each level above the value itself."""
-        texts = _texts(column)
+        texts = column.texts
         return [[text[:length] + SUPPRESSED * (len(text) - length) for text in texts] for length in self.lengths]
 
 
@@ -60,7 +60,7 @@ class Tree:
     def labels(self, column: Coded) -> list[list[str]]:
         """The label of each value at each level above the value itself."""
         depth = max((len(names) for names in self.parents.values()), default=0)
-        texts = _texts(column)
+        texts = column.texts
         return [[self._name(text, level) for text in texts] for level in range(depth)]
 
     def _name(self, text: str, level: int) -> str:
@@ -115,7 +115,7 @@ class Level:
 
 def levels(column: Coded, hierarchy: Hierarchy | None) -> tuple[Level, ...]:
     """Every level of a column: the values themselves, those of the hierarchy, and nothing."""
-    named = [_texts(column), *([] if hierarchy is None else hierarchy.labels(column)), [SUPPRESSED] * column.size]
+    named = [column.texts, *([] if hierarchy is None else hierarchy.labels(column)), [SUPPRESSED] * column.size]
     return tuple(_level(names) for names in named)
 
 
@@ -125,7 +125,3 @@ def _level(labels: list[str]) -> Level:
     codes = np.array([place[label] for label in labels], np.int64)
     shared = np.bincount(codes)[codes] - 1
     return Level(codes, names, shared / max(len(labels) - 1, 1))
-
-
-def _texts(column: Coded) -> list[str]:
-    return ["missing" if value is None else str(value) for value in column.labels.to_list()]

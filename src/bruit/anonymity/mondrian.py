@@ -36,10 +36,9 @@ class Boxes:
 
     def names(self, column: int, coded: Coded) -> list[str]:
         """What each box is called in a column."""
-        texts = ["missing" if value is None else str(value) for value in coded.labels.to_list()]
         ends = zip(self.low[:, column].tolist(), self.high[:, column].tolist(), strict=True)
         known: dict[tuple[int, int], str] = {}
-        return [known.setdefault(end, _name(texts, *end, number=coded.numbers is not None)) for end in ends]
+        return [known.setdefault(end, _name(coded.texts, *end, number=coded.numbers is not None)) for end in ends]
 
 
 def _name(texts: list[str], low: int, high: int, *, number: bool) -> str:

@@ -48,7 +48,7 @@ class HadamardQueries:
 
     def answers(self, secret: NDArray[Any]) -> NDArray[np.float64]:
         """The exact sums."""
-        turned = transform(np.asarray(secret, np.float64))
+        turned = _transformed(np.asarray(secret, np.float64))
         sums: NDArray[np.float64] = (turned + turned[0]) / 2
         return sums
 
@@ -98,7 +98,7 @@ def reconstruct(queries: Queries, answers: NDArray[Any], *, method: Method | Non
     size = queries.size if isinstance(queries, HadamardQueries) else np.asarray(queries).shape[1]
     _check(queries, told, chosen, size)
     if isinstance(queries, HadamardQueries):
-        bits = _rounded(transform(2 * told - told[0]) / size)
+        bits = _rounded(_transformed(2 * told - told[0]) / size)
         return Reconstruction(bits, chosen, float(np.abs(queries.answers(bits) - told).max()))
     asked = np.asarray(queries, np.float64)
     bits = ATTACKS[chosen](asked, told)
@@ -130,14 +130,10 @@ def simulate_reconstruction(
     return Recovery(size, len(exact), method, float((found.bits == secret).mean()))
 
 
-def transform(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sylvester's Hadamard matrix times a vector whose length is a power of two, in n log n steps."""
-    turned, half = values.copy(), 1
-    while half < len(turned):
-        pairs = turned.reshape(-1, 2, half)
-        turned = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
-        half *= 2
-    return turned
+def _transformed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    from bruit.local.hadamard import transformed  # the surveys load when such questions are asked, and not before
+
+    return transformed(values)
 
 
 def _linear_programming(queries: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.uint8]:

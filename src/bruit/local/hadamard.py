@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from bruit.privacy import Exact
 from bruit.randomness import words
 
 _BLOCK: Final = 1 << 15
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -83,8 +84,11 @@ class HadamardResponse(FrequencyProtocol):
         return {"coin": self.coin.to_json(), "order": self.order}
 
 
-def transformed(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The Walsh–Hadamard transform: entry r is the sum over y of (-1)^(number of ones of r & y) values[y]."""
+def transformed(values: NDArray[Number]) -> NDArray[Number]:
+    """The Walsh–Hadamard transform of 2^t numbers, in t 2^t steps.
+
+    Entry r is the sum over y of (-1)^(number of ones of r & y) values[y]: Sylvester's Hadamard matrix times the values.
+    """
     result, half = values.copy(), 1
     while half < len(result):
         pairs = result.reshape(-1, 2, half)
