@@ -137,13 +137,14 @@ class Question:
         return self._undeclared(table).among(listed(self.among))
 
     def _numbers(self, table: Table) -> Column:
+        column = self._undeclared(table)
         if self.within is None or self.grid is None:
             raise InvalidArgument(
-                f"column {self.column or ''} needs bounds (within) and a step (grid), known before seeing the data"
+                f"column {self.column} needs bounds (within) and a step (grid), known before seeing the data"
                 + ("; or its categories (among)" if self.statistic in ("histogram", "count") else "")
             )
         low, high = self.within
-        return self._undeclared(table).within(low, high, grid=self.grid, missing=self.missing)
+        return column.within(low, high, grid=self.grid, missing=self.missing)
 
     def _undeclared(self, table: Table) -> UndeclaredColumn:
         if self.column is None:

@@ -114,7 +114,10 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def unread(request: Request, error: RequestValidationError) -> Response:
-        places = sorted({".".join(str(step) for step in found["loc"][1:2]) for found in error.errors()} - {""})
+        found = error.errors()
+        if not request.url.path.startswith("/api/") and any(one["loc"][0] == "path" for one in found):
+            return answer(refusal_of(HTTPException(404)), request)  # to a person, an address of no page
+        places = sorted({".".join(str(step) for step in one["loc"][1:2]) for one in found} - {""})
         return answer(
             Refusal(422, f"The request does not fit its description: {', '.join(places) or 'body'}."), request
         )

@@ -13,6 +13,16 @@ from starlette.types import Receive, Scope, Send
 from bruit.apps.web.rendering import page
 from bruit.errors import BruitError, StorageError
 
+TITLES = {
+    401: "This page is not open to everyone",
+    403: "Nothing was changed",
+    404: "Nothing is here",
+    429: "A little slower, please",
+    500: "Something went wrong",
+    503: "Not just now",
+}
+"""What stands above the sentence of a refusal, where its status says more than that it did not work."""
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -43,7 +53,7 @@ def answer(refusal: Refusal, request: Request) -> Response:
             status=refusal.status,
             headers=refusal.headers,
             sentence=refusal.sentence,
-            number=refusal.status,
+            title=TITLES.get(refusal.status, "That did not work"),
         )
     return JSONResponse({"detail": refusal.sentence}, refusal.status, dict(refusal.headers))
 

@@ -90,6 +90,69 @@ def test_what_is_missing_is_said_in_the_form(visit, assert_accessible):
     assert teacher.get_by_text("List from 2 to 50 different answers").count() == 1
 
 
+def test_a_number_is_asked_once_and_the_form_says_why(visit, assert_accessible):
+    teacher = visit("/polls/new", steward=True)
+    teacher.get_by_label("Again and again").check()
+    assert not teacher.get_by_text("A number is asked once").is_visible()
+    teacher.get_by_label("A number, of which").check()
+    assert teacher.get_by_text("A number is asked once").is_visible()
+    assert teacher.get_by_label("Again and again").is_disabled()
+    assert not teacher.get_by_label("Again and again").is_checked()
+    assert_accessible(teacher)
+    teacher.get_by_label("Yes or no").check()
+    assert teacher.get_by_label("Again and again").is_enabled()
+
+
+def test_a_number_out_of_range_is_said_before_it_is_noised(visit, site):
+    identity = publish(site, kind="number", low="0", high="12", grid="0.5")
+    phone = visit(f"/p/{identity}", phone=True)
+    sent = recorded(phone)
+    for wrong in ("99", "-1", "7.3"):
+        phone.locator("#field").fill(wrong)
+        phone.get_by_role("button", name="Add noise and send").click()
+        expect(phone.locator("#wrong")).not_to_be_empty()
+    assert sent == []
+    phone.locator("#field").fill("7.5")
+    send(phone)
+
+
+def test_a_poll_is_deleted_in_two_steps(visit, site):
+    identity = publish(site, kind="yes-no")
+    teacher = visit(f"/polls/{identity}", steward=True)
+    assert not teacher.get_by_role("button", name="Delete it with all reports").is_visible()
+    teacher.get_by_text("Delete it", exact=True).click()
+    teacher.get_by_role("button", name="Delete it with all reports").click()
+    assert teacher.url.endswith("/polls")
+    with site.client() as client:
+        assert client.get(f"/api/polls/{identity}").status_code == 404
+
+
+def test_the_code_to_scan_comes_first_and_who_scans_is_told_where_it_leads(visit, site):
+    identity = publish(site, kind="yes-no")
+    teacher = visit(f"/polls/{identity}", steward=True)
+    assert teacher.locator("svg.qr").is_visible()
+    assert teacher.get_by_text("This address opens on this computer only").is_visible()
+    with site.client() as client:
+        report = {"token": "cd" * 16, "round": 1, "report": 0}
+        assert client.post(f"/api/polls/{identity}/reports", json=report).status_code == 200
+        network = {"host": "192.0.2.7:8000", "authorization": f"Bearer {site.key}"}
+        assert "on this computer only" not in client.get(f"/polls/{identity}", headers=network).text
+    teacher.reload()
+    assert not teacher.locator("svg.qr").is_visible()  # the results now
+    teacher.get_by_text("Share it").click()
+    assert teacher.locator("svg.qr").is_visible()
+
+
+def test_a_link_that_leads_nowhere_is_a_page_of_words(visit, site, assert_accessible):
+    for path in ("/p/abcdefghjk", "/p/Wrong", "/polls/Wrong"):
+        page = visit(path, phone=True)
+        assert page.get_by_role("heading", name="Nothing is here").count() == 1
+    assert_accessible(page)
+    with site.client() as client:
+        assert client.get("/p/Wrong").status_code == 404
+        assert client.get("/api/polls/Wrong").status_code == 422
+
+
 def test_a_second_answer_from_one_device_is_not_counted(visit, site):
     identity = publish(site, kind="yes-no")
     phone = answer_on_phone(visit, identity, "yes")
@@ -281,14 +344,14 @@ def test_a_poll_asked_once_keeps_no_answer_on_the_device(visit, site):
 
 
 def test_a_label_of_a_chart_is_text_whatever_it_holds(visit, site):
-    label = "<a href='https://elsewhere.example'>a &lt; prize</a>"
+    label = "<a href='x'>a &lt; b</a>"
     identity = publish(site, kind="choices", choices=[label, "other"])
     with site.client() as client:
         report = {"token": "cd" * 16, "round": 1, "report": 0}
         assert client.post(f"/api/polls/{identity}/reports", json=report).status_code == 200
     page = visit(f"/polls/{identity}")
     expect(page.locator("#answers")).to_have_text("1")
-    expect(page.locator("#estimate-figure .xtick text").first).to_have_text(label)
+    expect(page.locator("#estimate-figure .ytick text").first).to_have_text(label)
     assert page.locator("#estimate-figure a").count() == 0
 
 

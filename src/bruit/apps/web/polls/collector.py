@@ -231,7 +231,7 @@ async def collecting(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _unknown() -> HTTPException:
-    return HTTPException(404, "There is no such poll.")
+    return HTTPException(404, "There is no such poll: look at the link again; it may have been deleted.")
 
 
 def collector_of(request: Request) -> Collector:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 from typing import Any
+from urllib.parse import urlsplit
 
 import segno
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -16,7 +17,7 @@ from bruit.apps.web.polls import access, exports, forms, plain_words, results
 from bruit.apps.web.polls.api import Identity, described
 from bruit.apps.web.polls.collector import LivePoll, collector_of
 from bruit.apps.web.polls.making import publish
-from bruit.apps.web.polls.question import protocol
+from bruit.apps.web.polls.question import Question, protocol
 from bruit.apps.web.rendering import environment, page
 from bruit.apps.web.wire import Wire
 
@@ -56,15 +57,20 @@ async def preview(request: Request) -> Response:
         "noise": plain_words.noise(wire),
         "errors": await asyncio.to_thread(results.error_table, question, wire),
         "wanted": [(error, results.answers_for(wire, error)) for error in _errors(question)],
+        "reach": _reach(question),
         "one_device": plain_words.ONE_DEVICE,
     }
     return page(request, "polls/preview.html", **context)
 
 
-def _errors(question: Any) -> list[float]:
+def _errors(question: Question) -> list[float]:
     """Errors worth aiming at: ten, five and two percentage points, or as much of the range."""
-    reach = float(question.high) - float(question.low) if question.kind == "number" else 1.0
-    return [] if question.kind == "text" else [reach * part for part in (0.1, 0.05, 0.02)]
+    return [] if question.kind == "text" else [_reach(question) * part for part in (0.1, 0.05, 0.02)]
+
+
+def _reach(question: Question) -> float:
+    """How far apart two truths can be: an error as large says nothing."""
+    return float(question.high or 0) - float(question.low or 0) if question.kind == "number" else 1.0
 
 
 @router.post("/publish", dependencies=_steward)
@@ -138,7 +144,8 @@ async def _dashboard(request: Request, poll: LivePoll) -> Response:
         "polls/dashboard.html",
         poll=poll,
         link=link,
-        qr=segno.make(link, error="m").svg_inline(scale=5, border=2, light="white", svgclass="qr", lineclass=None),
+        only_here=_is_loopback(link),
+        qr=segno.make(link, error="m").svg_inline(scale=8, border=2, light="white", svgclass="qr", lineclass=None),
         admin=access.is_admin(request, poll),
         admin_link=f"{base}/polls/{poll.stored.identity}/enter/{secret}" if is_link else None,
         told=told,
@@ -147,6 +154,12 @@ async def _dashboard(request: Request, poll: LivePoll) -> Response:
         one_device=plain_words.ONE_DEVICE,
         code=exports.code(poll),
     )
+
+
+def _is_loopback(link: str) -> bool:
+    """Whether a link leads no other device here."""
+    host = urlsplit(link).hostname or ""
+    return host == "localhost" or host == "::1" or host.startswith("127.")
 
 
 def _base(request: Request) -> str:

@@ -130,7 +130,10 @@ def _form(request: Request, form: dict[str, str], *, refused: str = "", status: 
 
 
 def _shown(cell: object) -> object:
-    return f"{cell:.10g}" if isinstance(cell, float) else cell
+    """A cell to be read by eye; the files have every digit."""
+    if not isinstance(cell, float):
+        return cell
+    return f"{cell:.2f}".rstrip("0").rstrip(".") if abs(cell) >= 100 else f"{cell:.4g}"
 
 
 def _file(content: bytes, name: str, kind: str) -> Response:

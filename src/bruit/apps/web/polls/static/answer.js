@@ -40,13 +40,10 @@ const send = async answer => {
 	}
 	$("state").focus();
 };
-const read = () => {
-	const field = $("field");
-	return field ? field.value.trim() : document.querySelector("input:checked")?.value;
-};
+const read = () => ($("field") ?? document.querySelector("input:checked"))?.value.trim();
 const answered = () => {
-	const answer = read();
-	if (!answer) return ($("wrong").textContent = "Give an answer first.");
+	const answer = read(), wrong = answer ? $("field")?.validationMessage : "Give an answer first.";
+	if (wrong) return ($("wrong").textContent = wrong);
 	const report = randomise(poll.protocol, answer, poll.again ? state.memory : {});
 	// Drawn once and kept before it is sent: neither a reload nor a second look draws again.
 	state.sent = { [poll.round]: { body: JSON.stringify({ token: token(), round: poll.round, report }) } };

@@ -1,5 +1,5 @@
-// Randomises answers in the browser with the integers of bruit's own laws: chances out of 2^52, hashes of 32 bits.
-// randomise(protocol, answer, memory) -> report; memory is an object that stays on this device.
+// Randomises answers with the integers of bruit's own laws: chances out of 2^52, hashes of 32 bits.
+// randomise(protocol, answer, memory) -> report; memory stays on this device.
 const TOP = 2 ** 52;
 export const draw = () => {
 	const [low, high] = crypto.getRandomValues(new Uint32Array(2));

@@ -29,11 +29,12 @@ const fill = (table, rows) => {
 };
 
 const within = (value, low, high) => Math.min(Math.max(value, low), high);
-const steps = values => {
-  // 1, 2 and 5 times powers of ten over the range of the values
+const cut = text => (text.length > 28 ? `${text.slice(0, 27)}…` : text); // the table has the whole
+const steps = (values, digits) => {
+  // these digits times powers of ten over the range of the values
   const found = [], top = Math.max(...values);
   for (let power = Math.floor(Math.log10(Math.min(...values))); 10 ** power <= top; power++) {
-    found.push(...[1, 2, 5].map(digit => Number(`${digit}e${power}`)));
+    found.push(...digits.map(digit => Number(`${digit}e${power}`)));
   }
   return found;
 };
@@ -41,20 +42,23 @@ const steps = values => {
 const drawEstimate = rows => {
   // The whole estimate stands in the table; the figure is cut off a little beyond what is possible.
   const [low, high] = isShare ? [0, 1] : [+poll.low, +poll.high], more = (high - low) / 5;
-  const x = rows.map(row => plain(row.label)), y = rows.map(row => within(row.value, low - more, high + more));
+  const x = rows.map(row => within(row.value, low - more, high + more)), y = rows.map((_, place) => place);
   const half = rows.map(row => (row.high - row.low) / 2);
   const interval = {
-    type: "scatter", mode: "markers", x, y: rows.map(row => (row.high + row.low) / 2), marker: { size: 1, color: colour("--ink") },
-    error_y: { type: "data", array: half, thickness: 2.5, width: 10, color: colour("--ink") }, hoverinfo: "skip",
+    type: "scatter", mode: "markers", x: rows.map(row => (row.high + row.low) / 2), y, marker: { size: 1, color: colour("--ink") },
+    error_x: { type: "data", array: half, thickness: 2.5, width: 8, color: colour("--ink") }, hoverinfo: "skip",
   };
   const estimate = isShare
-    ? { type: "bar", x, y, marker: { color: colour("--accent"), opacity: 0.7 } }
-    : { type: "scatter", mode: "markers", x, y, marker: { color: colour("--accent"), size: 16, symbol: "diamond" } };
-  const yaxis = {
-    range: [Math.min(low, ...y), Math.max(high, ...y)], gridcolor: lines, zerolinecolor: lines,
+    ? { type: "bar", orientation: "h", x, y, marker: { color: colour("--accent"), opacity: 0.7 }, hoverinfo: "x" }
+    : { type: "scatter", mode: "markers", x, y, marker: { color: colour("--accent"), size: 16, symbol: "diamond" }, hoverinfo: "x" };
+  const xaxis = {
+    range: [Math.min(low, ...x), Math.max(high, ...x) + more / 10], gridcolor: lines, zerolinecolor: lines,
     tickformat: isShare ? ".0%" : undefined,
   };
-  Plotly.react("estimate-figure", [estimate, interval], layout({ xaxis: { type: "category" }, yaxis }), config);
+  const ticktext = rows.map(row => plain(cut(row.label)));
+  const yaxis = { range: [Math.max(rows.length, 1) - 0.5, -0.5], tickvals: y, ticktext, automargin: true, showgrid: false, zeroline: false };
+  const height = 70 + 40 * Math.max(rows.length, 2);
+  Plotly.react("estimate-figure", [estimate, interval], layout({ xaxis, yaxis, height, margin: { l: 10, r: 16, t: 10, b: 40 } }), config);
 };
 
 const drawError = answers => {
@@ -62,12 +66,15 @@ const drawError = answers => {
   const trace = { x, y, mode: "lines+markers", line: { color: colour("--accent") } };
   const line = { color: colour("--warm"), width: 2, dash: "dot" };
   const shapes = answers ? [{ type: "line", x0: answers, x1: answers, y0: 0, y1: 1, yref: "paper", line }] : [];
-  const axis = (title, values, tickformat) => ({
-    type: "log", title: { text: title }, gridcolor: lines, tickvals: steps(values), tickformat,
+  const axis = (title, values, digits, tickformat) => ({
+    type: "log", title: { text: title }, gridcolor: lines, tickvals: steps(values, digits), tickformat, tickangle: 0,
   });
-  const xaxis = axis("answers", [...x, answers || x[0]], "~s"), yaxis = axis(poll.kind === "text" ? "least share found" : "error", y, isShare ? ".1~%" : undefined);
+  const xaxis = axis("answers", [...x, answers || x[0]], innerWidth < 480 ? [1] : [1, 2, 5], "~s");
+  const yaxis = axis(poll.kind === "text" ? "least share found" : "error", y, [1, 2, 5], isShare ? ".1~%" : undefined);
   Plotly.react("error-figure", [trace], layout({ xaxis, yaxis, shapes }), config);
 };
+
+const nothing = poll.kind === "text" ? "The texts are looked for once ten reports are there." : "No report has come yet.";
 
 const show = told => {
   $("answers").textContent = told.answers;
@@ -75,10 +82,11 @@ const show = told => {
   if ($("round").textContent) $("round").textContent = `, round ${told.round}`;
   if ($("raw-table")) fill("raw-table", told.raw.map(row => [row.label, row.count, row.share === null ? "–" : `${(100 * row.share).toFixed(1)} %`]));
   fill("estimate-table", told.estimate.map(row => [row.label, shown(row.value), shown(row.low), shown(row.high)]));
+  $("nothing").textContent = told.estimate.length ? "" : nothing;
   drawEstimate(told.estimate);
   drawError(told.answers);
   const half = told.estimate.length ? Math.max(...told.estimate.map(row => (row.high - row.low) / 2)) : null;
-  $("error-now").textContent = half === null ? "" : `Now ± ${shown(half)} at worst. Four times as many answers halve it.`;
+  $("error-now").textContent = half === null ? "" : `Now ± ${isShare ? `${(100 * half).toFixed(1)} points` : shown(half)} at worst. Four times as many answers halve it.`;
 };
 
 const source = new EventSource(`/api/polls/${poll.id}/events`);

@@ -5,6 +5,9 @@ const show = () => {
   for (const part of form.querySelectorAll("[data-for]")) {
     part.classList.toggle("hidden", !part.dataset.for.split(" ").includes(kind));
   }
+  const rounds = form.querySelector("[name=again][value=yes]");
+  rounds.disabled = kind === "number";
+  if (rounds.disabled) rounds.checked = false;
   form.querySelector("[data-again]").classList.toggle("hidden", again !== "yes");
 };
 form.addEventListener("change", show);
