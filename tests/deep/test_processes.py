@@ -12,7 +12,8 @@ from laws import ALARM
 from scipy import stats
 from torch import Tensor, nn
 
-from bruit.deep import privatise
+from bruit.deep import Banded, privatise
+from bruit.deep.correlated import INDEPENDENT
 from bruit.deep.processes import team
 from bruit.errors import InvalidArgument
 
@@ -20,17 +21,19 @@ torch.set_num_threads(1)
 
 WORKER = """
 import sys, torch, numpy as np
+from bruit.deep import Banded
 sys.path.insert(0, sys.argv[4])
 from deep.test_processes import noise_alone, run
 rank, file, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 torch.distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
-torch.save(run(True, pays=rank == 0) | {"drawn": noise_alone(pays=rank == 0)}, f"{out}/{rank}.pt")
+banded = {"banded": run(True, pays=rank == 0, noise=Banded(2))["weight"], "drawn": noise_alone(pays=rank == 0)}
+torch.save(run(True, pays=rank == 0) | banded, f"{out}/{rank}.pt")
 torch.distributed.destroy_process_group()
 """
 
 
-def run(processes: object, *, pays: bool = True) -> dict[str, object]:
-    """Two steps of one training from one seed."""
+def run(processes: object, *, pays: bool = True, noise: Banded = INDEPENDENT) -> dict[str, object]:
+    """Three steps of one training from one seed."""
     torch.manual_seed(1 if pays else 2)  # the others start from another model, and are given the first one's
     model, book = nn.Linear(4, 2).double(), ledger()
     inputs, targets = halves()
@@ -42,11 +45,12 @@ def run(processes: object, *, pays: bool = True) -> dict[str, object]:
         epochs=1,
         batch_size=64,
         clip=1.0,
+        noise=noise,
         processes=processes,
         rng=np.random.default_rng(3) if pays else None,
     )
     batches = iter(training)
-    for _ in range(2):
+    for _ in range(3):
         training.step(next(batches))
     release = training.release()
     found = {"weight": model.weight.detach().clone(), "charges": len(book.entries), "noise": release.details["noise"]}
@@ -66,6 +70,12 @@ def test_two_processes_give_the_model_of_one(both: list[dict[str, object]]) -> N
     alone = run(None)
     for one in both:
         torch.testing.assert_close(one["weight"], alone["weight"], rtol=1e-12, atol=1e-12)
+
+
+def test_two_processes_correlate_the_noise_as_one_does(both: list[dict[str, object]]) -> None:
+    alone = run(None, noise=Banded(2))
+    for one in both:
+        torch.testing.assert_close(one["banded"], alone["weight"], rtol=1e-12, atol=1e-12)
 
 
 def test_one_process_pays_and_both_know_the_guarantee(both: list[dict[str, object]]) -> None:

@@ -3,6 +3,7 @@
 import bruit.deep.presence  # noqa: F401  # isort: skip  first, to say what is missing
 from bruit.deep.batch_norm import replace_batch_norm
 from bruit.deep.clipping import Clipping
+from bruit.deep.correlated import Banded
 from bruit.deep.door import privatise
 from bruit.deep.engine import Engine
 from bruit.deep.examination import Structure, examine
@@ -16,6 +17,7 @@ from bruit.deep.training import Training
 
 __all__ = [
     "RULES",
+    "Banded",
     "Batch",
     "Clipping",
     "Engine",

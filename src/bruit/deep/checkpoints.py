@@ -56,23 +56,26 @@ class Checkpoints:
         return state
 
 
-def reserve(charge: Charge, planned: Plan, start: int, steps: int) -> None:
-    """Enters a stretch of steps in the book; one that begins at the same step is refused, whoever asks."""
+def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int = 1) -> None:
+    """Enters a stretch of steps in the book; one that begins at the same step is refused, whoever asks.
+
+    A record is in one of `bands` steps at most, and a stretch holds whole rounds of them.
+    """
     ((each, _),) = planned.loss.counted
-    loss, paid = each * steps, charge.guarantee
+    loss, paid = each * -(-steps // bands), charge.guarantee
     amount, source = Fraction(paid.epsilon), _source(charge.number, start)
     stretch = Budget(charge.ledger, loss, amount, paid.delta, planned.by, prepaid=source)
     stretch.charge(loss, what=f"deep.train, steps {start + 1} to {start + steps}", assumes=paid.assumes)
 
 
-def taken(charge: Charge) -> int:
+def taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
     """The steps that stretches in the book hold: all of them may have been taken."""
     last = 0
     for line in charge.ledger.entries:
         begin = (line.source or "").removeprefix(_source(charge.number, None))
         if begin != line.source and begin.isdigit() and isinstance(line.loss, Composed):
-            last = max(last, int(begin) + sum(times for _, times in line.loss.counted))
-    return last
+            last = max(last, int(begin) + bands * sum(times for _, times in line.loss.counted))
+    return min(last, planned.steps)
 
 
 def paid_before(ledger: Ledger, planned: Plan, state: dict[str, Any]) -> Charge:

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from bruit.deep.clipping import Clipping
+from bruit.deep.correlated import INDEPENDENT, Banded
 from bruit.deep.engine import Engine
 from bruit.deep.fallback import Loss
 from bruit.deep.losses import cross_entropy
@@ -35,6 +36,7 @@ def privatise(
     loss: Loss = cross_entropy,
     size: int | None = None,
     clipping: Clipping = Clipping.FLAT,
+    noise: Banded = INDEPENDENT,
     at_once: int | None = None,
     precision: torch.dtype | None = None,
     compiled: bool = False,
@@ -47,28 +49,32 @@ def privatise(
     """Charges a training and gives it to be run: `for batch in training: training.step(batch)`.
 
     `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
-    public. `loss` gives one number for each sample. `at_once` bounds how many samples are in memory together.
-    `compiled` compiles the step. `checkpoint` is a file that the training goes on from if it is there, written every
-    `every` steps (an epoch). `processes` is a torch.distributed group that trains together (True: all), each with the
-    same data; the first process pays, and the others give no budget. `budget=bruit.WITHOUT_PRIVACY` trains plainly.
+    public. `loss` gives one number for each sample. `noise=Banded(...)` lets the steps take back part of each other's
+    noise. `at_once` bounds how many samples are in memory together. `compiled` compiles the step. `checkpoint` is a
+    file that the training goes on from if it is there, written every `every` steps (an epoch). `processes` is a
+    torch.distributed group that trains together (True: all), each with the same data; the first process pays, and the
+    others give no budget. `budget=bruit.WITHOUT_PRIVACY` trains plainly.
     """
+    if not isinstance(noise, Banded):
+        raise InvalidArgument(f"noise={noise!r}: give bruit.deep.Banded(bands=...); how much there is the budget says")
     together = team(processes)
     settings = Settings(clip, clipping, at_once, precision, compiled)
     records = Records(data)
-    together.require_same((len(records), size, batch_size, epochs, settings), "data or settings")
+    together.require_same((len(records), size, batch_size, epochs, settings, noise), "data or settings")
     private = together.once(lambda: _is_private(budget))
     engine: Engine | PlainEngine = PlainEngine(model, loss, precision)
     if private:
         engine = prepared(model, records, loss, settings)
     require_own_parameters(model, optimiser)
     steps = -(-(size or len(records)) // batch_size)
-    files = checkpoints(checkpoint, every, steps_of_epoch=steps) if private else None
+    files = checkpoints(checkpoint, every, steps_of_epoch=steps, bands=noise.bands) if private else None
     if private:
         paid = settled(
             row_price(budget, "deep.privatise") if together.leads else None,
             size or len(records),
             batch_size=batch_size,
             epochs=epochs,
+            noise=noise,
             files=files,
             assumes=lambda planned: assumed(planned, size=size, rng=rng),
             team=together,
@@ -87,6 +93,7 @@ def privatise(
         charge=paid.charge,
         stream=stream if together.leads else None,
         at_once=at_once,
+        noise=noise,
         checkpoints=files,
         together=together,
     )

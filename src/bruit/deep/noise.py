@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bruit.deep.shares import wide
+
+
+class Noise(Protocol):
+    """Whatever gives the noise of one step."""
+
+    def normal(self, like: Tensor) -> Tensor:
+        """Normal noise of the shape, type and place of a tensor."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class Source:
 
 
 def noisy(
-    sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], stream: Source | None, scale: float
+    sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], stream: Noise | None, scale: float
 ) -> dict[str, Tensor]:
     """The sums with noise of a scale, for every parameter: one that no sample touched gets its noise too.
 

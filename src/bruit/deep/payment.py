@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from bruit.deep.checkpoints import Checkpoints, paid_before, taken
+from bruit.deep.correlated import Banded
 from bruit.deep.processes import Team
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.ledger import Budget, Charge, require
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption, Guarantee, Plan, plan
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption, Guarantee, Plan
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Paid:
     charge: Charge | None = None
     start: int = 0
     state: dict[str, Any] | None = None
+    bands: int = 1
 
     @property
     def noise(self) -> float:
@@ -75,6 +77,7 @@ def settled(
     *,
     batch_size: int,
     epochs: int,
+    noise: Banded,
     files: Checkpoints | None,
     assumes: Callable[[Plan], tuple[Assumption, ...]],
     team: Team,
@@ -84,11 +87,11 @@ def settled(
 
     def pay() -> Paid:
         assert price is not None
-        planned = planned_run(price, size, batch_size=batch_size, epochs=epochs)
+        planned = planned_run(price, size, batch_size=batch_size, epochs=epochs, noise=noise)
         charge, state = _charged(price, planned, assumes(planned), files)
         kept.append(charge)
-        start = 0 if state is None else taken(charge)
-        return replace(paid_for(planned, charge, start), charge=None, state=state)
+        start = 0 if state is None else taken(charge, planned, bands=noise.bands)
+        return replace(paid_for(planned, charge, start), charge=None, state=state, bands=noise.bands)
 
     found = team.once(pay)
     return replace(found, charge=kept[0]) if kept else found
@@ -104,10 +107,10 @@ def _charged(
     return paid_before(price.ledger, planned, state), state
 
 
-def planned_run(price: Budget, size: int, *, batch_size: int, epochs: int) -> Plan:
+def planned_run(price: Budget, size: int, *, batch_size: int, epochs: int, noise: Banded) -> Plan:
     """The run with the least noise that the price pays for."""
     book = price.ledger.terms.by
-    return plan(
+    return noise.plan(
         size=size,
         batch_size=batch_size,
         epochs=epochs,
@@ -124,8 +127,11 @@ def assumed(planned: Plan, *, size: int | None, rng: np.random.Generator | None)
     return public if rng is None else (*public, Assumption.SEEDED)
 
 
-def checkpoints(file: str | Path | None, every: int | None, *, steps_of_epoch: int) -> Checkpoints | None:
-    """Where the states go, each epoch unless said otherwise."""
+def checkpoints(
+    file: str | Path | None, every: int | None, *, steps_of_epoch: int, bands: int = 1
+) -> Checkpoints | None:
+    """Where the states go, each epoch unless said otherwise, after whole rounds of the bands."""
     if file is None:
         return None
-    return Checkpoints(Path(file), every if every is not None else steps_of_epoch)
+    steps = every if every is not None else steps_of_epoch
+    return Checkpoints(Path(file), -(-steps // bands) * bands)

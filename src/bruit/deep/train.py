@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from bruit.deep.clipping import Clipping
+from bruit.deep.correlated import INDEPENDENT, Banded
 from bruit.deep.door import privatise
 from bruit.deep.examination import trainable
 from bruit.deep.fallback import Loss
@@ -36,6 +37,7 @@ def train(
     optimiser: Optimiser | torch.optim.Optimizer = torch.optim.Adam,
     size: int | None = None,
     clipping: Clipping = Clipping.FLAT,
+    noise: Banded = INDEPENDENT,
     at_once: int | None = None,
     precision: torch.dtype | None = None,
     compiled: bool = False,
@@ -66,6 +68,7 @@ def train(
         loss=loss,
         size=size,
         clipping=clipping,
+        noise=noise,
         at_once=at_once,
         precision=precision,
         compiled=compiled,

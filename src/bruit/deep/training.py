@@ -8,15 +8,18 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bruit.deep.checkpoints import Checkpoints, reserve
 from bruit.deep.clipping import Clipping
+from bruit.deep.correlated import INDEPENDENT, Banded, Correlated, Groups, fresh_key
 from bruit.deep.engine import Engine
 from bruit.deep.examination import examine, require_separate_layers, trainable
 from bruit.deep.fallback import Loss
-from bruit.deep.noise import Source, noisy
+from bruit.deep.noise import Noise, Source, noisy
 from bruit.deep.payment import Paid, paid_for
 from bruit.deep.plain import PlainEngine
 from bruit.deep.processes import ALONE, Team
@@ -60,6 +63,7 @@ class Training:
         charge: Charge | None,
         stream: Source | None,
         at_once: int | None,
+        noise: Banded = INDEPENDENT,
         checkpoints: Checkpoints | None = None,
         start: int = 0,
         together: Team = ALONE,
@@ -70,7 +74,13 @@ class Training:
         self.at_once, self._even = at_once or len(records), EVEN
         if isinstance(engine, Engine) and engine.compiled:
             self.at_once = self._even = at_once or usual_batch(paid.batch_size / together.count)
-        self.sampler = PoissonSampler(len(records), Fraction(paid.batch_size, paid.size))
+        self.sampler = PoissonSampler(len(records), Fraction(paid.bands * paid.batch_size, paid.size))
+        self.groups: Groups | None = None
+        self.correlated: Correlated | None = None
+        if stream is not None and paid.bands > 1:
+            key = fresh_key(stream.rng) if paid.state is None else str(paid.state["groups"])
+            self.groups = Groups(len(records), paid.bands, key)
+            self.correlated = Correlated(stream, noise.coefficients(paid.steps))
         self.done = self._drawn = self._reserved = paid.start
         self._open: Batch | None = None
 
@@ -103,7 +113,7 @@ class Training:
     def __iter__(self) -> Iterator[Batch]:
         """The batches that are left; give each to `step`."""
         while self._drawn < self.steps:
-            places = self.team.once(lambda: self.sampler.draw(self.stream.rng))
+            places = self.team.once(self._draw)
             self._open = Batch(self._drawn, places)
             self._drawn += 1
             yield self._open
@@ -132,12 +142,14 @@ class Training:
         if self.paid.plan is None:
             return float("inf")
         ((each, _),) = self.plan.loss.counted
-        return float(epsilon(each * self.done, delta=self.paid.guarantee.delta, by=self.plan.by))
+        most = -(-self.done // self.paid.bands)
+        return float(epsilon(each * most, delta=self.paid.guarantee.delta, by=self.plan.by))
 
     def release(self) -> Release[nn.Module]:
         """The model as it is now, with what it promises."""
         self.team.once(self._write)
         method = "SGD without privacy" if self.paid.plan is None else "DP-SGD"
+        method += " with correlated noise" if self.paid.bands > 1 else ""
         released = Release(value=self.model, guarantee=self.paid.guarantee, method=method, details=self._details())
         return released if self.paid.charge is None else self.paid.charge.finish(released)
 
@@ -147,6 +159,7 @@ class Training:
             "noise": self.paid.noise,
             "rate": float(self.sampler.rate),
             "batch_size": self.paid.batch_size,
+            "bands": self.paid.bands,
             "generator": self._stream.name if self._stream is not None else "that of the first process",
         }
         if isinstance(self.engine, Engine):
@@ -160,13 +173,20 @@ class Training:
             return
         self._write()
         steps = min(self.checkpoints.every, self.steps - self.done)
-        reserve(self.charge, self.plan, self.done, steps)
+        reserve(self.charge, self.plan, self.done, steps, bands=self.paid.bands)
         self._reserved = self.done + steps
 
     def _write(self) -> None:
         if self.checkpoints is not None:
-            state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict()}
+            state: dict[str, Any] = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict()}
+            if self.groups is not None:
+                state["groups"] = self.groups.key
             self.checkpoints.write(self.charge, state)
+
+    def _draw(self) -> NDArray[np.int64]:
+        """The places of a batch, of the group whose turn it is where there are groups."""
+        places = self.sampler.draw(self.stream.rng)
+        return places if self.groups is None else self.groups.on_turn(places, self.done)
 
     def _trainable(self) -> dict[str, nn.Parameter]:
         names = self.engine.names if isinstance(self.engine, PlainEngine) else self.engine.structure.names
@@ -193,7 +213,10 @@ class Training:
         own = {name: parameter.detach() for name, parameter in self._trainable().items()}
         bound = self.engine.bound if isinstance(self.engine, Engine) else 0.0
         scale = self.paid.noise * bound / self.paid.batch_size
-        return noisy(sums, own, self.stream if self.team.leads and scale > 0 else None, scale)
+        stream: Noise | None = self.stream if self.team.leads and scale > 0 else None
+        if self.correlated is not None:
+            stream = self.correlated.at(self.done)
+        return noisy(sums, own, stream, scale)
 
     def _require_open(self, batch: Batch) -> None:
         if self._open is None and self.done >= self.steps:
@@ -218,7 +241,7 @@ def usual_batch(expected: float) -> int:
 
 
 def prepared(model: nn.Module, records: Records, loss: Loss, settings: Settings) -> Engine:
-    """The engine of a model, tried on zeros of the shapes of the records."""
+    """The engine of a model, tried on zeros and ones of the shapes of the records."""
     device = trainable(model)[0].device
     example = records.example(device)
     try:
@@ -226,11 +249,12 @@ def prepared(model: nn.Module, records: Records, loss: Loss, settings: Settings)
         kept = (settings.clip, settings.clipping, settings.precision, settings.compiled)
         engine = Engine(model, structure, loss, *kept)
         engine.sums(example.inputs, example.targets, example.weights)
+        engine.require_separate((*example.inputs, example.targets))
     except (RuntimeError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, InvalidArgument):
             raise
         raise InvalidArgument(
-            f"the model and the loss do not take zeros of the shapes of the data, inputs "
+            f"the model and the loss do not take zeros and ones of the shapes of the data, inputs "
             f"{[tuple(part.shape) for part in example.inputs]} and targets {tuple(example.targets.shape)} of "
             f"{example.targets.dtype}: {error}"
         ) from error

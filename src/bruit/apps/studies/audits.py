@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bruit.apps.studies import (
+    banded_audits,
     central_audits,
     deep_audits,
     head_audits,
@@ -36,7 +37,7 @@ CENTRAL = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 
 OPTIONAL: dict[str, tuple[Any, ...]] = {
     "sklearn": (learning_audits, neighbour_audits, tree_audits),
-    "torch": (deep_audits, head_audits, one_run_audits),
+    "torch": (banded_audits, deep_audits, head_audits, one_run_audits),
 }
 """Modules whose cases need a package that may be missing."""
 

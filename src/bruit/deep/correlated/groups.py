@@ -1,0 +1,37 @@
+"""The groups that records are dealt into, whose turns come one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Every place of a data set in one of `count` groups, by a coin of its own, whatever record stands there.
+
+    A record keeps its group for the whole run, over stops too: whoever goes on needs the key. It belongs to the data
+    and is not to be published, since a record that is taken away moves those behind it.
+    """
+
+    size: int
+    count: int
+    key: str
+
+    @cached_property
+    def dealt(self) -> NDArray[np.int64]:
+        """The group of each place."""
+        return np.random.default_rng(int(self.key, 16)).integers(self.count, size=self.size)
+
+    def on_turn(self, places: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+        """Those of the places whose group has its turn at a step, counted from zero."""
+        chosen: NDArray[np.int64] = places[self.dealt[places] == step % self.count]
+        return chosen
+
+
+def fresh_key(rng: np.random.Generator) -> str:
+    """A key for one run."""
+    return rng.bytes(16).hex()

@@ -1,0 +1,31 @@
+"""Canaries of a training with correlated noise: what is claimed holds, and planted faults are caught."""
+
+import numpy as np
+import pytest
+import torch
+
+import bruit
+from bruit.apps.studies import audits, banded_audits
+from bruit.deep.correlated import Groups
+from bruit.deep.noise import Source
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(params=["right", "halved noise", "no groups"])
+def fault(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Trainings draw half of their noise, or take everybody at every turn."""
+    drawn = Source.normal
+    if request.param == "halved noise":
+        monkeypatch.setattr(Source, "normal", lambda self, like: drawn(self, like) / 2)
+    if request.param == "no groups":
+        monkeypatch.setattr(Groups, "on_turn", lambda self, places, step: places)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("neighbours", audits.CENTRAL)
+def test_canaries_of_every_step_catch_a_fault_and_only_then(neighbours: bruit.privacy.Neighbours, fault: str) -> None:
+    (case,) = banded_audits.cases(neighbours)
+    found = case.audited(case.small, audits.ALARM / 100, np.random.default_rng(1))
+    assert found.passes == (fault == "right")
+    assert found.lower_bound > 0.3 * case.claimed
