@@ -4,19 +4,87 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from laws import assert_law
+from scipy import optimize, stats
 
 from bruit.channels import ONE, symmetric
-from bruit.learning.answers.association import associated, on_simplex, shrunk, unmixed_shares
+from bruit.learning.answers.association import (
+    RARELY,
+    associated,
+    chance_limit,
+    chance_of_passing,
+    limit_by_law,
+    on_simplex,
+    shrunk,
+    strayed,
+    unmixed_shares,
+)
 
 
-@pytest.mark.parametrize("values", [2, 6, 15, 42])
-def test_independence_is_hardly_ever_called_certain(values: int) -> None:
-    """The limit is asymptotic: small tables stay within one in ten thousand."""
-    channel, tables = symmetric(7, epsilon=1), 1000
-    drawn = np.random.default_rng(1).multinomial(30_000, np.full(values * 7, 1 / (values * 7)), size=tables)
-    called = sum(associated(table.reshape(values, 7), channel).certain for table in drawn)
-    assert called <= stats.binom.isf(1e-9, tables, 0.0001)
+def passed_at(rows: int, columns: int, chance: float) -> float:
+    """The square that the largest squared singular value of a normal matrix passes with a chance."""
+    edge = (np.sqrt(rows) + np.sqrt(columns)) ** 2
+    return optimize.brentq(lambda square: chance_of_passing(rows, columns, square) - chance, edge, 3 * edge + 40)
+
+
+def without_association(values: int, labels: int, *, people: int, tables: int, falling: float) -> np.ndarray:
+    """Tables whose shares fall by a factor from one value to the next, and from one label to the next."""
+    first, second = (falling ** np.arange(size) for size in (values, labels))
+    shares = np.outer(first / first.sum(), second / second.sum())
+    drawn = np.random.default_rng([values, people]).multinomial(people, shares.ravel(), size=tables)
+    return drawn.reshape(tables, values, labels)
+
+
+def strays(table: np.ndarray) -> float:
+    return strayed(table, np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum())
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 41, 150])
+def test_the_limit_of_one_row_is_that_of_a_sum_of_squares(size: int) -> None:
+    assert chance_limit(size, 1) == pytest.approx(stats.chi2.isf(RARELY, size), rel=1e-9)
+    assert chance_limit(1, size) == pytest.approx(stats.chi2.isf(RARELY, size), rel=1e-9)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (5, 6), (14, 6)])
+def test_normal_matrices_pass_as_often_as_is_said(rows: int, columns: int) -> None:
+    draws = 20_000
+    drawn = np.random.default_rng([rows, columns]).standard_normal((draws, rows, columns))
+    largest = np.linalg.eigvalsh(drawn.transpose(0, 2, 1) @ drawn)[:, -1]
+    passed = int((largest > passed_at(rows, columns, 0.01)).sum())
+    assert_law([passed, draws - passed], [0.01, 0.99])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(100, 100), (150, 50), (180, 20)])
+def test_large_matrices_have_the_limit_law(rows: int, columns: int) -> None:
+    """Both laws meet where one takes over from the other: the limit law is passed at most 1.25 times as often."""
+    by_law = limit_by_law(rows, columns)
+    assert 0.8 * RARELY < chance_of_passing(rows, columns, by_law) < 1.25 * RARELY
+    assert chance_limit(2 * rows, 2 * columns) == limit_by_law(2 * rows, 2 * columns)
+
+
+@pytest.mark.parametrize("values", [2, 6, 15])
+def test_tables_without_association_stray_as_often_as_normal_matrices(values: int) -> None:
+    tables, square = 2000, passed_at(values - 1, 6, 0.01)
+    drawn = without_association(values, 7, people=30_000, tables=tables, falling=0.9)
+    passed = sum(strays(table) > square for table in drawn)
+    assert_law([passed, tables - passed], [0.01, 0.99])
+
+
+@pytest.mark.parametrize(("values", "labels"), [(2, 2), (6, 7), (42, 7)])
+@pytest.mark.parametrize("people", [200, 5000])
+def test_a_rare_value_with_a_rare_label_is_no_alarm(values: int, labels: int, people: int) -> None:
+    """Squares (n - e)^2 / e of cells where hardly anybody is expected alarm in one table out of ten and more."""
+    channel, tables = symmetric(labels, epsilon=1), 500
+    drawn = without_association(values, labels, people=people, tables=tables, falling=0.03 if values == 2 else 0.4)
+    called = sum(associated(table, channel).certain for table in drawn)
+    assert called <= stats.binom.isf(1e-9, tables, 3 * RARELY)
+
+
+def test_a_single_person_is_no_evidence() -> None:
+    table = np.array([[4000, 3000, 0], [2000, 1500, 0], [0, 0, 1]])
+    found = associated(table, symmetric(3, epsilon=8))
+    assert not found.certain
+    assert not found.residual.any()
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])

@@ -69,6 +69,19 @@ def test_the_label_is_one_of_the_questions_and_a_column_must_be_there() -> None:
         asked().randomise(polars.DataFrame({"sex": ["f"]}))
 
 
+@pytest.mark.parametrize("answers", ["yes", None, 2.5, 1, []])
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"total": 1, "split": "sizes"}])
+def test_answers_are_a_list_of_at_least_two_or_their_number(answers: Any, price: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument, match="allowed answers"):
+        Questionnaire({"sex": answers, "city": 4, "status": 3}, label="status", **price)
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    for ask in (asked().randomise, asked().places):
+        with pytest.raises(InvalidArgument, match="differ in length"):
+            ask({"sex": ["f", "m"], "city": ["a"]})
+
+
 def test_reports_follow_the_channel() -> None:
     protocol, people = asked(), 100_000
     sent = protocol.randomise({"sex": ["m"] * people, "city": ["c"] * people}, rng=np.random.default_rng(1))

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize, special
 
 from bruit.channels import ONE, SymmetricChannel
 
+RARELY = 1e-5
+"""How often chance alone may make a table look associated: a model tries several."""
+
 SURELY = 5.4
-"""The point of the Tracy–Widom law that chance passes about once in a hundred thousand tables: several are tried."""
+"""The point of the Tracy-Widom law that is passed with chance `RARELY`."""
+
+MOST = 200
+"""Up to how many rows and columns the exact sum keeps its digits."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +38,34 @@ class Association:
 def associated(table: NDArray[np.int64], channel: SymmetricChannel) -> Association:
     """The association in a table of counts, one row a value of the attribute, one column a noised label.
 
-    Under independence the residuals (n_ay - n_a n_y / n) / sqrt(n_a n_y / n) are nearly a random matrix of unit
-    variance with a = values - 1 and b = labels - 1 degrees of freedom. Singular values below sqrt(a) + sqrt(b) are what
-    chance makes; one above, s, is shrunk to sqrt((s^2 - a - b)^2 - 4ab) / s, which is the least squared error
-    [Gavish & Donoho 2017]. A symmetric channel multiplies every deviation from independence by p - q, so dividing by
-    it unmixes the label. `certain` compares the largest with its limit law [Johnstone 2001].
+    With expected counts e = n_a n_y / n, the residuals (n_ay - e) / sqrt(e) are under independence nearly a random
+    matrix of unit variance with a = values - 1 and b = labels - 1 degrees of freedom. Singular values below
+    sqrt(a) + sqrt(b) are what chance makes; one above, s, is shrunk to sqrt((s^2 - a - b)^2 - 4ab) / s, which is the
+    least squared error [Gavish & Donoho 2017]. An e below one counts as one, so that a single person is no evidence. A
+    symmetric channel multiplies every deviation from independence by p - q, so dividing by it unmixes the label.
     """
-    count = float(table.sum())
-    values, labels = table.sum(axis=1) / max(count, 1.0), table.sum(axis=0) / max(count, 1.0)
-    expected = np.outer(values, labels)
-    scale = np.sqrt(np.maximum(expected, 1e-300))
-    strayed = np.where(expected > 0, (table / max(count, 1.0) - expected) / scale, 0.0) * np.sqrt(count)
-    left, singular, right = np.linalg.svd(strayed, full_matrices=False)
+    count = max(float(table.sum()), 1.0)
+    values, labels = table.sum(axis=1) / count, table.sum(axis=0) / count
+    expected = count * np.outer(values, labels)
+    scale = np.sqrt(np.maximum(expected, 1.0))
+    left, singular, right = np.linalg.svd((table - expected) / scale, full_matrices=False)
     freedom = max(int((values > 0).sum()) - 1, 1), max(int((labels > 0).sum()) - 1, 1)
-    kept = shrunk(singular, *freedom)
     gap = (channel.keep - channel.other) / ONE
-    residual = (left * kept) @ right * scale / np.sqrt(max(count, 1.0)) / gap
-    return Association(values, residual, bool(singular[0] ** 2 > chance_limit(*freedom)))
+    residual = (left * shrunk(singular, *freedom)) @ right * scale / count / gap
+    return Association(values, residual, strayed(table, expected) > chance_limit(*freedom))
+
+
+def strayed(table: NDArray[np.int64], expected: NDArray[np.float64]) -> float:
+    """The largest squared singular value of the signed roots of the deviances.
+
+    d = sign(n - e) sqrt(2 (n log(n / e) - n + e))
+
+    Where many people are expected that is (n - e) / sqrt(e). Where few are, a Poisson count passes
+    (n - e) / sqrt(e) = t far more often than a normal draw does, but d = t at most with chance exp(-t^2 / 2)
+    [Chernoff 1952]: a rare value with a rare label is no alarm.
+    """
+    deviance = 2 * np.maximum(special.kl_div(table, expected), 0.0)
+    return float(np.linalg.norm(np.sign(table - expected) * np.sqrt(deviance), 2) ** 2)
 
 
 def shrunk(singular: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
@@ -56,8 +75,18 @@ def shrunk(singular: NDArray[np.float64], rows: int, columns: int) -> NDArray[np
     return np.where(above, np.sqrt(squares) / np.where(above, singular, 1.0), 0.0)
 
 
+@cache
 def chance_limit(rows: int, columns: int) -> float:
-    """What the largest squared singular value of a random matrix hardly ever passes.
+    """What the largest squared singular value of a normal matrix of unit variance passes with chance `RARELY`."""
+    if rows + columns > MOST:
+        return limit_by_law(rows, columns)
+    edge = np.sqrt(rows) + np.sqrt(columns)
+    far = edge + np.sqrt(-2 * np.log(RARELY))  # passed with less than that chance [Davidson & Szarek 2001]
+    return float(optimize.brentq(lambda square: chance_of_passing(rows, columns, square) - RARELY, edge**2, far**2))
+
+
+def limit_by_law(rows: int, columns: int) -> float:
+    """The limit of a large matrix: passed at most 1.25 `RARELY` often, and less often where one side is short.
 
     mu + 5.4 sigma, mu = (sqrt(a - 1/2) + sqrt(b - 1/2))^2,
     sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                      [Johnstone 2001; Ma 2012]
@@ -66,13 +95,37 @@ def chance_limit(rows: int, columns: int) -> float:
     return float((first + second) ** 2 + SURELY * (first + second) * (1 / first + 1 / second) ** (1 / 3))
 
 
-def unmixed_shares(labels: NDArray[np.int64], channel: SymmetricChannel) -> NDArray[np.float64]:
-    """The shares of the true labels: unmixed counts [SPEC S0.2], moved to the nearest shares that can be.
+def chance_of_passing(rows: int, columns: int, square: float) -> float:
+    """How often the largest squared singular value of a normal matrix of unit variance passes a square beyond its edge.
+
+    Half the expected Euler characteristic of the unit vectors u, v with u' Z v > t = sqrt(square), as (-u, -v) comes
+    with (u, v); that counts one where one singular value is above t, and two hardly ever are.
+    1/2 sum over j of V_j rho_j(t), V the volumes of sphere(a) x sphere(b), rho_0(t) = P(N(0, 1) > t),
+    rho_j(t) = He_(j-1)(t) exp(-t^2 / 2) / sqrt(2 pi)                      [Kuriki & Takemura 2001; Adler & Taylor 2007]
+    """
+    volumes = np.convolve(_sphere(rows), _sphere(columns))
+    hermite = special.eval_hermitenorm(np.arange(len(volumes) - 1), np.sqrt(square))
+    densities = np.concatenate([[special.ndtr(-np.sqrt(square))], hermite * np.exp(-square / 2) / np.sqrt(2 * np.pi)])
+    return float(volumes @ densities / 2)
+
+
+def _sphere(size: int) -> NDArray[np.float64]:
+    """The intrinsic volumes of the unit sphere in `size` dimensions, the one of dimension j over (2 pi)^(j/2).
+
+    2 binomial(k - 1, j) Gamma((k - j) / 2) / (2^(j/2) Gamma(k / 2)) where k - 1 - j is even, else 0
+    """
+    j = np.arange(size)
+    logs = special.gammaln((size - j) / 2) - special.gammaln(size / 2) - j / 2 * np.log(2)
+    return np.where((size - 1 - j) % 2 == 0, 2 * special.binom(size - 1, j) * np.exp(logs), 0.0)
+
+
+def unmixed_shares(places: NDArray[np.int64], channel: SymmetricChannel) -> NDArray[np.float64]:
+    """The shares of the true answers: unmixed counts [SPEC S0.2] of noised ones, moved to the nearest shares there are.
 
     No share is taken for less than the deviation that the channel leaves it with, so that what noise hides is not held
     for impossible. Their order is that of the noised counts: the largest is the noised majority.
     """
-    counts = np.bincount(labels, minlength=channel.size)
+    counts = np.bincount(places, minlength=channel.size)
     count = max(int(counts.sum()), 1)
     p, q = channel.keep / ONE, channel.other / ONE
     shares = on_simplex((counts / count - q) / (p - q))

@@ -58,7 +58,7 @@ class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Reports(values[known], labels[known], self.questionnaire)
 
     def _asked(self, X: Any) -> NDArray[np.int64]:
-        """Reports to predict from; an impossible one is taken for the first answer."""
+        """Reports to predict from; what cannot have been sent is taken for the first answer."""
         check_is_fitted(self)
         values = self._places(X)
         sizes = [channel.size for channel in self.questionnaire.channels]
@@ -76,6 +76,30 @@ class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _possible(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
         sizes = [channel.size for channel in self.questionnaire.channels]
         return np.asarray(((values >= 0) & (values < sizes)).all(axis=1))
+
+
+class ChannelEstimator(AnswersEstimator):
+    """A classifier that knows the channels and has a chance for each label."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest label of each row."""
+        chances = self._chances(X)
+        return np.asarray(self.questionnaire.labels[chances.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
+        chances = self._chances(X)
+        return np.asarray(chances[:, np.argsort(self.questionnaire.labels)])
+
+    def _chances(self, X: Any) -> NDArray[np.float64]:
+        """The chance of each label in the order of `questionnaire.labels`."""
+        raise NotImplementedError
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chances in proportion to exp(score), one row a person."""
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def _encode_labels(values: NDArray[Any], labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

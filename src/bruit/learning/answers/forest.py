@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from bruit.errors import InvalidArgument
 from bruit.learning.answers.estimator import AnswersEstimator
 from bruit.learning.answers.questionnaire import Questionnaire
 
@@ -34,13 +33,15 @@ class RandomisedForest(AnswersEstimator):
     def fit(self, X: Any, y: Any) -> RandomisedForest:
         """Learns from noised attributes and labels."""
         reports = self._reports(X, y)
-        if len(reports.labels) == 0:
-            raise InvalidArgument("a forest needs at least one report that can have been sent")
         forest = RandomForestClassifier(self.n_estimators, random_state=self.random_state)
-        self._forest = forest.fit(reports.values.astype(np.float32), reports.labels)
+        known = len(reports.labels) > 0
+        self._forest = forest.fit(reports.values.astype(np.float32), reports.labels) if known else None
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label that most trees tell."""
-        places = self._forest.predict(self._asked(X).astype(np.float32))
+        """The label with the largest mean chance over the trees; the first label where nobody was learnt from."""
+        asked = self._asked(X).astype(np.float32)
+        if self._forest is None or len(asked) == 0:
+            return np.repeat(self.questionnaire.labels[:1], len(asked))
+        places = self._forest.predict(asked)
         return np.asarray(self.questionnaire.labels[places])

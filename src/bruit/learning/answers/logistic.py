@@ -11,13 +11,14 @@ from scipy import optimize
 
 from bruit.errors import InvalidArgument
 from bruit.learning.answers.association import unmixed_shares
-from bruit.learning.answers.estimator import AnswersEstimator, Reports
+from bruit.learning.answers.estimator import ChannelEstimator, Reports, softmax
 from bruit.learning.answers.questionnaire import Questionnaire
 
 STEPS = 100
+"""The most steps of the search for the weights."""
 
 
-class ChannelLogistic(AnswersEstimator):
+class ChannelLogistic(ChannelEstimator):
     """Softmax regression for the true label, fitted to what the channel made of it.
 
     P(noised label z | x) = sum over y of softmax(W x)_y M[y, z], maximised with a normal prior on the weights
@@ -32,7 +33,7 @@ class ChannelLogistic(AnswersEstimator):
 
     def fit(self, X: Any, y: Any) -> ChannelLogistic:
         """Learns from noised attributes and labels."""
-        if not self.width > 0:
+        if not isinstance(self.width, int | float | np.number) or not self.width > 0:
             raise InvalidArgument(f"width={self.width!r} must be above zero: the prior deviation in epsilons")
         reports = self._reports(X, y)
         start = np.log(unmixed_shares(reports.labels, self.questionnaire.label_channel))
@@ -42,27 +43,18 @@ class ChannelLogistic(AnswersEstimator):
             self._weights, self._intercept = self._fitted(reports, start)
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
-        return np.asarray(self._chances(X)[:, np.argsort(self.questionnaire.labels)])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest label of each row."""
-        return np.asarray(self.questionnaire.labels[self._chances(X).argmax(axis=1)])
-
     def _chances(self, X: Any) -> NDArray[np.float64]:
-        return _softmax(self._indicators(self._asked(X)) @ self._weights + self._intercept)
+        return softmax(self._indicators(self._asked(X)) @ self._weights + self._intercept)
 
     def _fitted(self, reports: Reports, start: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         rows, (columns, labels) = self._indicators(reports.values), self._weights.shape
         through = reports.questionnaire.label_channel.probabilities()[:, reports.labels].T
-        stiff = np.concatenate(
-            [np.full(channel.size, (self.width * float(channel.epsilon)) ** -2) for channel in self._channels]
-        )
+        channels = self.questionnaire.channels
+        stiff = np.concatenate([np.full(each.size, (self.width * float(each.epsilon)) ** -2) for each in channels])
 
         def loss(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             weights = flat.reshape(columns + 1, labels)
-            chances = _softmax(rows @ weights[:-1] + weights[-1])
+            chances = softmax(rows @ weights[:-1] + weights[-1])
             joint = chances * through
             seen = joint.sum(axis=1)
             slope = chances - joint / seen[:, None]
@@ -76,19 +68,10 @@ class ChannelLogistic(AnswersEstimator):
         weights = found.x.reshape(columns + 1, labels)
         return weights[:-1], weights[-1]
 
-    @property
-    def _channels(self) -> tuple[Any, ...]:
-        return self.questionnaire.channels
-
     def _indicators(self, values: NDArray[np.int64]) -> sparse.csr_array:
         """A one for the value of each attribute."""
-        sizes = [channel.size for channel in self._channels]
+        sizes = [channel.size for channel in self.questionnaire.channels]
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
         rows, columns = values.shape
         ends = np.arange(0, rows * columns + 1, columns)
         return sparse.csr_array((np.ones(values.size), (values + first).ravel(), ends), shape=(rows, sum(sizes)))
-
-
-def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))

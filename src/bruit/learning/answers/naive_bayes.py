@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from bruit.channels import ONE
 from bruit.errors import InvalidArgument
 from bruit.learning.answers.association import Association, unmixed_shares
-from bruit.learning.answers.estimator import AnswersEstimator
+from bruit.learning.answers.estimator import ChannelEstimator, Reports, softmax
 from bruit.learning.answers.questionnaire import Questionnaire
 
+FARTHEST = 100.0
+"""How many times the number of its values a true attribute may move the odds of a label: no estimate is that sure."""
 
-class ChannelNaiveBayes(AnswersEstimator):
+
+class ChannelNaiveBayes(ChannelEstimator):
     """Naive Bayes that knows the channels: counts are unmixed, and what chance explains is left out.
 
     log P(label) + sum over attributes of log P(value | label) / P(value), each ratio from the unmixed association of
@@ -22,7 +25,9 @@ class ChannelNaiveBayes(AnswersEstimator):
     attribute is surely associated with the label, the noised majority is told: then nothing better is known.
 
     inputs   "randomised": people send noised attributes to be told a prediction (they pay questionnaire.test_epsilon);
-             "true": they keep them and predict on their own device, which costs nothing, so attributes are unmixed too
+             "true": they keep them and predict on their own device, which costs nothing, so attributes are unmixed too.
+             That multiplies noise once more and no epsilon bounds what it does: only attributes that are themselves
+             surely associated count
     """
 
     def __init__(
@@ -41,7 +46,9 @@ class ChannelNaiveBayes(AnswersEstimator):
         certain = any(each.certain for each in found)
         self._prior = np.log(shares)
         self._evidence = [
-            self._logs(place, each, shares) if certain else np.zeros_like(each.residual)
+            self._logs(reports, place, each, shares)
+            if each.certain or (certain and self.inputs == "randomised")
+            else np.zeros_like(each.residual)
             for place, each in enumerate(found)
         ]
         return self
@@ -54,24 +61,18 @@ class ChannelNaiveBayes(AnswersEstimator):
             score += logs[column]
         return score
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest label of each row."""
-        return np.asarray(self.questionnaire.labels[self.predict_log_scores(X).argmax(axis=1)])
+    def _chances(self, X: Any) -> NDArray[np.float64]:
+        return softmax(self.predict_log_scores(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
-        score = self.predict_log_scores(X)
-        chance = np.exp(score - score.max(axis=1, keepdims=True))
-        chance /= chance.sum(axis=1, keepdims=True)
-        return np.asarray(chance[:, np.argsort(self.questionnaire.labels)])
-
-    def _logs(self, place: int, found: Association, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _logs(
+        self, reports: Reports, place: int, found: Association, shares: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Log P(value | label) / P(value), one row a value."""
         channel = self.questionnaire.channels[place]
         values, residual, most = found.values, found.residual, float(channel.epsilon)
         if self.inputs == "true":
-            p, q = channel.keep / ONE, channel.other / ONE
-            values, residual = np.maximum((values - q) / (p - q), 0.0), residual / (p - q)
-            most = np.log(len(values) * 100.0)
+            values = unmixed_shares(reports.values[:, place], channel)
+            residual = residual * ONE / (channel.keep - channel.other)
+            most = float(np.log(FARTHEST * channel.size))
         ratio = 1 + residual / np.maximum(np.outer(values, shares), 1e-12)
-        return np.log(np.clip(ratio, np.exp(-most), np.exp(most)))
+        return np.asarray(np.log(np.clip(ratio, np.exp(-most), np.exp(most))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bruit.channels import ONE, SymmetricChannel, checked_epsilon
 from bruit.errors import InvalidArgument
 from bruit.local import KRR
-from bruit.local.answers import Answers, Categories
+from bruit.local.answers import Answers, Categories, answers
 from bruit.privacy import LOCAL, Exact, Pure, exactly
 from bruit.randomness import generator, uniform_below
 
@@ -48,7 +48,7 @@ class Questionnaire:
     ) -> None:
         if label not in questions or len(questions) < 2:
             raise InvalidArgument(f"questions= must name the label {label!r} and at least one attribute beside it")
-        listed = {name: each if isinstance(each, int) else tuple(each) for name, each in questions.items()}
+        listed = {name: _listed(name, each) for name, each in questions.items()}
         each = _prices(listed, epsilon, total, split)
         made = tuple((name, KRR(listed[name], epsilon=price)) for name, price in each.items() if price)
         names = [name for name, _ in made]
@@ -107,7 +107,7 @@ class Questionnaire:
         """
         source = generator(rng)
         asked = [(name, protocol) for name, protocol in self.protocols if name != self.label]
-        return np.column_stack([_sent(protocol, _column(table, name), source) for name, protocol in asked])
+        return _beside([_sent(protocol, _column(table, name), source) for name, protocol in asked])
 
     def randomise_label(self, values: Any, *, rng: np.random.Generator | None = None) -> NDArray[Any]:
         """The noised label of everybody, as one of `labels`."""
@@ -120,11 +120,20 @@ class Questionnaire:
         """
         asked = [(name, protocol) for name, protocol in self.protocols if name != self.label]
         found = [(_places(protocol, _column(table, name)), len(protocol.answers)) for name, protocol in asked]
-        return np.column_stack([np.where(places < size, places, 0) for places, size in found]).astype(np.int32)
+        return _beside([np.where(places < size, places, 0) for places, size in found]).astype(np.int32)
+
+
+def _listed(name: str, each: Categories) -> tuple[Hashable, ...]:
+    """The answers to one question."""
+    if not isinstance(each, int | Iterable):
+        raise InvalidArgument(
+            f"questions[{name!r}]={each!r}: give a list of the allowed answers, or how many there are"
+        )
+    return answers(each, other=False).listed
 
 
 def _prices(
-    questions: Mapping[str, Categories], epsilon: Exact | None, total: Exact | None, split: Split
+    questions: Mapping[str, tuple[Hashable, ...]], epsilon: Exact | None, total: Exact | None, split: Split
 ) -> dict[str, Fraction]:
     """The epsilon of each question."""
     if (epsilon is None) == (total is None):
@@ -141,12 +150,11 @@ def _prices(
     return {name: amount * share / whole for name, share in shares.items()}
 
 
-def _shares(questions: Mapping[str, Categories], split: Split) -> dict[str, Fraction]:
+def _shares(questions: Mapping[str, tuple[Hashable, ...]], split: Split) -> dict[str, Fraction]:
     if split == "equal":
         return dict.fromkeys(questions, Fraction(1))
     if split == "sizes":
-        sizes = {name: each if isinstance(each, int) else len(tuple(each)) for name, each in questions.items()}
-        return {name: exactly(round(log(size), 3), "size") for name, size in sizes.items()}
+        return {name: exactly(round(log(len(each)), 3), "size") for name, each in questions.items()}
     if not isinstance(split, Mapping) or not set(split) <= set(questions):
         raise InvalidArgument("split= is 'equal', 'sizes', or a weight for each question by its name")
     shares = {name: exactly(split.get(name, 0), f"split[{name!r}]") for name in questions}
@@ -162,6 +170,13 @@ def _column(table: Any, name: str) -> Any:
         raise InvalidArgument(
             f"the table has no column {name!r}; give one column for each question, by name"
         ) from error
+
+
+def _beside(columns: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """One row a person."""
+    if len({len(column) for column in columns}) > 1:
+        raise InvalidArgument("the columns differ in length; give one answer of each person to each question")
+    return np.column_stack(columns)
 
 
 def _places(protocol: KRR, values: Any) -> NDArray[np.int32]:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.channels import ONE
 from bruit.errors import InvalidArgument
-from bruit.learning.answers.association import Association, associated, unmixed_shares
-from bruit.learning.answers.estimator import AnswersEstimator, Reports
+from bruit.learning.answers.association import Association, unmixed_shares
+from bruit.learning.answers.estimator import ChannelEstimator, Reports
 from bruit.learning.answers.questionnaire import Questionnaire
 
 
@@ -24,14 +25,15 @@ class Node:
     below: tuple[Node, Node] | None = None
 
 
-class ChannelTree(AnswersEstimator):
+class ChannelTree(ChannelEstimator):
     """A decision tree whose histograms of labels are unmixed before they are judged.
 
     A node is split by the attribute and the set of its values that lower the unmixed Gini impurity most, values being
-    ordered by their main direction away from independence. It is split only where the noised labels of the two sides
-    differ beyond what chance does, and a side takes over from the whole what noise hides: its shares are those of its
-    parent plus the association freed of noise, none moved by more than the factor e^epsilon of a noised attribute. An
-    unsplit root tells the noised majority.
+    ordered by their main direction away from independence. Only an attribute that strays from independence beyond what
+    chance does may split it, and a side takes over from the whole what noise hides: its shares are those of its parent
+    plus the association freed of noise, none moved by more than the factor e^epsilon of a noised attribute, and another
+    label than the parent's leads only where it does so by more than the deviation of its lead. An unsplit root tells
+    the noised majority.
     """
 
     def __init__(self, questionnaire: Questionnaire | None = None, *, max_depth: int = 6) -> None:
@@ -47,15 +49,7 @@ class ChannelTree(AnswersEstimator):
         self._root = _grown(reports, np.arange(len(reports.labels)), shares, int(self.max_depth))
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
-        return np.asarray(self._shares(X)[:, np.argsort(self.questionnaire.labels)])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest label of each row."""
-        return np.asarray(self.questionnaire.labels[self._shares(X).argmax(axis=1)])
-
-    def _shares(self, X: Any) -> NDArray[np.float64]:
+    def _chances(self, X: Any) -> NDArray[np.float64]:
         values = self._asked(X)
         found = np.empty((len(values), len(self.questionnaire.labels)))
         waiting = [(self._root, np.arange(len(values)))]
@@ -86,16 +80,30 @@ def _best_split(
 ) -> tuple[int, NDArray[np.bool_], NDArray[np.float64]] | None:
     """The attribute, its values that go left, and the shares of both sides; None where chance explains all."""
     best, found = 0.0, None
-    channel = reports.questionnaire.label_channel
     for attribute, whole in enumerate(reports.associations(rows)):
-        table, most = reports.table(attribute, rows), float(reports.questionnaire.channels[attribute].epsilon)
+        most = float(reports.questionnaire.channels[attribute].epsilon)
         for left in _cuts(whole):
-            two = associated(np.array([table[left].sum(axis=0), table[~left].sum(axis=0)]), channel)
-            sides = _sides(two, shares, most)
-            gain = float(two.values @ (sides**2).sum(axis=1) - (shares**2).sum())
-            if two.certain and gain > best:
-                best, found = gain, (attribute, left, sides)
+            weights, sides = _sides(whole, left, shares, most)
+            gain = float(weights @ (sides**2).sum(axis=1) - (shares**2).sum())
+            if gain > best:
+                best, found = gain, (attribute, left, _doubted(sides, shares, len(rows) * weights, reports))
     return found
+
+
+def _doubted(
+    sides: NDArray[np.float64], shares: NDArray[np.float64], people: NDArray[np.float64], reports: Reports
+) -> NDArray[np.float64]:
+    """A label that overtakes the likeliest of the whole on one side has to lead by the deviation of that lead.
+
+    Unmixed counts of two labels differ with the variance (2 q + (p - q) (s + s')) / (n (p - q)^2).
+    """
+    channel, likeliest = reports.questionnaire.label_channel, int(shares.argmax())
+    q, gap = channel.other / ONE, (channel.keep - channel.other) / ONE
+    both = sides[:, likeliest] + sides.max(axis=1)
+    doubt = np.sqrt((2 * q + gap * both) / np.maximum(people, 1.0)) / gap
+    raised = sides.copy()
+    raised[:, likeliest] += np.where(sides.argmax(axis=1) == likeliest, 0.0, doubt)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def _cuts(found: Association) -> list[NDArray[np.bool_]]:
@@ -112,8 +120,12 @@ def _cuts(found: Association) -> list[NDArray[np.bool_]]:
     return cuts
 
 
-def _sides(two: Association, shares: NDArray[np.float64], most: float) -> NDArray[np.float64]:
-    """The shares of the labels on both sides, each within e^-most and e^most of that of the whole."""
-    ratio = 1 + two.residual / np.maximum(np.outer(two.values, shares), 1e-12)
+def _sides(
+    whole: Association, left: NDArray[np.bool_], shares: NDArray[np.float64], most: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How many go to either side, and their shares of the labels, within e^-most and e^most of those of the whole."""
+    either = np.array([left, ~left])
+    weights, residual = either @ whole.values, either @ whole.residual
+    ratio = 1 + residual / np.maximum(np.outer(weights, shares), 1e-12)
     moved = shares * np.clip(ratio, np.exp(-most), np.exp(most))
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+    return weights, np.asarray(moved / moved.sum(axis=1, keepdims=True))
