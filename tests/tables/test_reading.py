@@ -151,13 +151,6 @@ def test_bytes_that_are_no_text_are_read(tmp_path):
     assert tables.exact.histogram([column], key=tables.Key(1, 2, 3)).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("text", ["a,b\n1,2\n3", 'a,b\n1,2\n"3,4\n5,6\n', 'a,b\n1,"2\n'])
-def test_a_csv_file_cut_half_way_is_refused_before_any_charge(tmp_path, text):
-    (tmp_path / "people.csv").write_text(text)
-    with pytest.raises(BadFile, match="cut"):
-        tables.read(tmp_path / "people.csv", person=EACH_ROW)
-
-
 def test_a_person_column_may_have_any_name():
     for name in ("rows", "person", "integer", "hash", "total"):
         table = tables.read(pl.DataFrame({name: [1, 1, 2], "x": [1.0, 2.0, 3.0]}), person=name).limit(rows=1)

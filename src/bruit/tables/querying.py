@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import polars
-from polars.io.plugins import register_io_source
 
 from bruit.errors import InvalidArgument
+from bruit.tables.batches import in_batches
 from bruit.tables.total import text
 
 BATCH = 50_000
@@ -31,21 +31,14 @@ def from_query(query: Any, connection: Any) -> polars.LazyFrame:
         )
     schema = _schema(query, connection)
 
-    def batches(
-        columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _size: int | None
-    ) -> Iterator[polars.DataFrame]:
-        left = rows
+    def batches(columns: list[str] | None) -> Iterator[polars.DataFrame]:
         with connection.connect() as open_connection:
             result = _asked(open_connection.execution_options(stream_results=True), query)
             for part in result.partitions(BATCH):
-                frame = _frame(part if left is None else part[:left], schema)
-                left = None if left is None else left - len(frame)
-                frame = frame if columns is None else frame.select(columns)
-                yield frame if predicate is None else frame.filter(predicate)
-                if left == 0:
-                    break
+                frame = _frame(part, schema)
+                yield frame if columns is None else frame.select(columns)
 
-    return register_io_source(batches, schema=schema)
+    return in_batches(batches, schema)
 
 
 def _schema(query: Any, connection: Any) -> dict[str, Any]:

@@ -10,9 +10,10 @@ import polars
 
 from bruit.errors import BadFile, InvalidArgument, MissingData
 from bruit.privacy import EACH_ROW
+from bruit.tables.lines import first_line, scan_lines
 from bruit.tables.querying import from_query
 from bruit.tables.table import Table, require_column, require_columns
-from bruit.tables.total import from_pandas, require_whole
+from bruit.tables.total import from_pandas
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 KINDS = {*SEPARATORS, ".parquet"}
@@ -68,14 +69,10 @@ def _scan(path: Path) -> polars.LazyFrame:
     if len(kinds) > 1:
         raise InvalidArgument(f"{path} holds files of several kinds, {', '.join(sorted(kinds))}: keep them apart")
     separator = SEPARATORS.get(kinds.pop())
-    columns = [_columns(file) if separator is None else require_whole(file, separator) for file in files]
+    columns = [_columns(file) if separator is None else first_line(file) for file in files]
     if any(each != columns[0] for each in columns):
         raise BadFile(f"{path}: the files do not have the same columns in the same order")
-    if separator is None:
-        return polars.scan_parquet(files)
-    return polars.scan_csv(
-        files, infer_schema=False, separator=separator, truncate_ragged_lines=True, encoding="utf8-lossy"
-    )
+    return polars.scan_parquet(files) if separator is None else scan_lines(files, separator)
 
 
 def _columns(file: Path) -> dict[str, Any]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import polars
 
-from bruit.errors import BadFile, StorageError
+from bruit.errors import StorageError
 
-BLOCK = 1 << 24
-TAIL = 1 << 16
 MISSING = {"NAType", "NaTType"}
 """What pandas calls its own missing values, told by name so that pandas need not be installed."""
 
@@ -39,24 +36,6 @@ def collected(frame: nw.LazyFrame[Any]) -> polars.DataFrame:
             "the engine failed while it read the table; its own message may show records and is withheld. "
             "As the curator, run the same query in the engine to see it"
         ) from None
-
-
-def require_whole(path: Path, separator: str) -> bytes:
-    """The first line of a CSV file, refused if cut: quotes that do not pair up, a last line with fewer fields."""
-    quotes = 0
-    with path.open("rb") as file:
-        first = file.readline()
-        file.seek(0)
-        while block := file.read(BLOCK):
-            quotes += block.count(b'"')
-        file.seek(max(file.tell() - TAIL, 0))
-        lines = file.read().splitlines()
-    if quotes % 2:
-        raise BadFile(f"{path}: a quoted field is never closed; the file was cut or is not CSV")
-    wanted, last = first.count(separator.encode()), lines[-1] if lines else first
-    if b'"' not in first + last and last.count(separator.encode()) < wanted:
-        raise BadFile(f"{path}: the last line has fewer fields than the first; the file was cut half-way")
-    return first.rstrip(b"\r\n")
 
 
 def _column(series: Any) -> polars.Series:

@@ -1,0 +1,54 @@
+"""Telling the lines of a CSV file that are rows from those that are none."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+END = ord("\n")
+
+STATES = 6
+BEGINS, PLAIN, QUOTED, CLOSED, ENDS, WRONG = range(STATES)
+"""Where a line stands: a field begins, in one without quotes, in one with, after its last quote, before the end."""
+
+OTHER, SEPARATOR, QUOTE, RETURN = range(4)
+
+
+def next_states() -> NDArray[np.uint8]:
+    """The state after a byte of each kind; the end of a line begins a field."""
+    states = np.full((4, STATES), WRONG, np.uint8)
+    states[:, QUOTED] = QUOTED
+    states[OTHER, [BEGINS, PLAIN]] = states[RETURN, [BEGINS, PLAIN]] = PLAIN
+    states[SEPARATOR, [BEGINS, PLAIN, CLOSED]] = BEGINS
+    states[QUOTE, [BEGINS, CLOSED]] = QUOTED  # after a closing quote it is one of two that stand for one
+    states[QUOTE, QUOTED] = CLOSED
+    states[RETURN, CLOSED] = ENDS
+    return states
+
+
+@kernel
+def keep_rows(
+    data: NDArray[np.uint8],
+    kept: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    states: NDArray[np.uint8],
+    fields: int,
+) -> int:
+    """Writes the lines that are rows of so many fields to `kept` and returns their bytes; every line ends.
+
+    `kinds` says of each byte what it is, `states` of each kind and state which state follows.
+    """
+    state, found, start, length = BEGINS, 1, 0, 0
+    for i in range(len(data)):
+        byte = data[i]
+        kept[length] = byte
+        length += 1
+        if byte == END:
+            if state in (QUOTED, WRONG) or found != fields:
+                length = start
+            state, found, start = BEGINS, 1, length
+        else:
+            kind = kinds[byte]
+            state = int(states[kind, state])
+            found += kind == SEPARATOR and state == BEGINS
+    return length
