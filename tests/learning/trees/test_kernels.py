@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import assert_law
 from numpy.typing import NDArray
 
 from bruit.learning.trees import _additive_kernels
@@ -131,6 +132,29 @@ def test_some_columns_are_different_columns() -> None:
     drawn = [frozenset(kernels.some_columns(6, 3, state).tolist()) for _ in range(200)]
     assert all(len(each) == 3 and each <= set(range(6)) for each in drawn)
     assert len(set(drawn)) == 20
+
+
+def test_a_cut_lies_in_the_middle_of_the_gap() -> None:
+    """Rows at 0 and 1 go left, rows at 8 and 9 right: 4 is the last value on the left, in every node alike."""
+    values = np.repeat([0, 1, 8, 9], 5)[:, None]
+    data = Binned.of(Bins((np.arange(9.0),), np.zeros(1, bool), np.array([10])), values)
+    labels = (values[:, 0] > 4).astype(np.int64)
+    tree, leaf_of = Growth(GINI).grown(data, np.ones((20, 1)), labels)
+    assert tree.last[0] == 4
+    np.testing.assert_array_equal(tree.leaves(data.codes), leaf_of)
+
+
+def test_equally_good_columns_are_drawn_alike_unless_their_order_counts() -> None:
+    column = np.arange(10) // 5
+    bins = Bins((np.zeros(1),) * 3, np.zeros(3, bool), np.full(3, 2))
+    data = Binned.of(bins, np.column_stack([column] * 3))
+    seeds = np.random.default_rng(8).integers(2**62, size=900).tolist()
+
+    def roots(growth: Growth) -> list[int]:
+        return [int(growth.grown(data, np.ones((10, 1)), column, seed=seed)[0].column[0]) for seed in seeds]
+
+    assert set(roots(Growth(GINI))) == {0}
+    assert_law(np.bincount(roots(Growth(GINI, in_order=False)), minlength=3), [1 / 3] * 3)
 
 
 # ---------------------------------------------------------------- sums of residuals

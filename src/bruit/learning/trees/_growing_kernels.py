@@ -39,10 +39,14 @@ class Data(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Where the bins of each column start in a histogram, the end of all behind them; and which have no order."""
+    """Where the bins of each column start in a histogram, the end of all behind them; and which have no order.
+
+    `edges` is the largest value of every bin of the ordered columns.
+    """
 
     offsets: Ints
     categorical: Bools
+    edges: Floats
 
 
 class Rule(NamedTuple):
@@ -54,12 +58,16 @@ class Rule(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The most leaves and levels, how many columns a node looks at, and whether the best node is split first."""
+    """The most leaves and levels, how many columns a node looks at, and whether the best node is split first.
+
+    Of equally good splits the first is taken that a node looks at: of columns in their order, or in a random one.
+    """
 
     leaves: int
     depth: int
     tries: int
     best_first: bool
+    in_order: bool
 
 
 class Nodes(NamedTuple):
@@ -268,6 +276,25 @@ def best_split(
 
 
 @kernel
+def centred(cells: Floats, columns: Columns, column: int, last: int, kind: int) -> int:
+    """The last bin on the left, moved to the middle of the empty ones behind it: none of them parts the rows otherwise.
+
+    A value that was not seen goes to the side whose rows are nearer.
+    """
+    first = columns.offsets[column]
+    edges, full = columns.edges[first : columns.offsets[column + 1]], last + 1
+    while full < len(edges) - 1 and weight_of(cells[first + full], kind) <= 0:
+        full += 1
+    middle = (edges[last] + edges[full - 1]) / 2
+    place = last
+    while place < full - 1 and edges[place + 1] <= middle:
+        place += 1
+    if place < full - 1 and edges[place + 1] - middle < middle - edges[place]:
+        place += 1
+    return place
+
+
+@kernel
 def next_word(state: Bits) -> np.uint64:
     """A pseudo-random word (xorshift64*) that decides which columns a node may look at; never noise."""
     word: np.uint64 = state[0]
@@ -280,7 +307,7 @@ def next_word(state: Bits) -> np.uint64:
 
 @kernel
 def some_columns(columns: int, tries: int, state: Bits) -> Ints:
-    """`tries` different columns."""
+    """`tries` different columns in a random order."""
     found = np.arange(columns)
     for place in range(tries):
         other = place + int(next_word(state) >> np.uint64(33)) % (columns - place)
@@ -330,9 +357,9 @@ def find_split(tree: Growing, node: int) -> bool:
     if nodes.depth[node] >= limits.depth or weight_of(sums, rule.kind) < 2 * rule.least or end - start < 2:
         return False
     width = len(columns.categorical)
-    cells, chosen = tree.scratch.cells, np.arange(width)
+    cells = tree.scratch.cells
+    chosen = np.arange(width) if limits.in_order else some_columns(width, limits.tries, tree.state)
     if limits.tries < width:
-        chosen = some_columns(width, limits.tries, tree.state)
         add_rows_of_columns(tree.data, start, end, rule.kind, columns.offsets, chosen, cells)
     elif nodes.slot[node] >= 0:
         cells = tree.pool.cells[nodes.slot[node]]
@@ -340,8 +367,12 @@ def find_split(tree: Growing, node: int) -> bool:
         cells[:] = 0.0
         add_rows(tree.data, start, end, rule.kind, columns.offsets, cells)
     gain, column, last = best_split(cells, columns, chosen, sums, rule, tree.scratch.goes_left)
+    if column < 0:
+        return False
+    if not columns.categorical[column]:
+        last = centred(cells, columns, column, last, rule.kind)
     nodes.gain[node], nodes.column[node], nodes.last[node] = gain, column, last
-    return bool(column >= 0)
+    return True
 
 
 @kernel

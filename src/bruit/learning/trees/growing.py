@@ -72,7 +72,8 @@ class Growth:
     """When growing stops: whichever rule holds first; a split always has a positive gain and two sides.
 
     `kind` is squared error (on gradients and curvatures), Gini or entropy; `tries` is how many columns each node looks
-    at, all of them where it is None.
+    at, all of them where it is None. A cut lies in the middle between the values of its two sides. Of equally good
+    splits the first column's is taken; where `in_order` is false every node draws an order of its own.
     """
 
     kind: int
@@ -81,13 +82,14 @@ class Growth:
     least: float = 1.0
     ridge: float = 0.0
     tries: int | None = None
+    in_order: bool = True
 
     def grown(
         self, data: Binned, stats: Floats, labels: Ints, *, rows: Ints | None = None, channels: int = 2, seed: int = 1
     ) -> tuple[GrownTree, Ints]:
         """The tree on some rows (all, where None), and the leaf of each of them (-1 elsewhere)."""
         chosen = np.arange(len(data.codes)) if rows is None else rows
-        columns, limits = Columns(data.bins.offsets, data.bins.categorical), self._limits(data.codes.shape[1])
+        columns, limits = columns_of(data.bins), self._limits(data.codes.shape[1])
         widest = int(data.bins.sizes.max())
         tree = Growing(
             Data(data.codes, data.turned, stats, labels, chosen.astype(np.int32)),
@@ -105,12 +107,22 @@ class Growth:
 
     def _limits(self, columns: int) -> Limits:
         """A tree with a limit of leaves splits the node that gains most, any other the last one made."""
+        tries = columns if self.tries is None else self.tries
         return Limits(
-            self.leaves or UNLIMITED,
-            UNLIMITED if self.depth is None else self.depth,
-            columns if self.tries is None else self.tries,
-            self.leaves is not None,
+            leaves=self.leaves or UNLIMITED,
+            depth=UNLIMITED if self.depth is None else self.depth,
+            tries=tries,
+            best_first=self.leaves is not None,
+            in_order=self.in_order and tries == columns,
         )
+
+
+def columns_of(bins: Bins) -> Columns:
+    """The bins of all columns as kernels read them."""
+    edges = [
+        np.append(ends, np.full(size - len(ends), np.inf)) for ends, size in zip(bins.edges, bins.sizes, strict=True)
+    ]
+    return Columns(bins.offsets, bins.categorical, np.concatenate(edges))
 
 
 def _new_nodes(rows: int, channels: int, limits: Limits) -> Nodes:

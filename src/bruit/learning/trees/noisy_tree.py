@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._growing_kernels import GRADIENT, Columns, Rule, best_split
+from bruit.learning.trees._growing_kernels import GRADIENT, Rule, best_split
 from bruit.learning.trees._supervised import Plan, halves
 from bruit.learning.trees.binning import Bins, Codes
-from bruit.learning.trees.growing import GrownTree
+from bruit.learning.trees.growing import GrownTree, columns_of
 from bruit.learning.trees.noise import Moves, bought_noise
 
 GRAIN = 16
@@ -170,7 +170,7 @@ def _best(histogram: Floats, bins: Bins, levels: Levels) -> tuple[float, int, in
     """The best split of one node; every column brings the total of its own noisy cells."""
     best: tuple[float, int, int, NDArray[np.bool_]] = (0.0, -1, 0, np.zeros(int(bins.sizes.max()), bool))
     rule = Rule(levels.kind, 2 * levels.plan.noise.deviation, 0.0)
-    columns = Columns(bins.offsets, bins.categorical)
+    columns = columns_of(bins)
     for column, (start, end) in enumerate(zip(bins.offsets[:-1], bins.offsets[1:], strict=True)):
         goes_left = np.zeros(int(bins.sizes.max()), bool)
         total = histogram[start:end].sum(axis=0)

@@ -20,6 +20,7 @@ class Tree(BinnedEstimator):
     """Greedy recursive splitting: CART (criterion "gini" or "squared_error") and ID3 ("entropy").   [SPEC S1.1]
 
     Without privacy every split is the best there is, until a node is pure, nothing is gained, or a limit is reached.
+    Of equally good splits one is drawn, as scikit-learn does, so that only a seed makes two fits the same tree.
     With a budget the tree grows level by level: each level reads one noisy histogram of all columns, and the leaves
     are counted once more. `values_` holds the class shares of every node of `tree_`, or its number.
     """
@@ -71,15 +72,16 @@ class Tree(BinnedEstimator):
     def _fit_exactly(self, question: Question, records: Records) -> None:
         bins = self._exact_bins(question, records)
         data, least = Binned.of(bins, records.values), max(self.min_samples_leaf, 1)
-        growth = Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, least)
+        growth = Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, least, in_order=False)
+        seed = int(records.rng.integers(2**62))
         if self._regresses:
             numbers = self._numbers(question, records)
             stats = np.column_stack([numbers - numbers.mean(), np.ones(len(numbers))])
-            self.tree_, _ = growth.grown(data, stats, np.zeros(1, np.int64))
+            self.tree_, _ = growth.grown(data, stats, np.zeros(1, np.int64), seed=seed)
             values = (self.tree_.sums[:, 0] / self.tree_.sums[:, 1] + numbers.mean())[:, None]
         else:
             stats = np.ones((len(records.target), 1))
-            self.tree_, _ = growth.grown(data, stats, records.target, channels=len(records.classes))
+            self.tree_, _ = growth.grown(data, stats, records.target, channels=len(records.classes), seed=seed)
             values = self.tree_.sums / self.tree_.sums.sum(axis=1, keepdims=True)
         self._keep(records, bins, values)
 
