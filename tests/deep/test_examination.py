@@ -50,7 +50,7 @@ def test_an_instance_norm_with_running_statistics_is_replaced() -> None:
 
 
 def test_a_model_that_mixes_samples_by_hand_is_refused() -> None:
-    with pytest.raises(NotPrivate, match="moves with the input of another"):
+    with pytest.raises(NotPrivate, match="the output of one sample moves with the other samples"):
         examine(Mixing(), (torch.zeros(1, 4),))
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 from torch import Tensor, nn
 
 import bruit
-from bruit.deep import Clipping, privatise, train
+from bruit.deep import Clipping, Engine, privatise, train
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate, PrivacyError
 
 torch.set_num_threads(1)
@@ -243,8 +243,16 @@ def test_rule_2_no_error_depends_on_a_label_or_a_value() -> None:
         ({"at_once": 0}, InvalidArgument, "at_once=0"),
         ({"batch_size": 1000}, InvalidArgument, "larger than the data set"),
         ({"loss": nn.CrossEntropyLoss()}, InvalidArgument, "reduction='none'"),
-        ({"data": (torch.zeros(256, 5), torch.zeros(256).long())}, InvalidArgument, "do not take zeros of the shapes"),
-        ({"data": (torch.zeros(256, 4), torch.zeros(256, 3))}, InvalidArgument, "do not take zeros of the shapes"),
+        (
+            {"data": (torch.zeros(256, 5), torch.zeros(256).long())},
+            InvalidArgument,
+            "do not take zeros and ones of the shapes",
+        ),
+        (
+            {"data": (torch.zeros(256, 4), torch.zeros(256, 3))},
+            InvalidArgument,
+            "do not take zeros and ones of the shapes",
+        ),
     ],
 )
 def test_what_cannot_be_trained_is_said_before_anything_is_charged(
@@ -254,6 +262,26 @@ def test_what_cannot_be_trained_is_said_before_anything_is_charged(
     with pytest.raises(error, match=message):
         started(nn.Linear(4, 2), **({"budget": book.budget(epsilon=1.0, delta=1e-5)} | changed))
     assert book.entries == ()
+
+
+def test_a_loss_that_is_averaged_is_told_of_one_that_no_label_stops() -> None:
+    with pytest.raises(InvalidArgument, match=r"bruit\.deep\.cross_entropy.*reduction='none'"):
+        started(nn.Linear(4, 2), loss=nn.CrossEntropyLoss())
+
+
+def test_too_little_memory_is_said_without_the_size_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    training = started(nn.Linear(4, 2), batch_size=32)
+
+    def full(*_: object) -> None:
+        raise torch.OutOfMemoryError("no room")
+
+    monkeypatch.setattr(Engine, "clipped_sum", full)
+    texts = set()
+    for batch in training:
+        with pytest.raises(InvalidArgument, match=r"^about 32 samples at once do not fit") as caught:
+            training.step(batch)
+        texts.add(str(caught.value))
+    assert len(texts) == 1
 
 
 class _Words(nn.Module):

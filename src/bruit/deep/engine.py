@@ -18,6 +18,7 @@ from bruit.deep.fallback import Loss, whole_model_shares
 from bruit.deep.graphs import Graphs, State, Trace
 from bruit.deep.rules import compiled_instead_of, instead_of, rule_of
 from bruit.deep.rules.embedding import only_known_rows
+from bruit.deep.separation import WATCHED, require_separate
 from bruit.deep.shares import Kept, Share
 from bruit.deep.tickets import tell
 from bruit.deep.watching import Call, watched
@@ -75,6 +76,22 @@ class Engine:
     def shares(self, inputs: tuple[Tensor, ...], targets: Tensor) -> dict[str, Share]:
         """What every sample adds to the gradient of every trainable parameter, by the parameter's name."""
         return {name: entry.share for name, entry in self._measured(inputs, targets, None).items()}
+
+    def require_separate(self, parts: tuple[Tensor, ...]) -> None:
+        """Refuses a loss, or a gradient, of one sample that changes with the others; `parts` are inputs and targets."""
+
+        def losses(batch: list[Tensor]) -> list[Tensor]:
+            *inputs, targets = batch
+            with torch.no_grad(), self._autocast(targets):
+                return [self.loss(self.model(*inputs), targets)[WATCHED]]
+
+        def gradients(batch: list[Tensor]) -> list[Tensor]:
+            *inputs, targets = batch
+            only = torch.arange(len(targets), device=targets.device) == WATCHED
+            return list(self.sums(tuple(inputs), targets, only.float())[0].values())
+
+        require_separate(self.model, losses, parts, "the loss")
+        require_separate(self.model, gradients, parts, "the gradient")
 
     def _measured(self, inputs: tuple[Tensor, ...], targets: Tensor, state: State | None) -> dict[str, _Entry]:
         found: dict[str, list[_Entry]] = {}
@@ -148,7 +165,7 @@ def _require_one_each(losses: Tensor, batch: int) -> None:
     if losses.shape != (batch,):
         raise InvalidArgument(
             f"the loss gave a shape of {tuple(losses.shape)} for {batch} samples: one number for each is needed, such "
-            "as torch.nn.CrossEntropyLoss(reduction='none')"
+            "as bruit.deep.cross_entropy gives, or a loss of your own that is not averaged (reduction='none')"
         )
 
 

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_iter
 
 from bruit.deep.rules import instead_of, rule_of
+from bruit.deep.separation import BATCH, WATCHED, made_up, mixing, require_separate
 from bruit.deep.watching import Call, watched
 from bruit.errors import InvalidArgument, NotPrivate
 
@@ -181,19 +182,41 @@ def _still_buffers(model: nn.Module) -> Iterator[None]:
 
 
 def _require_separate_samples(model: nn.Module, example: Sequence[Tensor]) -> None:
-    """Refuses a model in which the output of one sample moves with the input of another."""
-    inputs = [_zeros(part, 3) for part in example]
-    for place, part in enumerate(inputs):
-        if part.is_floating_point():
-            inputs[place] = torch.linspace(-1, 1, part.numel(), dtype=part.dtype, device=part.device).view(part.shape)
-            inputs[place].requires_grad_()
-    moving = [part for part in inputs if part.requires_grad]
-    with torch.enable_grad(), _still_buffers(model):
-        outputs = model(*inputs)
-        first = sum(value[0].float().sum() for value in tree_iter(outputs) if isinstance(value, Tensor))
-    found = torch.autograd.grad(first, moving, allow_unused=True) if moving and isinstance(first, Tensor) else ()
-    if any(gradient is not None and bool(gradient[1:].any()) for gradient in found):
-        raise NotPrivate(
-            "the output of one sample moves with the input of another: somewhere the model computes over the batch; "
-            "samples come first in every tensor and must not be averaged or normalised together"
-        )
+    """Refuses a model in which the output of one sample moves with the input of another.
+
+    Values tell of what has no gradient, such as integers and detached statistics; gradients tell of effects that are
+    too small to be told from rounding.
+    """
+
+    def told(inputs: list[Tensor]) -> list[Tensor]:
+        with torch.no_grad():
+            return list(_rows(model(*inputs), len(inputs[0])))
+
+    with _still_buffers(model):
+        require_separate(model, told, example, "the output")
+        _require_separate_gradients(model, example)
+
+
+def _rows(outputs: Any, batch: int) -> Iterator[Tensor]:
+    """What the watched sample gets of all outputs that have samples first."""
+    for value in tree_iter(outputs):
+        if isinstance(value, Tensor) and value.dim() and len(value) == batch:
+            yield value[WATCHED]
+
+
+def _require_separate_gradients(model: nn.Module, example: Sequence[Tensor]) -> None:
+    inputs = made_up(example, BATCH, 1)
+    moving = [part.requires_grad_() for part in inputs if part.is_floating_point()]
+    with torch.enable_grad():
+        total = sum(row.float().sum() for row in _rows(model(*inputs), BATCH))
+    if not moving or not isinstance(total, Tensor) or not total.requires_grad:
+        return
+    found = torch.autograd.grad(total, moving, allow_unused=True)
+    if any(gradient is not None and _moves(gradient) for gradient in found):
+        raise mixing("the output")
+
+
+def _moves(gradient: Tensor) -> bool:
+    """Whether the gradient is not zero at other samples; where it is no number, nothing is told."""
+    others = torch.cat([gradient[:WATCHED], gradient[WATCHED + 1 :]])
+    return bool(others.nan_to_num(0, 0, 0).any())

@@ -72,6 +72,7 @@ class Training:
         self.paid = paid = planned if isinstance(planned, Paid) else paid_for(planned, charge, start)
         self.team, self._stream, self.checkpoints = together, stream, checkpoints
         self.at_once, self._even = at_once or len(records), EVEN
+        self._most = at_once or f"about {paid.batch_size}"  # may be told: how many were drawn, or are there, may not
         if isinstance(engine, Engine) and engine.compiled:
             self.at_once = self._even = at_once or usual_batch(paid.batch_size / together.count)
         self.sampler = PoissonSampler(len(records), Fraction(paid.bands * paid.batch_size, paid.size))
@@ -203,8 +204,8 @@ class Training:
                     totals[name] = totals[name].add_(gradient) if name in totals else gradient
         except torch.OutOfMemoryError as error:
             raise InvalidArgument(
-                f"{min(self.at_once, len(own))} samples at once do not fit into the memory of {device}: give at_once= "
-                "a smaller number; a batch is then computed in several parts, with the same result"
+                f"{self._most} samples at once do not fit into the memory of {device}: give at_once= a smaller number; "
+                "a batch is then computed in several parts, with the same result"
             ) from error
         return totals
 
