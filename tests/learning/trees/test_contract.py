@@ -189,3 +189,20 @@ def test_private_models_learn_numbers(kind: type[Any]) -> None:
     assert model.score(X, y) > (0.5 if kind is Forest else 0.75)
     assert not hasattr(model, "predict_proba")
     assert (model.predict(X) >= 9).all()
+
+
+@pytest.mark.parametrize("kind", [Tree, Forest, BoostedTrees])
+@pytest.mark.parametrize("wrong", [{"max_depth": 0}, {"max_depth": 2.5}, {"bins": 0}], ids=str)
+def test_a_setting_that_makes_no_sense_is_refused_before_it_is_paid(kind: type[Any], wrong: dict[str, Any]) -> None:
+    ledger = book()
+    with pytest.raises(InvalidArgument, match="whole number"):
+        private(kind, ledger, **wrong).fit(*rows())
+    assert not ledger.entries
+
+
+@pytest.mark.parametrize("kind", [Forest, BoostedTrees])
+def test_more_leaves_than_can_be_counted_are_refused_before_they_are_paid(kind: type[Any]) -> None:
+    ledger = book()
+    with pytest.raises(InvalidArgument, match="at most 20 levels"):
+        private(kind, ledger, max_depth=21).fit(*rows())
+    assert not ledger.entries

@@ -148,28 +148,30 @@ def add_rows(data: Data, start: int, end: int, kind: int, offsets: Ints, out: Fl
 @kernel
 def add_rows_of_columns(data: Data, start: int, end: int, kind: int, offsets: Ints, chosen: Ints, out: Floats) -> None:
     """The same for some columns only, whose cells are emptied first."""
+    codes, rows, stats, labels = data.codes, data.rows, data.stats, data.labels
     for column in chosen:
         out[offsets[column] : offsets[column + 1]] = 0.0
         for place in range(start, end):
-            row = data.rows[place]
-            cell = offsets[column] + data.codes[row, column]
+            row = rows[place]
+            cell = offsets[column] + codes[row, column]
             if kind <= GRADIENT:
-                out[cell, 0] += data.stats[row, 0]
-                out[cell, 1] += data.stats[row, 1]
+                out[cell, 0] += stats[row, 0]
+                out[cell, 1] += stats[row, 1]
             else:
-                out[cell, data.labels[row]] += data.stats[row, 0]
+                out[cell, labels[row]] += stats[row, 0]
 
 
 @kernel
 def add_sums(data: Data, start: int, end: int, kind: int, out: Floats) -> None:
     """Adds the rows of a node to its sums."""
+    rows, stats, labels = data.rows, data.stats, data.labels
     for place in range(start, end):
-        row = np.uint64(data.rows[place])
+        row = np.uint64(rows[place])
         if kind <= GRADIENT:
-            out[0] += data.stats[row, 0]
-            out[1] += data.stats[row, 1]
+            out[0] += stats[row, 0]
+            out[1] += stats[row, 1]
         else:
-            out[data.labels[row]] += data.stats[row, 0]
+            out[labels[row]] += stats[row, 0]
 
 
 # ---------------------------------------------------------------- the search for a split

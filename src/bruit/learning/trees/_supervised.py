@@ -12,11 +12,15 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from bruit.errors import InvalidArgument
+from bruit.learning._asking import whole
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning.trees.binning import Bins, Codes, public_bins, read_bins
 from bruit.learning.trees.noise import StepNoise
 
 Floats = NDArray[np.float64]
+
+MOST_LEVELS = 20
+"""The most levels of a tree whose splits are drawn blindly: all of its leaves, a million, have noise."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +101,11 @@ class BinnedEstimator(PrivateEstimator):
     def _public_bins(self, question: Question) -> int:
         """How many bins a column has, from public numbers alone."""
         del question
-        return self.bins or self._few_bins
+        return self._few_bins if self.bins is None else self.bins
 
     def _exact_bins(self, question: Question, records: Records) -> Bins:
         """The bins of the domain, or without one those of the data."""
-        most = self.bins or self._many_bins
+        most = self._many_bins if self.bins is None else self.bins
         if question.domains is None:
             return read_bins(records.values, most)
         return public_bins(question.domains, most)
@@ -130,6 +134,12 @@ class BinnedEstimator(PrivateEstimator):
         """The share of right classes, or R²; on private rows this tells of them and is for the curator alone."""
         measure = r2_score if self._regresses else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+
+def stated_depth(depth: Any) -> None:
+    """Refuses, before anything is paid, a depth that is no whole number or that has too many leaves to count."""
+    if depth is not None and whole(depth, "max_depth") > MOST_LEVELS:
+        raise InvalidArgument(f"max_depth={depth}: with a budget every leaf is counted; at most {MOST_LEVELS} levels")
 
 
 def halves(question: Question) -> tuple[float, float]:

@@ -75,7 +75,7 @@ class AdditiveModel(BinnedEstimator):
         """As many as the noise leaves room for: few where rows are few, columns many or the price is low."""
         assert question.domains is not None
         if self.bins is not None or question.size is None:
-            return self.bins or self._few_bins
+            return super()._public_bins(question)
         columns = len(question.domains)
         rate = bought_noise(question, _moves(question, columns), times=1).rate
         return int(min(max(question.size * rate / sqrt(columns) / SIGNAL_A_BIN, FEWEST_BINS), self._few_bins))

@@ -13,9 +13,9 @@ from bruit.errors import InvalidArgument
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
 from bruit.learning.trees._growing_kernels import CURVED, GRADIENT, PACK
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, stated_depth
 from bruit.learning.trees.binning import Bins, Codes, turned
-from bruit.learning.trees.growing import Binned, GrownTree, Growth
+from bruit.learning.trees.growing import Binned, Growth
 from bruit.learning.trees.noise import Moves, bought_noise
 from bruit.learning.trees.random_trees import RandomTree, random_tree
 
@@ -84,6 +84,7 @@ class BoostedTrees(BinnedEstimator):
 
     def _planned(self, question: Question, bins: Bins) -> Plan:
         trees = whole(PRIVATE_TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
+        stated_depth(self.max_depth)
         return Plan(bins, bought_noise(question, _moves(question), times=trees), trees)
 
     # ------------------------------------------------------------ exact
@@ -174,7 +175,7 @@ class BoostedTrees(BinnedEstimator):
             if isinstance(tree, RandomTree):
                 sums += values[tree.leaf_of(columns)]
             else:
-                sums[:, output] += values[_leaves(tree, codes)]
+                sums[:, output] += values[tree.leaves(codes)]
         if self._regresses:
             return self._start + self._half * sums
         sums += self._start
@@ -187,10 +188,6 @@ class BoostedTrees(BinnedEstimator):
 def _counted(curvatures: Floats) -> Floats:
     """Curvatures, rounded up to steps that sums hold exactly, with the count of rows above them."""
     return PACK + np.ceil(curvatures * CURVATURE_STEPS) / CURVATURE_STEPS
-
-
-def _leaves(tree: GrownTree, codes: Codes) -> NDArray[np.int64]:
-    return tree.leaves(codes)
 
 
 def _moves(question: Question) -> Moves:

@@ -11,7 +11,7 @@ from scipy import special
 
 from bruit.learning._asking import whole
 from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, stated_depth
 from bruit.learning.trees.binning import Bins, Codes, turned
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
 from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
@@ -75,6 +75,7 @@ class Forest(BinnedEstimator):
 
     def _planned(self, question: Question, bins: Bins) -> Plan:
         trees = whole(self.n_estimators, "n_estimators")
+        stated_depth(self.max_depth)
         moves = Moves(GRAIN, 2) if self._regresses else Moves(1, 1, opposite=True)
         return Plan(bins, bought_noise(question, moves, times=trees, counted=False), trees)
 

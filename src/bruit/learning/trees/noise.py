@@ -109,9 +109,10 @@ class StepNoise:
         return discrete_gaussian(self.variance, int(np.prod(shape)), rng=rng).reshape(shape)
 
     def size(self, question: Question, rows: int, *, rng: np.random.Generator) -> int:
-        """The public number of rows, or the noisy count that was paid for."""
+        """The public number of rows, or the noisy count that was paid for; never the count itself."""
         if self.count_variance is None:
-            return question.size or rows
+            assert question.size is not None
+            return question.size
         return max(1, rows + int(discrete_gaussian(self.count_variance, 1, rng=rng)[0]))
 
 

@@ -95,9 +95,8 @@ def _stats(levels: Levels, records: Records, question: Question) -> Ints:
 
 def _histogram(codes: Codes, node_of: Ints, level: list[int], stats: Ints, bins: Bins, channels: int) -> Ints:
     """Shape (nodes of the level, bins of all columns, channels)."""
-    place = np.full(int(node_of.max(initial=0)) + 1, -1)
-    known = [node for node in level if node < len(place)]
-    place[known] = [level.index(node) for node in known]
+    place = np.full(max(level) + 1, -1)  # the newest nodes have the highest numbers
+    place[level] = np.arange(len(level))
     here = place[node_of]
     rows = here >= 0
     cells = int(bins.sizes.sum())
