@@ -160,6 +160,10 @@ def test_groups_are_dealt_by_fair_coins_and_stay() -> None:
         assert np.array_equal(turns[step], np.flatnonzero(groups.dealt == step % 3))
 
 
+def test_a_key_deals_the_same_whatever_release_of_numpy_reads_it() -> None:
+    assert Groups(8, 5, "2a").dealt.tolist() == [0, 0, 2, 2, 1, 4, 1, 3]
+
+
 def test_a_record_behind_another_has_a_group_whatever_stands_before_it() -> None:
     """The groups of two places are independent: all nine pairs are as likely."""
     rng, pairs = np.random.default_rng(4), []

@@ -23,8 +23,9 @@ class Groups:
 
     @cached_property
     def dealt(self) -> NDArray[np.int64]:
-        """The group of each place."""
-        return np.random.default_rng(int(self.key, 16)).integers(self.count, size=self.size)
+        """The group of each place, of raw bits, since NumPy's integers may change from one release to the next."""
+        raw = np.random.PCG64(int(self.key, 16)).random_raw(self.size)
+        return (raw % self.count).astype(np.int64)
 
     def on_turn(self, places: NDArray[np.int64], step: int) -> NDArray[np.int64]:
         """Those of the places whose group has its turn at a step, counted from zero."""
