@@ -284,6 +284,18 @@ def test_too_little_memory_is_said_without_the_size_of_the_batch(monkeypatch: py
     assert len(texts) == 1
 
 
+@pytest.mark.parametrize("neighbours", [bruit.ADD_OR_REMOVE_ONE, bruit.REPLACE_ONE])
+def test_the_size_of_a_cell_is_never_read_from_the_data(neighbours: bruit.privacy.Neighbours) -> None:
+    book = ledger(neighbours=neighbours)
+    cell = book.partition("ward").budget("north", epsilon=1.0, delta=1e-5)
+    with pytest.raises(InvalidArgument, match="its size is private; give size="):
+        started(nn.Linear(4, 2), budget=cell)
+    assert book.entries == ()
+    told = [started(nn.Linear(4, 2), budget=cell, size=300, data=halves(count)).release() for count in (256, 257)]
+    assert told[0].details == told[1].details
+    assert "public size" not in told[0].guarantee.assumes
+
+
 class _Words(nn.Module):
     """A table of words, and a second one without a rule that is asked by name."""
 

@@ -49,7 +49,7 @@ def privatise(
     """Charges a training and gives it to be run: `for batch in training: training.step(batch)`.
 
     `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
-    public. `loss` gives one number for each sample. `noise=Banded(...)` lets the steps take back part of each other's
+    public (of a cell of a partition it must be given). `loss` gives one number for each sample. `noise=Banded(...)` lets the steps take back part of each other's
     noise. `at_once` bounds how many samples are in memory together. `compiled` compiles the step. `checkpoint` is a
     file that the training goes on from if it is there, written every `every` steps (an epoch). `processes` is a
     torch.distributed group that trains together (True: all), each with the same data; the first process pays, and the
@@ -61,7 +61,7 @@ def privatise(
     settings = Settings(clip, clipping, at_once, precision, compiled)
     records = Records(data)
     together.require_same((len(records), size, batch_size, epochs, settings, noise), "data or settings")
-    private = together.once(lambda: _is_private(budget))
+    private = together.once(lambda: _is_private(budget, size))
     engine: Engine | PlainEngine = PlainEngine(model, loss, precision)
     if private:
         engine = prepared(model, records, loss, settings)
@@ -70,7 +70,7 @@ def privatise(
     files = checkpoints(checkpoint, every, steps_of_epoch=steps, bands=noise.bands) if private else None
     if private:
         paid = settled(
-            row_price(budget, "deep.privatise") if together.leads else None,
+            row_price(budget, "deep.privatise", size=size) if together.leads else None,
             size or len(records),
             batch_size=batch_size,
             epochs=epochs,
@@ -99,12 +99,12 @@ def privatise(
     )
 
 
-def _is_private(budget: Payment) -> bool:
+def _is_private(budget: Payment, size: int | None) -> bool:
     if budget is None:
         raise BudgetMissing("deep.privatise", exact=True)
     if budget is WITHOUT_PRIVACY:
         return False
-    row_price(budget, "deep.privatise")
+    row_price(budget, "deep.privatise", size=size)
     return True
 
 

@@ -50,9 +50,17 @@ def paid_for(planned: Plan, charge: Charge | None, start: int = 0) -> Paid:
     return Paid(*shape, promised, planned, charge, start)
 
 
-def row_price(budget: Any, what: str) -> Budget:
-    """The budget, where its book protects each record; a person with several is not bounded here."""
+def row_price(budget: Any, what: str, *, size: int | None) -> Budget:
+    """The budget, where its book protects each record; a person with several is not bounded here.
+
+    Of a cell of a partition the size is never public: an exchanged record can leave it.
+    """
     price = require(budget, what)
+    if price.covers_a_part and size is None:
+        raise InvalidArgument(
+            f"{what} with the budget of a cell: records can leave the cell or come into it, so that its size is private; "
+            "give size=, about how many records a cell has, known before seeing the data"
+        )
     if price.person != EACH_ROW:
         raise PrivacyError(
             f"{what} bounds what one record does; the book {price.ledger.name!r} protects {price.person!r}, who may "

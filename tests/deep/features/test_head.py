@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bruit
 from bruit.deep.features import Over, Preparation, Recipe, Whitening, train_head
 from bruit.deep.features.head import prepare
-from bruit.deep.features.preparation import private_covariance, private_mean, unit, whitener
+from bruit.deep.features.preparation import private_covariance, private_mean, row_sum, unit, whitener
 from bruit.deep.features.recipe import calibrated_noises, head_loss
 from bruit.errors import BudgetMissing, InvalidArgument, PrivacyError
 from bruit.ledger import Budget
@@ -92,6 +92,19 @@ def test_a_record_of_half_precision_moves_the_mean_by_at_most_one() -> None:
         preparation, _ = prepare(rows, recipe, noises, still, size=1, channels=None)
         sums.append(preparation.get_buffer("step_0"))
     assert float((sums[1] - sums[0]).norm()) <= 1 + 2**-16
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01])
+def test_one_record_among_many_moves_each_sum_by_at_most_one(spread: float) -> None:
+    draws = torch.Generator().manual_seed(0)
+    many, width = 50_000, 64
+    base = torch.rand(width, generator=draws) + 0.5
+    rows = unit(base + spread * torch.randn(many, width, generator=draws))
+    preparation = Preparation(width, None)
+    for add in (row_sum, lambda each: preparation.grams(each, Over.ALL)):
+        for first in (unit(base[None]), unit(-base[None])):
+            moved = add(torch.cat([first, rows])) - add(rows)
+            assert float(moved.double().norm()) <= 1 + 2**-17
 
 
 def test_the_noise_of_a_covariance_is_symmetric_and_smaller_off_the_diagonal() -> None:
@@ -191,3 +204,24 @@ def test_shares_must_leave_something() -> None:
         Recipe(1, 1, 1, mean_share=0.9, whitenings=(Whitening(0.1, 1),))
     with pytest.raises(InvalidArgument, match="share"):
         Whitening(0, 1)
+
+
+@pytest.mark.parametrize("over", [Over.CHANNELS, Over.POSITIONS])
+def test_a_whitening_without_channels_is_refused_before_the_charge(over: Over) -> None:
+    rows, labels = clouds(30)
+    budget = price()
+    recipe = Recipe(1, 1, 1, whitenings=(Whitening(0.1, 0.01, over=over),))
+    with pytest.raises(InvalidArgument, match="needs channels="):
+        train_head(rows, labels, recipe, classes=3, budget=budget)
+    assert budget.ledger.entries == ()
+
+
+@pytest.mark.parametrize("neighbours", BOTH)
+def test_the_size_of_a_cell_is_never_read_from_the_data(neighbours: Neighbours) -> None:
+    rows, labels = clouds(30)
+    book = bruit.Ledger("wards", epsilon=4, delta=1e-3, neighbours=neighbours, person=bruit.EACH_ROW)
+    cell = book.partition("ward").budget("north", epsilon=1, delta=1e-4)
+    with pytest.raises(InvalidArgument, match="its size is private; give size="):
+        train_head(rows, labels, Recipe(1, 1, 1), classes=3, budget=cell)
+    release = train_head(rows, labels, Recipe(1, 1, 1), classes=3, budget=cell, size=40)
+    assert "public size" not in release.guarantee.assumes

@@ -64,9 +64,9 @@ def train_head(
     being the mean over the views. The private mean, the whitenings and all steps are charged as one loss, composed by
     `pld`, before a feature is read. The value maps features, as they were given, to scores.
     """
-    price = row_price(budget, "deep.train_head")
+    price = row_price(budget, "deep.train_head", size=size)
     _check(features, labels, classes)
-    Preparation(features.shape[-1], channels)
+    Preparation(features.shape[-1], channels).require(each.over for each in recipe.whitenings)
     known = size or len(features)
     noises = calibrated_noises(recipe, price, known)
     loss = head_loss(noises, recipe, known, price.neighbours)
@@ -97,13 +97,13 @@ def prepare(
     """The preparation with its private statistics, and the features that went through it."""
     preparation = Preparation(features.shape[-1], channels)
     with torch.no_grad():
-        rows = unit(features.float())  # a sum in 16 bits would round by more than a record moves it
+        rows = unit(features.float())
         if noises.mean is not None:
             preparation.add(None, private_mean(rows, float(noises.mean), normal, size))
             rows = preparation.latest(rows)
         for each, noise in zip(recipe.whitenings, noises.whitenings, strict=True):
             covariance = private_covariance(preparation.grams(rows, each.over), float(noise), normal, size)
-            preparation.add(each.over, whitener(covariance, floor=each.floor, power=each.power))
+            preparation.add(each.over, whitener(covariance, floor=each.floor, power=each.power).float())
             rows = preparation.latest(rows)
     return preparation, rows
 
