@@ -12,6 +12,7 @@ if not torch.cuda.is_available():
 pytest.importorskip("triton", reason="Triton is not installed: it comes with torch for CUDA")
 
 from bruit.deep.kernels import images, positions
+from bruit.deep.shares import reached
 
 PLACE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -25,7 +26,9 @@ def test_products_between_positions_measure_the_gradient(shape: tuple[int, int, 
     torch.manual_seed(1)
     times, wide, out = shape
     inputs, outputs = torch.randn(3, times, wide, device=PLACE), torch.randn(3, times, out, device=PLACE)
-    assert gap(positions.gram(inputs, outputs), (outputs.mT @ inputs).square().sum((1, 2))) < 1e-5
+    squares, *reaches = positions.gram(inputs, outputs).unbind(1)
+    assert gap(squares, (outputs.mT @ inputs).square().sum((1, 2))) < 1e-5
+    assert gap(torch.stack(reaches), torch.stack(reached(inputs.norm(dim=2), outputs.norm(dim=2)))) < 1e-5
 
 
 @pytest.mark.parametrize("asked", [(3, 1, 1, 5, 20, 9), (3, 2, 1, 18, 7, 8), (1, 2, 0, 5, 20, 8), (1, 1, 0, 70, 20, 5)])
@@ -41,7 +44,10 @@ def test_square_convolutions_are_measured_and_added_up(asked: tuple[int, ...]) -
     shape, squares = (side, stride, padding), each.flatten(1).square().sum(1)
     found, kept = images.patch_gradients(image, outputs, *shape, True)
     weights = torch.tensor([0.5, 0.0, 2.0], device=PLACE)
-    assert gap(images.patch_gram(image, outputs, *shape), squares) < 1e-5
+    measured, *reaches = images.patch_gram(image, outputs, *shape).unbind(1)
+    assert gap(measured, squares) < 1e-5
+    patches = functional.unfold(image, side, stride=stride, padding=padding)
+    assert gap(torch.stack(reaches), torch.stack(reached(patches.norm(dim=1), outputs.flatten(2).norm(dim=1)))) < 1e-5
     assert gap(found, squares) < 1e-5
     assert gap(kept.permute(0, 1, 4, 2, 3), each) < 1e-5
     assert gap(images.patch_sums(image, outputs, weights, *shape), torch.tensordot(weights, each, 1)) < 1e-5

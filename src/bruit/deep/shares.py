@@ -6,6 +6,8 @@ weighted sum. Books are kept during one backward pass; the sum needs no second o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import sqrt
 from typing import Protocol
 
 import torch
@@ -16,6 +18,10 @@ from bruit.deep.kernels import choice
 
 WIDE_SUMS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 8)
 """Whether torch can multiply bfloat16 into float32."""
+
+SHORT_WEIGHTS = 2.0**-13
+SHORT_PRODUCTS = {"highest": 0.0, "high": 2.0**-8, "medium": 2.0**-6}
+"""Shares of the squared reach: for weights rounded to bfloat16, and for factors by `set_float32_matmul_precision`."""
 
 LIGHT = 2**23
 """Numbers of which a copy costs less than to wait for the GPU."""
@@ -91,7 +97,8 @@ class Products:
 
     def squares(self) -> Tensor:
         if self.inputs.shape[1] == 1:
-            return wide(self.inputs).square().sum((1, 2)) * wide(self.outputs).square().sum((1, 2))
+            inputs, outputs = (wide(each).square().sum((1, 2)) for each in (self.inputs, self.outputs))
+            return inputs * outputs + vanished(inputs.sqrt(), outputs.sqrt(), self._widths)
         return gram_squares(self.inputs, self.outputs)
 
     def per_sample(self) -> Tensor:
@@ -107,6 +114,10 @@ class Products:
 
     def without(self, dropped: Tensor) -> Products:
         return Products(emptied(self.inputs, dropped), emptied(self.outputs, dropped))
+
+    @property
+    def _widths(self) -> tuple[int, int]:
+        return self.inputs.shape[2], self.outputs.shape[2]
 
 
 def products(inputs: Tensor, outputs: Tensor) -> Share:
@@ -130,13 +141,58 @@ def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
 
 
 def gram_squares(inputs: Tensor, outputs: Tensor) -> Tensor:
-    """Σ_tt' (a_t·a_t')(g_t·g_t') for every sample; rounding must not make it negative."""
+    """Σ_tt' (a_t·a_t')(g_t·g_t') for every sample, and what rounding may hide of it."""
+    widths = inputs.shape[2], outputs.shape[2]
     if choice.fused(inputs, outputs):
         from bruit.deep.kernels.positions import gram
 
-        found: Tensor = gram(inputs, outputs)
-        return found.clamp(min=0)
-    return (wide_product(inputs, inputs.mT) * wide_product(outputs, outputs.mT)).sum((1, 2)).clamp(min=0)
+        squares, *reaches = gram(inputs, outputs).unbind(1)
+        return secured(squares, reaches, widths, outputs)
+    inner, outer = wide_product(inputs, inputs.mT), wide_product(outputs, outputs.mT)
+    return secured((inner * outer).sum((1, 2)), reached(lengths(inner), lengths(outer)), widths, outputs)
+
+
+def lengths(products: Tensor) -> Tensor:
+    """‖a_t‖ from the products between positions."""
+    return products.diagonal(dim1=-2, dim2=-1).clamp(min=0).sqrt()
+
+
+def reached(inputs: Tensor, outputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Σ_t ‖a_t‖‖g_t‖, Σ_t ‖a_t‖ and Σ_t ‖g_t‖: what the gradient would be if no position took from another."""
+    return (inputs * outputs).sum(-1), inputs.sum(-1), outputs.sum(-1)
+
+
+def secured(squares: Tensor, reaches: Sequence[Tensor], widths: tuple[int, int], multiplied: Tensor) -> Tensor:
+    """Squared norms that are never below the truth by more than the margin of clipping allows.
+
+    Positions that nearly cancel leave a norm that rounding can swallow, and the weighted sum, rounded otherwise, would
+    then hold what was not counted. Both errors are at most a share of Σ_t ‖a_t‖‖g_t‖, so the square of that is added.
+    """
+    both, inputs, outputs = reaches
+    room = rounding(multiplied, sum(widths)) * both.square()
+    return squares.clamp(min=0) + room + vanished(inputs, outputs, widths)
+
+
+def vanished(inputs: Tensor, outputs: Tensor, widths: tuple[int, int]) -> Tensor:
+    """What squares of numbers too small to be squared may have added: each is below the least number there is."""
+    least = torch.finfo(inputs.dtype).tiny
+    return (inputs * sqrt(least * widths[1])).square() + (outputs * sqrt(least * widths[0])).square()
+
+
+def rounding(multiplied: Tensor, width: int) -> float:
+    """The relative error of sums of `width` products between the given values, and of their weighted sums squared.
+
+    γ = width · u of [Higham 2002, §3.1], with some room for the sums over positions. Where weights are rounded to
+    bfloat16, a share e = 2⁻⁹ of the reach is misplaced: e² over twice the margin. Short products round factors too.
+    """
+    kind = wide(multiplied[:0]).dtype
+    exact = (width + 32) * torch.finfo(kind).eps / 2
+    if multiplies_short(multiplied):
+        return exact + SHORT_WEIGHTS
+    if kind == torch.float64:
+        return exact
+    products = SHORT_PRODUCTS[torch.get_float32_matmul_precision()]
+    return max(exact, products, SHORT_WEIGHTS if multiplied.is_cuda and torch.backends.cudnn.allow_tf32 else 0.0)
 
 
 def wide_product(left: Tensor, right: Tensor) -> Tensor:

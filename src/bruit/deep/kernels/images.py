@@ -12,6 +12,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from bruit.deep.kernels.positions import FIGURES, store_figures
+
 GRAM = (64, 128, 4, 2)
 GRADIENTS = (32, 64, 64, 4, 4)
 SUMS = (64, 64, 64, 4, 3)
@@ -54,10 +56,7 @@ def _gram(a, g, out, H, W, C, OW, T, P, KH, KW, S, PAD, tiles, BT: tl.constexpr,
             g + b * T * P + columns[:, None] * P + (k0 + k)[None, :], mask=(columns[:, None] < T) & near, other=0.0
         )
         outer = tl.dot(x, tl.trans(y), outer, input_precision="ieee")
-    total = tl.sum(tl.sum(inner * outer, 1), 0)
-    if r != c:
-        total = total * 2.0
-    tl.store(out + b * tiles + tile, total)
+    store_figures(out, b * tiles + tile, r, c, inner, outer, rows, columns)
 
 
 @triton.jit
@@ -195,7 +194,7 @@ def _sums(
 
 @torch.library.custom_op("bruit::patch_gram", mutates_args=())
 def patch_gram(image: Tensor, outputs: Tensor, kernel: int, stride: int, padding: int) -> Tensor:
-    """‖Σ_t g_t patch_tᵀ‖² for every sample, from the products between positions."""
+    """The figures of every sample, a patch being what a position multiplies."""
     image, outputs = _last(image), _last(outputs)
     batch, channels, height, width = image.shape
     _, made, rows, columns = outputs.shape
@@ -204,7 +203,7 @@ def patch_gram(image: Tensor, outputs: Tensor, kernel: int, stride: int, padding
     side = _power(positions, most)
     count = -(-positions // side)
     tiles = count * (count + 1) // 2
-    out = torch.empty(batch, tiles, device=image.device)
+    out = torch.empty(batch, tiles, FIGURES, device=image.device)
     given = (image, outputs, out, height, width, channels, columns, positions, made, kernel, kernel, stride, padding)
     step = _power(min(channels, made), step if image.dtype == torch.bfloat16 else 16)
     _gram[(tiles, batch)](*given, tiles, side, step, num_warps=warps, num_stages=stages)
@@ -213,7 +212,7 @@ def patch_gram(image: Tensor, outputs: Tensor, kernel: int, stride: int, padding
 
 @patch_gram.register_fake
 def _(image: Tensor, outputs: Tensor, kernel: int, stride: int, padding: int) -> Tensor:  # noqa: ARG001
-    return image.new_empty(len(image), dtype=torch.float32)
+    return image.new_empty((len(image), FIGURES), dtype=torch.float32)
 
 
 @torch.library.custom_op("bruit::patch_gradients", mutates_args=())

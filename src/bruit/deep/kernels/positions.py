@@ -13,6 +13,25 @@ TILE, STEP, WARPS, STAGES = 64, 64, 4, 3
 """Positions on a side of a tile, numbers multiplied at a time, and how Triton runs it: measured on an H200."""
 
 
+FIGURES = 4
+"""Σ_tt' (a_t·a_t')(g_t·g_t'), Σ_t ‖a_t‖‖g_t‖, Σ_t ‖a_t‖ and Σ_t ‖g_t‖: a tile has its part of each."""
+
+
+@triton.jit
+def store_figures(out, tile, r, c, inner, outer, rows, columns):
+    """Writes the four parts of a tile; only those on the diagonal hold lengths, and the others count twice."""
+    total = tl.sum(tl.sum(inner * outer, 1), 0)
+    here = (rows[:, None] == columns[None, :]) & (r == c)
+    a = tl.sqrt(tl.maximum(tl.sum(tl.where(here, inner, 0.0), 1), 0.0))
+    g = tl.sqrt(tl.maximum(tl.sum(tl.where(here, outer, 0.0), 1), 0.0))
+    if r != c:
+        total = total * 2.0
+    tl.store(out + tile * 4, total)
+    tl.store(out + tile * 4 + 1, tl.sum(a * g, 0))
+    tl.store(out + tile * 4 + 2, tl.sum(a, 0))
+    tl.store(out + tile * 4 + 3, tl.sum(g, 0))
+
+
 @triton.jit
 def _gram(a, g, out, T, D, P, tiles, BT: tl.constexpr, BK: tl.constexpr):
     tile = tl.program_id(0)
@@ -33,7 +52,6 @@ def _gram(a, g, out, T, D, P, tiles, BT: tl.constexpr, BK: tl.constexpr):
             here = ((k0 + k)[None, :] < P) & (rows[:, None] < T)
             x = tl.load(g + b * T * P + rows[:, None] * P + (k0 + k)[None, :], mask=here, other=0.0)
             outer = tl.dot(x, tl.trans(x), outer, input_precision="ieee")
-        total = tl.sum(tl.sum(inner * outer, 1), 0)
     else:
         for k0 in range(0, D, BK):
             near = (k0 + k)[None, :] < D
@@ -49,19 +67,18 @@ def _gram(a, g, out, T, D, P, tiles, BT: tl.constexpr, BK: tl.constexpr):
             )
             y = tl.load(g + b * T * P + columns[:, None] * P + (k0 + k)[None, :], mask=near, other=0.0)
             outer = tl.dot(x, tl.trans(y), outer, input_precision="ieee")
-        total = 2.0 * tl.sum(tl.sum(inner * outer, 1), 0)
-    tl.store(out + b * tiles + tile, total)
+    store_figures(out, b * tiles + tile, r, c, inner, outer, rows, columns)
 
 
 @torch.library.custom_op("bruit::gram", mutates_args=())
 def gram(inputs: Tensor, outputs: Tensor) -> Tensor:
-    """Σ_tt' (a_t·a_t')(g_t·g_t') for every sample of (batch, positions, D) and (batch, positions, P), in float32."""
+    """The figures of every sample of (batch, positions, D) and (batch, positions, P), in float32."""
     inputs, outputs = inputs.contiguous(), outputs.contiguous()
     batch, positions, width = inputs.shape
     side = max(16, min(TILE, triton.next_power_of_2(positions)))
     count = -(-positions // side)
     tiles = count * (count + 1) // 2
-    out = torch.empty(batch, tiles, device=inputs.device)
+    out = torch.empty(batch, tiles, FIGURES, device=inputs.device)
     step = STEP if inputs.dtype == torch.bfloat16 else 16
     _gram[(tiles, batch)](
         inputs,
@@ -81,4 +98,4 @@ def gram(inputs: Tensor, outputs: Tensor) -> Tensor:
 
 @gram.register_fake
 def _(inputs: Tensor, outputs: Tensor) -> Tensor:  # noqa: ARG001
-    return inputs.new_empty(len(inputs), dtype=torch.float32)
+    return inputs.new_empty((len(inputs), FIGURES), dtype=torch.float32)

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from bruit.deep.kernels import choice
 from bruit.deep.rules.square_convolution import is_square, square_convolution
-from bruit.deep.shares import LIGHT, Kept, Share, emptied, gram_is_cheaper, wide
+from bruit.deep.shares import LIGHT, Kept, Share, emptied, gram_is_cheaper, lengths, reached, secured, wide
 
 Layer = nn.Conv1d | nn.Conv2d | nn.Conv3d
 NOT_TRANSPOSED = False
@@ -52,7 +52,9 @@ class Patches:
 
     def squares(self) -> Tensor:
         laid, outputs = self._laid_out()
-        return ((laid.mT @ laid) * (outputs.mT @ outputs)).sum((1, 2, 3)).clamp(min=0)
+        inner, outer = laid.mT @ laid, outputs.mT @ outputs
+        widths, reaches = (laid.shape[2], outputs.shape[2]), reached(lengths(inner), lengths(outer))
+        return secured((inner * outer).sum((2, 3)), reaches, widths, outputs).sum(1)
 
     def per_sample(self) -> Tensor:
         laid, outputs = self._laid_out()

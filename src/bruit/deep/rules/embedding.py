@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.shares import LIGHT, Share, emptied, wide
+from bruit.deep.shares import LIGHT, Share, emptied, lengths, rounding, wide
 
 
 @contextmanager
@@ -57,10 +57,12 @@ class Rows:
         return self.outputs.numel() <= LIGHT
 
     def squares(self) -> Tensor:
-        """Σ_tt' [row_t = row_t'] (g_t·g_t')."""
+        """Σ_tt' [row_t = row_t'] (g_t·g_t'), and what rounding may hide of it."""
         outputs = wide(self.outputs)
         same = self.looked_up.unsqueeze(2) == self.looked_up.unsqueeze(1)
-        return ((outputs @ outputs.mT) * same).sum((1, 2)).clamp(min=0)
+        products = outputs @ outputs.mT
+        room = rounding(outputs, outputs.shape[2]) * lengths(products).sum(1).square()
+        return (products * same).sum((1, 2)).clamp(min=0) + room
 
     def per_sample(self) -> Tensor:
         outputs = wide(self.outputs)

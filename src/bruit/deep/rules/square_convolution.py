@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from collections.abc import Sequence
 
-from bruit.deep.shares import Kept, Share, emptied, gram_is_cheaper, wide
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bruit.deep.shares import Kept, Share, emptied, gram_is_cheaper, reached, secured, wide
 
 SIDES = (1, 3)
 """The sides of kernels that are served."""
@@ -29,7 +32,7 @@ def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> Sha
         return images
     if width * layer.out_channels > inputs[0].numel() + outputs[0].numel():
         squares, _ = patch_gradients(inputs, outputs, *images.shape, keep=False)
-        return Measured(layer, inputs, outputs, squares)
+        return Measured(layer, inputs, outputs, images.secured(squares, images.reaches()))
     squares, gradients = patch_gradients(inputs, outputs, *images.shape, keep=True)
     return KeptImages(gradients, squares)
 
@@ -46,8 +49,21 @@ class Images:
     def squares(self) -> Tensor:
         from bruit.deep.kernels.images import patch_gram
 
-        found: Tensor = patch_gram(self.inputs, self.outputs, *self.shape)
-        return found.clamp(min=0)
+        squares, *reaches = patch_gram(self.inputs, self.outputs, *self.shape).unbind(1)
+        return self.secured(squares, reaches)
+
+    def secured(self, squares: Tensor, reaches: Sequence[Tensor]) -> Tensor:
+        """The squares with the room for rounding."""
+        widths = self.layer.weight.shape[1:].numel(), self.layer.out_channels
+        return secured(squares, reaches, widths, self.outputs)
+
+    def reaches(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Those of the patches, whose squared lengths are sums of those of the pixels."""
+        side, stride, padding = self.shape
+        pixels = wide(self.inputs).square().sum(1, keepdim=True)
+        inputs = functional.avg_pool2d(pixels, side, stride, padding, divisor_override=1)
+        outputs = wide(self.outputs).square().sum(1, keepdim=True)
+        return reached(inputs.flatten(1).sqrt(), outputs.flatten(1).sqrt())
 
     def per_sample(self) -> Tensor:
         from bruit.deep.kernels.images import patch_gradients
