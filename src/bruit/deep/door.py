@@ -49,11 +49,11 @@ def privatise(
     """Charges a training and gives it to be run: `for batch in training: training.step(batch)`.
 
     `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
-    public (of a cell of a partition it must be given). `loss` gives one number for each sample. `noise=Banded(...)` lets the steps take back part of each other's
-    noise. `at_once` bounds how many samples are in memory together. `compiled` compiles the step. `checkpoint` is a
-    file that the training goes on from if it is there, written every `every` steps (an epoch). `processes` is a
-    torch.distributed group that trains together (True: all), each with the same data; the first process pays, and the
-    others give no budget. `budget=bruit.WITHOUT_PRIVACY` trains plainly.
+    public; the budget of a cell of a partition needs it. `loss` gives one number for each sample. `noise=Banded(...)`
+    lets the steps take back part of each other's noise. `at_once` bounds how many samples are in memory together.
+    `compiled` compiles the step. `checkpoint` is a file that the training goes on from if it is there, written every
+    `every` steps (an epoch). `processes` is a torch.distributed group that trains together (True: all), each with the
+    same data; the first process pays, and the others give no budget. `budget=bruit.WITHOUT_PRIVACY` trains plainly.
     """
     if not isinstance(noise, Banded):
         raise InvalidArgument(f"noise={noise!r}: give bruit.deep.Banded(bands=...); how much there is the budget says")
