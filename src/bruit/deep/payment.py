@@ -58,7 +58,7 @@ def row_price(budget: Any, what: str, *, size: int | None) -> Budget:
     price = require(budget, what)
     if price.covers_a_part and size is None:
         raise InvalidArgument(
-            f"{what} with the budget of a cell: records can leave it or come into it, so that its size is private; give "
+            f"{what} with the budget of a cell: records leave it or come into it, so that its size is private; give "
             "size=, about how many records a cell has, known before seeing the data"
         )
     if price.person != EACH_ROW:
