@@ -37,3 +37,10 @@ def test_the_published_bounds_hold_every_record(name: str) -> None:
     assert (np.vstack([task.records, task.questions]) <= highest).all()
     assert len(task.domain) == task.records.shape[1]
     assert len(task.records) + len(task.questions) == {"wine": 178, "digits": 1797, "breast cancer": 569}[name]
+
+
+def test_more_questions_are_paid_than_one_book_would_hold() -> None:
+    votes = np.tile([0, 101], (2 * knn.AT_ONCE + 1, 1))
+    answers = knn.each_paid(votes, "document", max(knn.EPSILONS["full"]), np.random.default_rng(1))
+    assert len(answers) == len(votes)
+    assert answers.mean() > 0.99
