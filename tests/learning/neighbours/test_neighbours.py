@@ -2,8 +2,10 @@
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import polars
 import pytest
@@ -94,6 +96,34 @@ def test_a_fitted_model_does_not_leave_its_process(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(allowance.os, "getpid", lambda: -1)
     with pytest.raises(LedgerError, match="another process"):
         model.predict(ROWS)
+
+
+@pytest.mark.parametrize("dump", [pickle.dump, joblib.dump])
+def test_no_record_is_written_by_a_dump_that_is_refused(dump: Any, tmp_path: Path) -> None:
+    """With a book in a store, which may be written: all that the file can then hold is what is public."""
+    ledger = Ledger(
+        "people",
+        epsilon=10,
+        delta=1e-3,
+        neighbours=ADD_OR_REMOVE_ONE,
+        person=EACH_ROW,
+        store=f"sqlite:///{tmp_path}/book.db",
+    )
+    rng = np.random.default_rng(1)
+    model = asked(ledger, domain=within(0, 1, grid="0.000001")).fit(
+        rng.random((5000, 2)), rng.choice(["no", "yes"], 5000)
+    )
+    with (tmp_path / "model").open("wb") as file, pytest.raises(LedgerError, match="stays in its process"):
+        dump(model, file)
+    written = (tmp_path / "model").read_bytes()
+    assert model._voters._records[:8].tobytes("A") not in written
+    assert model._voters.labels[:64].tobytes() not in written
+    assert len(written) < 5000
+
+
+def test_the_exact_algorithm_may_be_kept() -> None:
+    model = Neighbours(1, budget=bruit.WITHOUT_PRIVACY).fit([[0.0], [1.0]], [0, 1])
+    assert pickle.loads(pickle.dumps(model)).predict([[0.9]]).tolist() == [1]
 
 
 def test_rule_8_three_clones_draw_three_noises() -> None:

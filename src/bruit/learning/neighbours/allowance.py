@@ -12,6 +12,11 @@ import numpy as np
 
 from bruit.errors import BudgetExceeded, LedgerError
 
+STAYS = (
+    "a fitted Neighbours holds the records and the questions still paid for: it stays in its process. "
+    "What may be kept and sent is a Student"
+)
+
 
 class Allowance:
     """How many questions are left. Copies are the same allowance; another process cannot have it."""
@@ -41,7 +46,4 @@ class Allowance:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise LedgerError(
-            "a fitted Neighbours holds the records and the questions still paid for: it stays in its process. "
-            "What may be kept and sent is a Student"
-        )
+        raise LedgerError(STAYS)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from bruit.errors import InvalidArgument
+from bruit.errors import InvalidArgument, LedgerError
 from bruit.learning._asking import RandomState, whole
 from bruit.learning._estimator import PrivateEstimator, Question
 from bruit.learning._records import Domains
-from bruit.learning.neighbours.allowance import Allowance
+from bruit.learning.neighbours.allowance import STAYS, Allowance
 from bruit.learning.neighbours.plan import Method, Plan, planned
 from bruit.learning.neighbours.space import Space, space_of
 from bruit.learning.neighbours.votes import count_votes
@@ -22,10 +22,21 @@ from bruit.privacy import Exact
 
 
 class Voters:
-    """Records in their space, ready to vote; without domains the numbers themselves are the coordinates."""
+    """Records in their space, ready to vote; without domains the numbers themselves are the coordinates.
 
-    def __init__(self, values: NDArray[Any], labels: NDArray[np.int64], space: Space | None, classes: int) -> None:
-        self.space, self.labels, self.classes = space, labels, classes
+    Private records are never written: who would pickle them is refused before the first of them is. Copies share them.
+    """
+
+    def __init__(
+        self,
+        values: NDArray[Any],
+        labels: NDArray[np.int64],
+        space: Space | None,
+        classes: int,
+        *,
+        private: bool = True,
+    ) -> None:
+        self.space, self.labels, self.classes, self.private = space, labels, classes, private
         # Around their mean, large numbers lose fewer digits in the product of coordinates.
         self._centre = 0.0 if space is not None else values.mean(axis=0)
         self._records = self.located(values)
@@ -37,6 +48,17 @@ class Voters:
     def votes(self, values: NDArray[Any], nearest: int) -> NDArray[np.int64]:
         """How many of the nearest records have each class, one row a question."""
         return count_votes(self._records, self.labels, self.located(values), nearest=nearest, classes=self.classes)
+
+    def __copy__(self) -> Voters:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, Any]) -> Voters:
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        if self.private:
+            raise LedgerError(STAYS)
+        return super().__reduce_ex__(protocol)
 
 
 class Neighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
@@ -94,7 +116,7 @@ class Neighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         records = question.pay(None if plan is None else plan.loss)
         self.classes_ = records.classes
         self._plan, self._nearest = plan, voters
-        self._voters = Voters(records.values, records.target, space, len(records.classes))
+        self._voters = Voters(records.values, records.target, space, len(records.classes), private=plan is not None)
         self._allowance = None if plan is None else Allowance(plan.queries, records.rng)
         return self
 
