@@ -70,6 +70,40 @@ def test_intervals_cover_the_population() -> None:
     assert (model.coef_interval_.high - model.coef_interval_.low < 0.5).all(), "intervals that say something"
 
 
+def test_intervals_cover_the_population_where_a_person_has_five_equal_rows() -> None:
+    """The hardest case: the rows of a person tell no more than one of them."""
+    rng, covered = np.random.default_rng(8), np.zeros(2, int)
+    for seed in range(100):
+        X, y = rows(600, rng)
+        book = bruit.Ledger("people", epsilon=1000, neighbours=ADD_OR_REMOVE_ONE, person="id")
+        settings = {"domain": UNIT, "target": WIDE, "rows_per_person": 5, "size": 3000, "random_state": seed}
+        model = LinearRegression(budget=book.budget(epsilon=100), **settings)
+        interval = model.fit(
+            np.repeat(X, 5, axis=0), np.repeat(y, 5), groups=np.repeat(np.arange(600), 5)
+        ).coef_interval_
+        covered += (interval.low <= SLOPES) & (interval.high >= SLOPES)
+    assert (covered >= stats.binom.ppf(5e-10, 100, 0.95)).all()
+
+
+@pytest.mark.parametrize("domain", [None, UNIT])
+def test_without_privacy_equal_rows_of_a_person_narrow_no_interval(domain: Any) -> None:
+    X, y = rows(400, np.random.default_rng(9))
+    once = LinearRegression(domain=domain, budget=bruit.WITHOUT_PRIVACY).fit(X, y).coef_interval_
+    model = LinearRegression(domain=domain, budget=bruit.WITHOUT_PRIVACY, rows_per_person=5)
+    people = np.repeat(np.arange(400), 5)
+    again = model.fit(np.repeat(X, 5, axis=0), np.repeat(y, 5), groups=people).coef_interval_
+    np.testing.assert_allclose(again.high - again.low, once.high - once.low, rtol=0.01)
+
+
+def test_the_prediction_of_a_row_does_not_hang_on_the_rows_beside_it() -> None:
+    rng = np.random.default_rng(10)
+    X = rng.uniform(-1, 1, (300, 30))
+    model = LinearRegression(budget=bruit.WITHOUT_PRIVACY).fit(X, X @ rng.normal(size=30))
+    alone = np.concatenate([model.predict(row[None]) for row in X])
+    for rows_beside in (300, 299, 7, 2):
+        np.testing.assert_array_equal(model.predict(X[:rows_beside]), alone[:rows_beside])
+
+
 def test_drowned_coefficients_have_no_interval() -> None:
     X, y = rows(50, np.random.default_rng(4))
     model = LinearRegression(domain=UNIT, target=WIDE, budget=paid(epsilon=0.01), size=50, random_state=1).fit(X, y)

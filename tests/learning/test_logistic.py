@@ -65,6 +65,29 @@ def test_intervals_cover_the_population() -> None:
     assert (interval.high - interval.low < 1.5).all(), "intervals that say something"
 
 
+def test_intervals_cover_the_population_where_a_person_has_five_equal_rows() -> None:
+    rng, covered = np.random.default_rng(8), np.zeros(2, int)
+    for seed in range(80):
+        X, y = rows(1500, rng)
+        book = bruit.Ledger("people", epsilon=1000, neighbours=ADD_OR_REMOVE_ONE, person="id")
+        price = book.budget(epsilon=300)
+        asked = model(epsilon=1, budget=price, rows_per_person=5, size=7500, random_state=seed)
+        people = np.repeat(np.arange(1500), 5)
+        interval = asked.fit(np.repeat(X, 5, axis=0), np.repeat(y, 5), groups=people).coef_interval_
+        covered += (interval.low[0] <= SLOPES) & (interval.high[0] >= SLOPES)
+    assert np.isfinite(interval.high).all()
+    assert (covered >= stats.binom.ppf(5e-10, 80, 0.95)).all()
+
+
+def test_without_privacy_equal_rows_of_a_person_narrow_no_interval() -> None:
+    X, y = rows(400, np.random.default_rng(9))
+    once = LogisticRegression(budget=bruit.WITHOUT_PRIVACY).fit(X, y).coef_interval_
+    repeated = LogisticRegression(budget=bruit.WITHOUT_PRIVACY, rows_per_person=5)
+    people = np.repeat(np.arange(400), 5)
+    again = repeated.fit(np.repeat(X, 5, axis=0), np.repeat(y, 5), groups=people).coef_interval_
+    np.testing.assert_allclose(again.high - again.low, once.high - once.low, rtol=0.01)
+
+
 def test_little_budget_still_finds_the_larger_class_and_gives_no_interval() -> None:
     X, y = rows(2000, np.random.default_rng(4))
     y |= X[:, 0] > -0.8

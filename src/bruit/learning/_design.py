@@ -78,6 +78,17 @@ def own_units(values: NDArray[Any], design: Design | None) -> NDArray[np.float64
     return np.asarray(design.centres + design.widths * design.integers(values) / STEPS)
 
 
+def weighted(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The product columns @ weights, column by column: beside any other rows a row has the same sum, to the last bit.
+
+    Products of matrices add in an order that hangs on how many rows there are.
+    """
+    found = np.zeros((len(columns), *weights.shape[1:]))
+    for column, weight in zip(columns.T, weights, strict=True):
+        found += np.multiply.outer(column, weight)
+    return found
+
+
 def scaled(integers: NDArray[np.int64], domain: Within) -> NDArray[np.int64]:
     """Grid integers between the bounds as integers between -STEPS and STEPS."""
     span = domain.highest - domain.lowest

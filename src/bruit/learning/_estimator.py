@@ -155,11 +155,14 @@ class Question:
         values, y = validate_data(
             self.estimator, self.X, self.y, dtype=np.float64, y_numeric=numeric, ensure_min_samples=self._least_rows
         )
-        if self.classes is not None:
-            target, known = encode_classes(y, self.classes)
-            return Records(values[known], target[known], self.classes, source)
-        classes, target = _read_target(self.estimator, y)
-        return Records(values, target, classes, source)
+        check_consistent_length(values, self.groups)
+        kept, classes = np.ones(len(values), bool), self.classes
+        if classes is not None:
+            target, kept = encode_classes(y, classes)
+        else:
+            classes, target = _read_target(self.estimator, y)
+        kept = self._counted(kept, source)
+        return Records(values[kept], target[kept], classes, source)
 
     @property
     def _least_rows(self) -> int:

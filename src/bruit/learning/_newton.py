@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +50,16 @@ class Step:
 
     def disturbance(self, move: Floats) -> Floats:
         """The covariance of gradient - curvature @ move: the sampling of rows, and the noise of both."""
-        values, vectors = np.linalg.eigh(self.curvature)
-        positive = (vectors * np.maximum(values, 1e-9)) @ vectors.T
         cross = np.outer(move, move)
         np.fill_diagonal(cross, move @ move)
         noise = self.curvature_noise**2 * cross + np.diag(self.gradient_noise**2)
-        return np.asarray(positive + noise)
+        return np.asarray(self.positive + noise)
+
+    @cached_property
+    def positive(self) -> Floats:
+        """The curvature without the negative eigenvalues that only noise can give it."""
+        values, vectors = np.linalg.eigh(self.curvature)
+        return np.asarray((vectors * np.maximum(values, 1e-9)) @ vectors.T)
 
     def shrunk(self) -> Floats:
         """The most likely coefficients, shrunk as much as gradient and curvature ask for."""
@@ -63,14 +68,18 @@ class Step:
             self.curvature, right, lambda theta: self.disturbance(theta - self.at), free=FREE, usual=USUAL
         )
 
-    def unshrunk(self) -> tuple[Floats, Floats]:
-        """The whole Newton step and its covariance; infinite where the noise drowns the curvature."""
+    def unshrunk(self, *, rows: int = 1) -> tuple[Floats, Floats]:
+        """The whole Newton step and its covariance; infinite where the noise drowns the curvature.
+
+        Where people have up to `rows` rows, the part of the sampling counts so many times.     [Normal.covariance]
+        """
         size = len(self.at)
         if np.linalg.eigvalsh(self.curvature)[0] <= CLEAR * self.curvature_noise * np.sqrt(size):
             return self.at, np.full((size, size), np.inf)
         inverse = np.linalg.inv(self.curvature)
         move = inverse @ self.gradient
-        return self.at + move, inverse @ self.disturbance(move) @ inverse
+        disturbance = self.disturbance(move) + (rows - 1) * self.positive
+        return self.at + move, inverse @ disturbance @ inverse
 
 
 def step_entries(columns: int, classes: int) -> int:

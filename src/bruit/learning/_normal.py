@@ -22,9 +22,13 @@ CLEAR = 3.0
 
 @dataclass(frozen=True)
 class Normal:
-    """X'X theta = X'y with noise of known deviation in every sum; the last column of the products is y."""
+    """X'X theta = X'y with noise of known deviation in every sum; the last column of the products is y.
+
+    `rows` is the most rows that one person has: those of one may have one residual, those of two are independent.
+    """
 
     products: Products
+    rows: int = 1
 
     @property
     def gram(self) -> Floats:
@@ -71,8 +75,13 @@ class Normal:
         return np.asarray(found, np.float64)
 
     def covariance(self) -> Floats:
-        """The covariance of the unshrunk solution, G^-1 V G^-1; infinite where the noise drowns it."""
+        """A bound on the covariance of the unshrunk solution, G^-1 V G^-1; infinite where the noise drowns it.
+
+        Over the r rows of one person (sum x e)(sum x e)' <= r sum (x e)(x e)': the residuals' part counts r times.
+        """
         if not self.is_clear:
             return np.full(self.gram.shape, np.inf)
         inverse = np.linalg.inv(self.gram)
-        return np.asarray(inverse @ self.disturbance(self.plain()) @ inverse)
+        theta = self.plain()
+        shared = (self.rows - 1) * self.residual(theta) * self.positive
+        return np.asarray(inverse @ (self.disturbance(theta) + shared) @ inverse)

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from sklearn.base import RegressorMixin
 
 from bruit.central.noise import require_confidence
-from bruit.learning._design import STEPS, Design, own_units, scaled
+from bruit.learning._design import STEPS, Design, own_units, scaled, weighted
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning._moments import noisy_products, product_entries, with_ones
 from bruit.learning._noise import vector_noise
@@ -27,7 +27,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     One person moves every sum of products of columns scaled to [-1, 1] by at most one; the whole triangle is noised
     once. Coefficients are those most likely under the noise, the residuals and a weak prior; intervals come from the
-    unshrunk estimate and are infinite where the noise drowns the data. See docs/learning.md.
+    unshrunk estimate and are infinite where the noise drowns the data. They hold where residuals have one spread
+    whatever the columns are, and rows of different people are independent. See docs/learning.md.
     """
 
     def __init__(
@@ -63,7 +64,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         noise = vector_noise(question.price, entries=entries, each=STEPS**2, people=question.people)
         records = question.pay(noise.loss)
         rows = with_ones(np.column_stack([design.integers(records.values), scaled(records.target, target)]))
-        return self._solve(design, target, Normal(noisy_products(rows, noise, size=question.size, rng=records.rng)))
+        products = noisy_products(rows, noise, size=question.size, rng=records.rng)
+        return self._solve(design, target, Normal(products, question.rows))
 
     def _solve(self, design: Design, target: Within, normal: Normal) -> LinearRegression:
         """Coefficients and intervals in the units of the columns."""
@@ -89,7 +91,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         residuals = y - columns @ self.coef_ - self.intercept_
         freedom = max(len(y) - rank - 1, 1)
         inverse = np.linalg.pinv((columns - centres).T @ (columns - centres))
-        spread = np.sqrt(np.maximum(np.diag(inverse) * (residuals @ residuals) / freedom, 0))
+        spread = np.sqrt(np.maximum(question.rows * np.diag(inverse) * (residuals @ residuals) / freedom, 0))
         reach = stats.t.ppf((1 + self.confidence) / 2, freedom) * spread
         self.coef_interval_ = Interval(self.coef_ - reach, self.coef_ + reach, self.confidence, Covers.POPULATION)
         self._bounds = (-np.inf, np.inf)
@@ -97,5 +99,5 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Floats:
         """The predicted values, within the bounds of the target where they are public."""
-        found = own_units(self._encode(X), self._design) @ self.coef_ + self.intercept_
+        found = weighted(own_units(self._encode(X), self._design), self.coef_) + self.intercept_
         return np.asarray(np.clip(found, *self._bounds))

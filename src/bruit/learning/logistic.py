@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from bruit.central.noise import require_confidence
 from bruit.learning._asking import whole
-from bruit.learning._design import Design, own_units
+from bruit.learning._design import Design, own_units, weighted
 from bruit.learning._estimator import PrivateEstimator, Question, Records
 from bruit.learning._moments import with_ones
 from bruit.learning._newton import EACH, Step, first_steps, newton_steps, step_entries
@@ -88,12 +88,14 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         for _ in range(rounds):
             steps = newton_steps(rows, labels, at, noises[0], size=question.size, rng=records.rng)
             at = np.array([step.shrunk() for step in steps])
-        return self._solved(self._design, records, steps, trusted=rounds >= MOST_ROUNDS)
+        return self._solved(self._design, records, steps, each=question.rows, trusted=rounds >= MOST_ROUNDS)
 
-    def _solved(self, design: Design, records: Records, steps: list[Step], *, trusted: bool) -> LogisticRegression:
-        """Coefficients and intervals in the units of the columns."""
+    def _solved(
+        self, design: Design, records: Records, steps: list[Step], *, each: int, trusted: bool
+    ) -> LogisticRegression:
+        """Coefficients and intervals in the units of the columns; `each` is the most rows of one person."""
         shrunk = np.array([step.shrunk() for step in steps])
-        whole_steps = [step.unshrunk() for step in steps]
+        whole_steps = [step.unshrunk(rows=each) for step in steps]
         middle = np.array([theta[1:] for theta, _ in whole_steps]) / design.widths
         spread = np.array([np.sqrt(np.diag(covariance)[1:]) for _, covariance in whole_steps]) / design.widths
         reach = ndtri((1 + self.confidence) / 2) * (spread if trusted else np.full_like(spread, np.inf))
@@ -112,7 +114,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         rows = np.column_stack([np.ones(len(columns)), (columns - centre) / width])
         found = [_maximum(rows, label) for label in _labels(records)]
         theta = np.array([each for each, _ in found])
-        spread = np.array([np.sqrt(np.diag(covariance)[1:]) for _, covariance in found]) / width
+        spread = np.array([np.sqrt(question.rows * np.diag(covariance)[1:]) for _, covariance in found]) / width
         self.classes_ = records.classes
         self.coef_ = theta[:, 1:] / width
         self.intercept_ = theta[:, 0] - self.coef_ @ centre
@@ -122,7 +124,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     def decision_function(self, X: Any) -> Floats:
         """The log-odds of the second class, or of each class against the others; post-processing of the fit."""
-        found = np.asarray(own_units(self._encode(X), self._design) @ self.coef_.T + self.intercept_)
+        found = np.asarray(weighted(own_units(self._encode(X), self._design), self.coef_.T) + self.intercept_)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def predict_proba(self, X: Any) -> Floats:
