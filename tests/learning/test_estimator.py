@@ -150,10 +150,26 @@ def test_the_size_is_public_only_where_rows_are_exchanged_or_it_is_stated() -> N
     assert stated.guarantee_.assumes == (Assumption.PUBLIC_SIZE,)
 
 
-STRANGE: list[Any] = [np.nan, np.inf, -np.inf, 1e308, None, "text", {"a": 1}, b"x", object()]
+class Refusing:
+    """An object whose every conversion and comparison fails in its own way."""
+
+    def __float__(self) -> float:
+        raise RuntimeError
+
+    def __str__(self) -> str:
+        raise LookupError
+
+    def __eq__(self, other: object) -> bool:
+        raise ArithmeticError
+
+    def __hash__(self) -> int:
+        return hash(1)
 
 
-@pytest.mark.parametrize("value", STRANGE, ids=lambda value: repr(value)[:8])
+STRANGE: list[Any] = [np.nan, np.inf, -np.inf, 1e308, None, "text", {"a": 1}, b"x", object(), 10**5000, Refusing()]
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: type(value).__name__)
 def test_rule_2_no_error_and_no_charge_depends_on_values(value: Any) -> None:
     rows, labels = X.astype(object), Y.astype(object)
     rows[0, 0], labels[1] = value, value
@@ -165,7 +181,7 @@ def test_rule_2_no_error_and_no_charge_depends_on_values(value: Any) -> None:
     assert majority(book(), domain=[UNIT, among([1, 2])]).fit(rows, labels).values_[:, 1].tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("value", [*STRANGE, 1j, [1], ([],)], ids=lambda value: repr(value)[:8])
+@pytest.mark.parametrize("value", [*STRANGE, 1j, [1], ([],)], ids=lambda value: type(value).__name__)
 def test_rule_2_one_entry_of_a_list_does_not_turn_the_others(value: Any) -> None:
     rows, labels = [[0.5, 1.0], [0.2, True], [0.9, 2], [0.4, 0.0]], [1, 2, 1, 1]
     domain = [UNIT, among([1, 2, "true"])]
@@ -180,6 +196,18 @@ def test_rule_2_one_entry_of_a_list_does_not_turn_the_others(value: Any) -> None
 def test_a_person_named_by_a_number_is_one_person_whatever_its_type() -> None:
     people = [1, 1.0, np.float32(1), "1", None]
     assert chosen_rows(people, 1, rng=np.random.default_rng(1)).sum() == 1
+
+
+def test_people_are_two_where_any_character_of_their_names_differs() -> None:
+    people = ["a", "a", "a\0", "a\0", "", "", "A", "A", 10**5000, Refusing()]
+    assert chosen_rows(people, 1, rng=np.random.default_rng(1)).sum() == 4
+
+
+def test_one_long_name_does_not_make_the_others_long() -> None:
+    """A table of texts as wide as the longest would take 80 GB."""
+    people = [f"p{i}" for i in range(20_000)]
+    people[7] = "x" * 1_000_000
+    assert chosen_rows(people, 1, rng=np.random.default_rng(1)).all()
 
 
 def test_no_row_at_all_is_no_error() -> None:

@@ -9,6 +9,8 @@ import pytest
 import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
 from bruit.learning import BoostedTrees, KMeans, LinearRegression, NaiveBayes, Neighbours, select
+from bruit.learning._estimator import PrivateEstimator
+from bruit.learning.selection import _Trial
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -51,6 +53,31 @@ def test_frames_people_and_regressions_are_selected_over() -> None:
     found = select(models, frame, y, budget=price, groups=np.repeat(np.arange(100), 4))
     assert found.guarantee.unit == "id"
     assert list(found.estimator.feature_names_in_) == ["a", "b"]
+
+
+def test_the_size_of_a_part_is_private_to_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where people are exchanged the size of the table is public, and that of one cell of a partition is not."""
+    sizes = []
+
+    def asked(self: Any, *data: Any, **more: Any) -> Any:
+        question = PrivateEstimator._ask(self, *data, **more)
+        sizes.append(question.size)
+        return question
+
+    monkeypatch.setattr(NaiveBayes, "_ask", asked, raising=False)
+    ledger = book(REPLACE_ONE)
+    select(candidates(), *rows(50), budget=ledger.budget(epsilon=9), tries=1)
+    assert None not in sizes
+    sizes.clear()
+    select(candidates(), *rows(50), budget=ledger.partition("ward").budget("north", epsilon=9), tries=1)
+    assert set(sizes) == {None}
+
+
+def test_people_whose_names_differ_in_a_last_nul_take_sides_by_themselves() -> None:
+    people = [name for i in range(200) for name in (f"p{i}", f"p{i}\0")]
+    trial = _Trial(None, 1, None, None, people, np.random.default_rng(1), "")  # type: ignore[arg-type]
+    sides = trial._half().reshape(200, 2)
+    assert (sides[:, 0] != sides[:, 1]).any()
 
 
 def test_what_cannot_be_selected_is_refused_before_anything_is_charged() -> None:

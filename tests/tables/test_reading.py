@@ -120,7 +120,13 @@ def test_errors_concern_schema_and_arguments(wrong, error, words):
         wrong(frame)
 
 
+class Wordless:
+    def __str__(self):
+        raise RuntimeError
+
+
 STRANGE = [1, 2.5, float("nan"), None, pd.NA, pd.NaT, b"bytes", [1, 2], np.array([1, 2]), "\ud800", 10**400, object()]
+STRANGE += [10**5000, Wordless()]
 
 
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda value: type(value).__name__)

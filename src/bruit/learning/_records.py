@@ -82,7 +82,7 @@ def encode_classes(labels: Any, classes: NDArray[Any]) -> tuple[NDArray[np.int64
 def _place(label: Any, places: Mapping[Any, int]) -> int:
     try:
         return places.get(label, -1)
-    except TypeError:  # a label that cannot be looked up, such as a list
+    except Exception:  # a label that cannot be looked up: a list, or an object whose comparison fails
         return -1
 
 
@@ -97,12 +97,11 @@ def chosen_rows(groups: Any, most: int, *, rng: np.random.Generator) -> NDArray[
     Every row draws a number and a person keeps the rows of the least: what a person contributes depends on that
     person's rows and draws alone.                                               [docs/rules.md, rule 6]
     """
-    people = [person_name(each) for each in as_array(groups).tolist()]
-    named = np.array([each is not None for each in people], bool)
-    _, codes = np.unique(np.array([each or "" for each in people]), return_inverse=True)
+    codes = person_numbers(groups)
+    named = codes >= 0
     order = np.lexsort((rng.integers(2**63, size=len(codes)), codes, ~named))
     codes = codes[order]
-    first = np.flatnonzero(np.diff(codes, prepend=-1))
+    first = np.flatnonzero(np.diff(codes, prepend=-2))
     place = np.arange(len(codes)) - np.repeat(first, np.diff(first, append=len(codes)))
     kept = np.zeros(len(codes), bool)
     kept[order] = place < most
@@ -135,9 +134,14 @@ def as_rows(data: Any) -> NDArray[Any]:
     return np.fromiter((cell for row in rows for cell in row), object).reshape(len(rows), width)
 
 
-def person_name(value: Any) -> str | None:
-    """The name of a person, None for nobody: a whole number without a fraction, so that 1.0 is the person 1."""
-    return None if text(value) is None else _category(value)
+def person_numbers(groups: Any) -> NDArray[np.int64]:
+    """A number for each person in the order in which they come, -1 for nobody; names differ where any character does.
+
+    A whole number is named without a fraction, so that 1.0 is the person 1.
+    """
+    numbers: dict[str, int] = {}
+    names = (None if text(each) is None else _category(each) for each in as_array(groups).tolist())
+    return np.array([-1 if name is None else numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
 
 def _columns(data: Any) -> list[Any]:
@@ -206,7 +210,7 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever an object's own conversion raises
         return np.nan
 
 

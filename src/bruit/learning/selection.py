@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from bruit.errors import BudgetMissing, InvalidArgument, NotPrivate
 from bruit.learning._asking import whole
 from bruit.learning._estimator import PrivateEstimator, Question
-from bruit.learning._records import as_array, as_rows, encode_classes, encode_target, is_frame, person_name
+from bruit.learning._records import as_array, as_rows, encode_classes, encode_target, is_frame, person_numbers
 from bruit.ledger import Budget, Ledger, require
 from bruit.privacy import Approximate, Assumption, Guarantee, Pure
 from bruit.randomness import discrete_laplace, generator, is_strong, uniform_below
@@ -107,9 +107,13 @@ def _told(model: Any, candidate: Any, guarantee: Guarantee) -> Any:
 
 
 def _paying(candidate: Any, price: Budget, run: Fraction, name: str) -> Any:
-    """A clone that is paid from a book of its own, whose name keeps its seed apart from other runs'."""
+    """A clone that is paid from a book of its own, whose name keeps its seed apart from other runs'.
+
+    Where the price is that of a part of the data, a run's is too: the size of a part is private.
+    """
     book = Ledger(name, epsilon=run, neighbours=price.neighbours, person=price.person)
-    return clone(candidate).set_params(budget=book.budget(epsilon=run))
+    paid = book.partition("parts").budget("this", epsilon=run) if price.covers_a_part else book.budget(epsilon=run)
+    return clone(candidate).set_params(budget=paid)
 
 
 def _question(candidate: Any, price: Budget, run: Fraction, X: Any, y: Any, groups: Any) -> Question:
@@ -154,9 +158,8 @@ class _Trial:
         """A coin for every person, whoever else is there."""
         if self.groups is None:
             return np.asarray(uniform_below(2, len(as_array(self.y)), rng=self.rng) == 1)
-        people = np.array([person_name(each) or "" for each in as_array(self.groups).tolist()])
-        names, places = np.unique(people, return_inverse=True)
-        return np.asarray((uniform_below(2, len(names), rng=self.rng) == 1)[places])
+        people = person_numbers(self.groups)
+        return np.asarray((uniform_below(2, int(people.max(initial=-1)) + 2, rng=self.rng) == 1)[people])
 
     def _counted(self, question: Question) -> NDArray[np.bool_]:
         """At most so many rows of a person count in a score too."""

@@ -45,7 +45,10 @@ def _column(series: Any) -> polars.Series:
 
 
 def text(value: object) -> str | None:
-    """The text of any object, None where it is missing."""
+    """The text of any object, None where it is missing or has none: an object's own may fail, or be too long."""
     if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
         return None
-    return str(value).encode("utf-8", "replace").decode()
+    try:
+        return str(value).encode("utf-8", "replace").decode()
+    except Exception:
+        return None
