@@ -148,12 +148,13 @@ def add_rows(data: Data, start: int, end: int, kind: int, offsets: Ints, out: Fl
 @kernel
 def add_rows_of_columns(data: Data, start: int, end: int, kind: int, offsets: Ints, chosen: Ints, out: Floats) -> None:
     """The same for some columns only, whose cells are emptied first."""
-    codes, rows, stats, labels = data.codes, data.rows, data.stats, data.labels
+    rows, stats, labels = data.rows, data.stats, data.labels
     for column in chosen:
         out[offsets[column] : offsets[column + 1]] = 0.0
+        codes, first = data.turned[column], np.uint64(offsets[column])
         for place in range(start, end):
-            row = rows[place]
-            cell = offsets[column] + codes[row, column]
+            row = np.uint64(rows[place])
+            cell = first + np.uint64(codes[row])
             if kind <= GRADIENT:
                 out[cell, 0] += stats[row, 0]
                 out[cell, 1] += stats[row, 1]

@@ -102,7 +102,7 @@ class Growth:
             np.array([seed | 1], np.uint64),
         )
         made, masks, masked = grow(tree, np.zeros((FIRST_MASKS, widest), np.bool_))
-        nodes = Nodes._make(each[:made] for each in tree.nodes)
+        nodes = Nodes._make(each[:made].copy() for each in tree.nodes)  # a view would keep all the room
         return _tree(nodes, masks[: max(masked, 1)]), _leaf_of(nodes, tree.data)
 
     def _limits(self, columns: int) -> Limits:
