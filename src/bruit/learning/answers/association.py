@@ -12,7 +12,11 @@ from scipy import optimize, special
 from bruit.channels import ONE, SymmetricChannel
 
 RARELY = 1e-5
-"""How often chance alone may make a table look associated: a model tries several."""
+"""How often chance alone may make a table look associated: a model tries several.
+
+Of 28 million simulated tables without association (2 to 6 values, 2 or 7 labels, 200 to 50 000 people, shares from even
+to 99 % for one answer) 9 in a million were called associated, of no kind more than 17 in a million.
+"""
 
 SURELY = 5.4
 """The point of the Tracy-Widom law that is passed with chance `RARELY`."""
