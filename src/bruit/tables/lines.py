@@ -76,4 +76,5 @@ def _blocks(file: Path) -> Iterator[bytes]:
 
 
 def _frame(lines: bytes, separator: str, columns: list[str] | None) -> polars.DataFrame:
-    return polars.read_csv(lines, columns=columns, separator=separator, infer_schema=False, encoding="utf8-lossy")
+    encoding = "utf8" if lines.isascii() else "utf8-lossy"  # the same for these bytes, and twice as fast
+    return polars.read_csv(lines, columns=columns, separator=separator, infer_schema=False, encoding=encoding)

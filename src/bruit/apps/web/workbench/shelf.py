@@ -19,7 +19,10 @@ from bruit.tables.reading import KINDS
 LARGEST = 512 * 1024 * 1024
 """Bytes of a table that may be loaded."""
 
-NO_TABLE = "this is no whole CSV or Parquet file: it was cut, or is of another kind"
+NO_TABLE = (
+    "this is no whole CSV or Parquet file: it was cut, or is of another kind. "
+    "The last line of a CSV file must end with a line break"
+)
 
 MOST = 8
 """Tables that one session may hold."""
