@@ -227,13 +227,15 @@ def means_of(cells: Floats, rule: Rule, label: int) -> Floats:
 
 
 @kernel
-def best_cut(cells: Floats, order: Ints, total: Floats, rule: Rule, before: float, best: float) -> tuple[float, int]:
+def best_cut(
+    cells: Floats, order: Ints, total: Floats, rule: Rule, before: float, best: float, left: Floats, right: Floats
+) -> tuple[float, int]:
     """The best cut through the ordered bins of one column that gains more than `best`; place -1 where none does.
 
-    A gain must be larger by more than rounding, so that of equal cuts the first is taken.
+    A gain must be larger by more than rounding, so that of equal cuts the first is taken. `left` and `right` are room.
     """
     channels, found = cells.shape[1], -1
-    left, right = np.zeros(channels), np.empty(channels)
+    left[:] = 0.0
     for place in range(len(order) - 1):
         for channel in range(channels):
             left[channel] += cells[order[place], channel]
@@ -260,16 +262,17 @@ def best_split(
     """
     channels, before = cells.shape[1], purity(total, rule.kind, rule.ridge)
     best, column_found, bin_found = 0.0, -1, -1
+    left, right = np.empty(channels), np.empty(channels)
     for column in chosen:
         part = cells[columns.offsets[column] : columns.offsets[column + 1]]
         if not columns.categorical[column]:
-            best, place = best_cut(part, np.arange(len(part)), total, rule, before, best)
+            best, place = best_cut(part, np.arange(len(part)), total, rule, before, best, left, right)
             if place >= 0:
                 column_found, bin_found = column, place
             continue
         for label in range(0 if rule.kind > GRADIENT and channels > 2 else channels - 1, channels):
             order = np.argsort(means_of(part, rule, label))
-            best, place = best_cut(part, order, total, rule, before, best)
+            best, place = best_cut(part, order, total, rule, before, best, left, right)
             if place >= 0:
                 column_found, bin_found = column, place
                 goes_left[:] = False
