@@ -164,3 +164,14 @@ def test_the_command_fails_when_a_claim_is_refuted(monkeypatch: pytest.MonkeyPat
 def test_an_unknown_mechanism_is_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"no audit of central\.counts; choose among all, central"):
         audits.named(["central.counts"])
+
+
+@pytest.mark.parametrize("neighbours", audits.CENTRAL)
+def test_a_whitening_without_noise_is_caught(
+    neighbours: bruit.privacy.Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = import_module("bruit.deep.features.head")
+    right = head.private_covariance
+    monkeypatch.setattr(head, "private_covariance", lambda gram, _noise, *more: right(gram, 0.0, *more))
+    (case,) = (case for case in CASES if case.variant == "whitening" and case.neighbours is neighbours)
+    assert not refutes_nothing(case, case.small)

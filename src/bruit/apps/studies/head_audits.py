@@ -1,10 +1,11 @@
-"""The audit of private heads over features: a canary that moves the private mean or a step."""
+"""The audit of private heads over features: a canary that moves the private mean, a whitening or a step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,33 +15,41 @@ from bruit.apps.studies.audit_case import SHARP, Case
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
 
+Rows = list[list[float]]
 DELTA = 0.05
+WHITENED = 3.0
+"""What a whitening claims: so many as are drawn in the gate can show more, where a larger claim would hide it."""
+
 SIZE = 4
+NEARLY_ALL = 0.9999
+"""The share of the budget of a part that is looked at alone."""
+
 OTHERS = [[0.0, 1.0]] * 3
-CANARY, OPPOSITE = [1.0, 0.0], [-1.0, 0.0]
+CANARY, OPPOSITE, ASIDE = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
+"""A direction of its own; what moves a mean most in its place, and what moves a covariance, which knows no signs."""
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """The private mean alone and one step alone, each with the whole budget or nearly so."""
+    """The private mean, one step and a whitening alone, each with the whole budget or nearly so."""
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
+    sizes: dict[str, Any]
+    for part, seen, full in (("mean", means_seen, 50_000), ("step", steps_seen, 5_000)):
+        sizes = {"claimed": epsilon, "small": 800, "full": full}
+        yield _case(part, neighbours, without, seen, **sizes)
+    without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, ASIDE]
+    sizes = {"claimed": min(epsilon, WHITENED), "small": 3_000, "full": 50_000}
+    yield _case("whitening", neighbours, without, whitenings_seen, **sizes)
+
+
+def _case(part: str, neighbours: Neighbours, without: Rows, seen: Callable[..., Any], **sizes: Any) -> Case:
+    how: dict[str, Any] = {"neighbours": neighbours, "epsilon": sizes["claimed"]}
+    once = partial(_trained, part=part, **how)
     pair = (without, [*OTHERS, CANARY])
-    for part, seen in (("mean", means_seen), ("step", steps_seen)):
-        yield Case(
-            "deep.train_head",
-            neighbours,
-            pair,
-            partial(seen, neighbours=neighbours, epsilon=epsilon),
-            partial(_trained, part=part, neighbours=neighbours, epsilon=epsilon),
-            claimed=epsilon,
-            delta=DELTA,
-            small=800,
-            full=50_000 if part == "mean" else 5_000,
-            variant=part,
-        )
+    return Case("deep.train_head", neighbours, pair, partial(seen, **how), once, delta=DELTA, variant=part, **sizes)
 
 
 def means_seen(
-    rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+    rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
     """The private mean in the direction of the canary, many times from one stream."""
     from bruit.deep.features.preparation import private_mean, unit
@@ -51,8 +60,25 @@ def means_seen(
     return np.array(seen)
 
 
+def whitenings_seen(
+    rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+) -> NDArray[np.float64]:
+    """What the whitening does to the direction of the canary, many times from one stream."""
+    from bruit.deep.features.preparation import Over, Preparation, unit
+
+    head: Any = import_module("bruit.deep.features.head")  # what it calls, whoever puts something in its place
+    noises, _, _, stream = _paid("whitening", rng, neighbours, epsilon)
+    (each,), noise = _recipe("whitening").whitenings, float(noises.whitenings[0])
+    gram = Preparation(2, None).grams(unit(_data(rows)[0]), Over.ALL)
+    found = []
+    for _ in range(samples):
+        covariance = head.private_covariance(gram, noise, stream.normal, SIZE)
+        found.append(_evened(head.whitener(covariance, floor=each.floor, power=each.power).float()))
+    return np.array(found)
+
+
 def steps_seen(
-    rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+    rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
     """The weight of the canary's direction after one step, many times; the head starts at zero each time."""
     import torch
@@ -87,25 +113,25 @@ def _paid(part: str, rng: np.random.Generator, neighbours: Neighbours, epsilon: 
     return noises, loss, charge, source(rng, entry=charge.number, stretch=0, device=torch.device("cpu"))
 
 
-def _trained(
-    rows: list[list[float]], rng: np.random.Generator, *, part: str, neighbours: Neighbours, epsilon: float
-) -> float:
+def _trained(rows: Rows, rng: np.random.Generator, *, part: str, neighbours: Neighbours, epsilon: float) -> float:
     """One head by the public callable."""
     from bruit.deep import train_head
 
     features, labels = _data(rows)
     price = _budget(neighbours, epsilon)
     made: Any = train_head(features, labels, _recipe(part), classes=2, budget=price, size=SIZE, rng=rng).value
-    return float(made.preparation.step_0[0]) if part == "mean" else _weight(made.last)
+    return SEEN[part](made)
 
 
 def _recipe(part: str) -> Any:
-    from bruit.deep import Recipe
+    from bruit.deep import Recipe, Whitening
 
-    return Recipe(1, 1.0, 0.1, momentum=0.0, mean_share=0.9999 if part == "mean" else 0.0)
+    whitenings = (Whitening(NEARLY_ALL, 0.1, power=1.0),) if part == "whitening" else ()
+    mean = NEARLY_ALL if part == "mean" else 0.0
+    return Recipe(1, 1.0, 0.1, momentum=0.0, mean_share=mean, whitenings=whitenings)
 
 
-def _data(rows: list[list[float]]) -> tuple[Any, Any]:
+def _data(rows: Rows) -> tuple[Any, Any]:
     import torch
 
     return torch.tensor(rows), torch.zeros(len(rows), dtype=torch.int64)
@@ -116,7 +142,20 @@ def _budget(neighbours: Neighbours, epsilon: float) -> Budget:
     return book.budget(epsilon=epsilon, delta=DELTA)
 
 
+def _evened(matrix: Any) -> float:
+    """How much more a whitening stretches the direction that only the canary has than the others'."""
+    return float(matrix[0, 0] - matrix[1, 1])
+
+
 def _weight(head: Any) -> float:
     """How much the head leans towards the first class in the direction that only the canary has."""
     weight = head[0].weight.detach()
     return float(weight[0, 0] - weight[1, 0])
+
+
+SEEN: dict[str, Callable[[Any], float]] = {
+    "mean": lambda made: float(made.preparation.step_0[0]),
+    "whitening": lambda made: _evened(made.preparation.step_0),
+    "step": lambda made: _weight(made.last),
+}
+"""Where the canary shows in a released head."""

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.studies.planted_audits import exponential, laplace
+from bruit.apps.studies.planted_audits import exponential, laplace, noised
 from bruit.apps.studies.planted_fault import Fault, audited
 from bruit.apps.studies.planted_pairs import CLIP, MOST, PEOPLE, clip, gradients, moved
 
 Outputs = NDArray[Any]
 STEPS = 4
 PATIENCE = 10
+WIDE, LONG = 8, 1e4
+"""A layer's width, and how long a position is whose products leave no room for ones in single precision."""
 
 
 def faults() -> Iterator[Fault]:
@@ -22,6 +24,7 @@ def faults() -> Iterator[Fault]:
     yield from _trees()
     yield from _choices()
     yield from _gradients()
+    yield from _people_and_features()
 
 
 def _trees() -> Iterator[Fault]:
@@ -144,3 +147,49 @@ def _unscaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _scaled(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(clip(rows[:, -1:] * rows[:, :-1]).sum(axis=0), np.float64)
+
+
+def _people_and_features() -> Iterator[Fault]:
+    story = "A person has two rows, and the noise is that for one."
+    yield audited("a person's rows ignored", story, noised(1), noised(2), (3, 5))
+    story = "The covariance that features are whitened by gets no noise; the steps after it do."
+    yield audited("whitening without noise", story, _exact_whitening, _noisy_whitening, (3, 4))
+    story = "Two long positions nearly cancel, and rounding makes the norm of their sum zero."
+    yield moved("norm that cancels", story, _by_products, _by_gradient, _cancelling, CLIP)
+
+
+def _exact_whitening(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    """How a direction is stretched, beside a step with its noise."""
+    return np.stack([np.full(samples, 1 / np.sqrt(1 + data)), data + laplace(1, (samples,), rng)], 1)
+
+
+def _noisy_whitening(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    noisy = data + laplace(2, (samples, 2), rng)
+    return np.stack([1 / np.sqrt(1 + np.maximum(noisy[:, 0], 0)), noisy[:, 1]], 1)
+
+
+def _cancelling(rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Inputs at two positions, whose sum is short and along the first axis; and the same without one record."""
+    rows = rng.normal(size=(PEOPLE, 2, WIDE))
+    far = LONG * rng.normal(size=WIDE - 1)
+    rows[0] = [[0, *far], [1, *-far]]
+    short = rows.astype(np.float32)
+    return short, short[1:]
+
+
+def _by_products(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Norms from the products between positions in single precision, as in docs/deep.md, with no room for rounding."""
+    outputs = np.ones((len(rows), 2, WIDE), np.float32)
+    products = (rows @ rows.transpose(0, 2, 1)) * (outputs @ outputs.transpose(0, 2, 1))
+    norms = np.sqrt(np.maximum(products.sum((1, 2)), np.finfo(np.float32).tiny))
+    return _sum_of_clipped(rows, norms)
+
+
+def _by_gradient(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    return _sum_of_clipped(rows, np.linalg.norm(rows.astype(float).sum(1), axis=1) * np.sqrt(WIDE))
+
+
+def _sum_of_clipped(rows: NDArray[np.float32], norms: NDArray[Any]) -> NDArray[np.float64]:
+    """The sum of gradients whose rows are all the sum of the inputs, each scaled by its norm."""
+    weights = np.minimum(1, CLIP / norms.astype(float))
+    return np.tile(weights @ rows.astype(float).sum(1), (WIDE, 1))
