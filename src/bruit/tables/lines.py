@@ -43,7 +43,8 @@ def first_line(path: Path) -> bytes:
         file.seek(-1, os.SEEK_END)
         if file.read() != b"\n":
             raise BadFile(
-                f"{path}: the last line does not end; the file was cut half-way, or is whole and lacks a line break"
+                f"{path}: the last line does not end, as in a file that was cut half-way; "
+                "if the file is whole, add a line break at its end"
             )
     return first.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n") + b"\n"
 

@@ -21,7 +21,7 @@ LARGEST = 512 * 1024 * 1024
 
 NO_TABLE = (
     "this is no whole CSV or Parquet file: it was cut, or is of another kind. "
-    "The last line of a CSV file must end with a line break"
+    "Some programs write no line break after the last line of a CSV file: then add one"
 )
 
 MOST = 8
