@@ -97,7 +97,7 @@ def test_a_file_is_read_in_blocks_of_whole_lines(tmp_path, monkeypatch):
     ("text", "words"),
     [
         ("a,b\n1,2\n3", "cut half-way"),
-        ("a,b\n1,2\n3,4", "lacks a line break"),
+        ("a,b\n1,2\n3,4", "add a line break"),
         ("", "names the columns"),
         ("\n1,2\n", "names the columns"),
         ('a,"b\n1,2\n', "the first line"),
