@@ -175,3 +175,11 @@ def test_a_whitening_without_noise_is_caught(
     monkeypatch.setattr(head, "private_covariance", lambda gram, _noise, *more: right(gram, 0.0, *more))
     (case,) = (case for case in CASES if case.variant == "whitening" and case.neighbours is neighbours)
     assert not refutes_nothing(case, case.small)
+
+
+def test_category_counts_without_noise_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    bayes = import_module("bruit.learning.naive_bayes")
+    right = bayes._shares
+    monkeypatch.setattr(bayes, "_shares", lambda records, column, domain, _noise: right(records, column, domain, None))
+    case = next(case for case in CASES if case.variant == "categories")
+    assert not refutes_nothing(case, case.small)

@@ -10,13 +10,16 @@ import numpy as np
 
 from bruit.apps.studies.audit_case import FITS, Case, looped
 from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
-from bruit.tables import within
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours
+from bruit.tables import among, within
 
 CLAIM = 8.0
 """What a fit claims: a model is slow to draw, and a large epsilon shows in few draws."""
 
 DELTA = 0.01
+COUNTED = {ADD_OR_REMOVE_ONE: (2.0, 1_000), REPLACE_ONE: (3.0, 1_500)}
+"""What counts of categories claim, and the draws of the gate, which are enough to show more."""
+
 RUNS = 3
 """What a selection costs, in runs."""
 
@@ -39,9 +42,19 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
     once = partial(_once, answer=_linear, budget=partial(_budget, neighbours, delta=DELTA))
     pair = _pair(neighbours, OTHERS, FLIPPED)
     yield Case("learning.LinearRegression", neighbours, pair, looped(once), once, delta=DELTA, variant="delta", **SIZES)
+    yield _of_categories(neighbours)
     once = partial(_once, answer=_selected, budget=partial(_budget, neighbours, RUNS * CLAIM))
     sizes: dict[str, Any] = SIZES | {"claimed": RUNS * CLAIM, "small": 1_000}
     yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), looped(once), once, **sizes)
+
+
+def _of_categories(neighbours: Neighbours) -> Case:
+    """The counts of categories by class: the far row is the only one of its class, and of its category."""
+    claimed, small = COUNTED[neighbours]
+    once = partial(_once, answer=_share, budget=partial(_budget, neighbours, claimed))
+    sizes: dict[str, Any] = {"claimed": claimed, "small": small, "full": 5_000}
+    pair = _pair(neighbours, [OPPOSITE], (-1, 1))
+    return Case("learning.NaiveBayes", neighbours, pair, looped(once), once, variant="categories", **sizes)
 
 
 def _pair(neighbours: Neighbours, others: Rows, instead: Row) -> tuple[Rows, Rows]:
@@ -83,6 +96,14 @@ def _bayes(x: Any, y: Any, **paid: Any) -> float:
     from bruit.learning import NaiveBayes
 
     return _odds(NaiveBayes(domain=BOUNDS, classes=[-1, 1], **paid).fit(x, y))
+
+
+def _share(x: Any, y: Any, **paid: Any) -> float:
+    """The share of the far row's category in its class, in tenths."""
+    from bruit.learning import NaiveBayes
+
+    model = NaiveBayes(domain=among([-1, 1]), classes=[-1, 1], **paid).fit(x.astype(int), y)
+    return float(10 * model._shares[0][1, 1])
 
 
 def _clusters(x: Any, y: Any, **paid: Any) -> float:
