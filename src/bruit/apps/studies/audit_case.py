@@ -13,10 +13,13 @@ from bruit.privacy import Neighbours
 EPSILON = 1.0
 """What most cases claim."""
 
-SHARP = 6.0
-"""The claim of a case whose answer is clamped: with more noise, the ends of its range would hide what it tells."""
+SHARP = 2.0
+"""The claim of a case that is slow to draw or whose answer is clamped: it shows in fewer draws, and few can break it.
 
-FITS = 2_000
+Draws of n on either side prove at most about log(n / 60) at the alarm of the list: a claim above that could not fail.
+"""
+
+FITS = 5_000
 """How many fits of a model a full audit draws on either half of the pair: each of them takes milliseconds."""
 
 Many = Callable[[Any, int, np.random.Generator], NDArray[Any]]

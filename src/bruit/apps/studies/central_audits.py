@@ -65,7 +65,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         smoothing = 5 if method == "smooth" else None
         once = _once(central.quantiles, neighbours, MEDIAN, epsilon=SHARP, method=method, smoothing=smoothing)
         many = _medians(neighbours, method=method, smoothing=smoothing)
-        sizes = {"small": 1_000, "full": 20_000}
+        sizes = {"small": 6_000, "full": 50_000}
         yield Case("central.quantiles", neighbours, ranks, many, once, claimed=SHARP, variant=method, **sizes)
     words = _pair(neighbours, ["yes", "no", "no"], instead="yes", declare=_yes_or_no)
     name, once = "central.inverse_sensitivity", _mode_once(neighbours)

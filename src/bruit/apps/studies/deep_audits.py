@@ -39,7 +39,7 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
             partial(once, neighbours=neighbours, epsilon=epsilon),
             claimed=epsilon,
             delta=DELTA,
-            small=1200,
+            small=1_200,
             full=5_000,
         )
 

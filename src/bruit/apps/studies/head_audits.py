@@ -17,9 +17,6 @@ from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
 
 Rows = list[list[float]]
 DELTA = 0.05
-WHITENED = 3.0
-"""What a whitening claims: so many as are drawn in the gate can show more, where a larger claim would hide it."""
-
 SIZE = 4
 NEARLY_ALL = 0.9999
 """The share of the budget of a part that is looked at alone."""
@@ -33,11 +30,11 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
     """The private mean, one step and a whitening alone, each with the whole budget or nearly so."""
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
     sizes: dict[str, Any]
-    for part, seen, full in (("mean", means_seen, 50_000), ("step", steps_seen, 5_000)):
-        sizes = {"claimed": epsilon, "small": 800, "full": full}
+    for part, seen, small, full in (("mean", means_seen, 5_000, 50_000), ("step", steps_seen, 500, 5_000)):
+        sizes = {"claimed": epsilon, "small": small, "full": full}
         yield _case(part, neighbours, without, seen, **sizes)
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, ASIDE]
-    sizes = {"claimed": min(epsilon, WHITENED), "small": 3_000, "full": 50_000}
+    sizes = {"claimed": epsilon, "small": 3_000, "full": 50_000}
     yield _case("whitening", neighbours, without, whitenings_seen, **sizes)
 
 

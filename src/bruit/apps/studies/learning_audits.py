@@ -8,22 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bruit.apps.studies.audit_case import FITS, Case, looped
+from bruit.apps.studies.audit_case import FITS, SHARP, Case, looped
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.tables import among, within
 
-CLAIM = 8.0
-"""What a fit claims: a model is slow to draw, and a large epsilon shows in few draws."""
-
 DELTA = 0.01
 COUNTED = {ADD_OR_REMOVE_ONE: (2.0, 1_000), REPLACE_ONE: (3.0, 1_500)}
 """What counts of categories claim, and the draws of the gate, which are enough to show more."""
-
-RUNS = 3
-"""What a selection costs, in runs."""
-
-SIZES: dict[str, Any] = {"claimed": CLAIM, "small": 300, "full": FITS}
 
 Row = tuple[int, float]
 Rows = list[Row]
@@ -33,18 +25,18 @@ FAR, FLIPPED, OPPOSITE, DROPPED = (1, 1), (1, -1), (-1, -1), (1, np.nan)
 OTHERS: Rows = [FLIPPED, (-1, 1), OPPOSITE]
 
 
-def cases(neighbours: Neighbours) -> Iterator[Case]:
+def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
     """Each model on four rows, with and without the far one, or with the opposite one in its place."""
+    sizes: dict[str, Any] = {"claimed": epsilon, "small": 500, "full": FITS}
     for name, (answer, instead) in ANSWERS.items():
         pair = _pair(neighbours, OTHERS, instead)
-        once = partial(_once, answer=answer, budget=partial(_budget, neighbours))
-        yield Case(f"learning.{name}", neighbours, pair, looped(once), once, **SIZES)
-    once = partial(_once, answer=_linear, budget=partial(_budget, neighbours, delta=DELTA))
+        once = partial(_once, answer=answer, budget=partial(_budget, neighbours, epsilon))
+        yield Case(f"learning.{name}", neighbours, pair, looped(once), once, **sizes)
+    once = partial(_once, answer=_linear, budget=partial(_budget, neighbours, epsilon, delta=DELTA))
     pair = _pair(neighbours, OTHERS, FLIPPED)
-    yield Case("learning.LinearRegression", neighbours, pair, looped(once), once, delta=DELTA, variant="delta", **SIZES)
+    yield Case("learning.LinearRegression", neighbours, pair, looped(once), once, delta=DELTA, variant="delta", **sizes)
     yield _of_categories(neighbours)
-    once = partial(_once, answer=_selected, budget=partial(_budget, neighbours, RUNS * CLAIM))
-    sizes: dict[str, Any] = SIZES | {"claimed": RUNS * CLAIM, "small": 1_000}
+    once = partial(_once, answer=_selected, budget=partial(_budget, neighbours, epsilon))
     yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), looped(once), once, **sizes)
 
 
@@ -67,7 +59,7 @@ def _once(rows: Rows, rng: np.random.Generator, *, answer: Callable[..., float],
     return round(float(answer(x, y, budget=budget(), random_state=rng)), 1)
 
 
-def _budget(neighbours: Neighbours, epsilon: float = CLAIM, *, delta: float = 0.0) -> Budget:
+def _budget(neighbours: Neighbours, epsilon: float, *, delta: float = 0.0) -> Budget:
     book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=EACH_ROW)
     return book.budget(epsilon=epsilon, delta=delta)
 

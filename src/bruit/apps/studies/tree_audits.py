@@ -35,7 +35,7 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
             partial(_once, fitted=fitted, seen=seen),
             claimed=epsilon,
             delta=DELTA,
-            small=1500,
+            small=8_000,
             full=50_000,
         )
 
