@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,26 +49,16 @@ class Banded:
         by: str = "pld",
     ) -> Plan:
         """The run with the least noise that keeps to an epsilon."""
-        if self.bands > 1:
-            return banded_plan(
-                self.bands,
-                size=size,
-                batch_size=batch_size,
-                epochs=epochs,
-                delta=delta,
-                neighbours=neighbours,
-                target_epsilon=target_epsilon,
-                by=by,
-            )
-        return plan(
-            size=size,
-            batch_size=batch_size,
-            epochs=epochs,
-            delta=delta,
-            neighbours=neighbours,
-            target_epsilon=target_epsilon,
-            by=by,
-        )
+        asked: dict[str, Any] = {
+            "size": size,
+            "batch_size": batch_size,
+            "epochs": epochs,
+            "delta": delta,
+            "neighbours": neighbours,
+            "target_epsilon": target_epsilon,
+            "by": by,
+        }
+        return banded_plan(self.bands, **asked) if self.bands > 1 else plan(**asked)
 
     def expected_error(self, planned: Plan) -> float:
         """The root mean squared noise in a coordinate of the summed gradients of a plan, in bounds on a gradient.
