@@ -49,7 +49,7 @@ class PollClient:
         """One noised report for each answer, each of a respondent of their own; nothing is sent yet.
 
         A respondent who comes back for another round needs the memory of `bruit.local.Client` or `RapporClient`:
-        give its reports to `send_reports`.
+        give its reports to `sealed`.
         """
         return self.sealed(self.protocol.randomise(list(answers), rng=rng))
 
