@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas
 import polars
@@ -247,6 +248,35 @@ def test_a_schema_that_does_not_fit_is_told_and_costs_nothing(data: Any) -> None
     with pytest.raises(ValueError, match="X must"):
         majority(ledger).fit(data, Y)
     assert not ledger.entries
+
+
+def lazy(*names: str) -> polars.LazyFrame:
+    frame = polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y, "id": [1, 1, 2, 3]})
+    return frame.lazy().select(names)
+
+
+@pytest.mark.parametrize("name", ["X", "y", "groups"])
+@pytest.mark.parametrize("settings", [{}, {"domain": None, "budget": bruit.WITHOUT_PRIVACY}], ids=["paid", "exact"])
+def test_a_lazy_frame_is_refused_and_costs_nothing(name: str, settings: dict[str, Any]) -> None:
+    """Its rows have no order in which they belong to the labels, and finding out how many they are is a query."""
+    ledger = book(person="id")
+    queries = {"X": lazy("a", "b"), "y": lazy("y"), "groups": lazy("id")}
+    given = {"X": X, "y": Y, "groups": [1, 1, 2, 3], name: queries[name]}
+    with pytest.raises(InvalidArgument, match=f"{name} is a lazy frame"):
+        majority(ledger, **settings).fit(**given)
+    assert not ledger.entries
+
+
+def test_a_query_of_an_engine_is_a_lazy_frame() -> None:
+    with pytest.raises(InvalidArgument, match="X is a lazy frame"):
+        majority().fit(duckdb.sql("select 1.0 as a, 2.0 as b"), ["a"])
+
+
+def test_predictions_for_a_lazy_frame_are_refused_and_those_for_the_collected_one_are_not() -> None:
+    model = majority(domain={"a": UNIT, "b": UNIT}).fit(lazy("a", "b").collect(), Y)
+    with pytest.raises(InvalidArgument, match="X is a lazy frame"):
+        model.predict(lazy("a", "b"))
+    assert len(model.predict(lazy("a", "b").collect())) == len(X)
 
 
 def test_without_privacy_it_reads_what_it_was_not_told() -> None:

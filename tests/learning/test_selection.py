@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+import polars
 import pytest
 
 import bruit
@@ -53,6 +54,14 @@ def test_frames_people_and_regressions_are_selected_over() -> None:
     found = select(models, frame, y, budget=price, groups=np.repeat(np.arange(100), 4))
     assert found.guarantee.unit == "id"
     assert list(found.estimator.feature_names_in_) == ["a", "b"]
+
+
+def test_a_lazy_frame_is_refused_before_the_charge() -> None:
+    ledger = book()
+    X, y = rows()
+    with pytest.raises(InvalidArgument, match="X is a lazy frame"):
+        select(candidates(), polars.LazyFrame(X), y, budget=ledger.budget(epsilon=12))
+    assert not ledger.entries
 
 
 def test_the_size_of_a_part_is_private_to_every_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from bruit.errors import BudgetMissing, InvalidArgument, NeighboursDiffer, NotPrivate, PrivacyError
-from bruit.learning._records import as_array, as_rows
+from bruit.learning._records import as_array, as_rows, is_query
 from bruit.ledger import WITHOUT_PRIVACY, Budget, Charge, require
 from bruit.privacy import EACH_ROW, LOCAL, REPLACE_ONE, Assumption, Loss
 from bruit.randomness import generator, is_strong
@@ -130,6 +130,20 @@ def whole(value: Any, name: str, *, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidArgument(f"{name}={value!r} must be a whole number, at least {least}")
     return int(value)
+
+
+def require_rows(**given: Any) -> None:
+    """Refuses frames that are lazy, before anything is paid.
+
+    X, y and groups belong together row by row, and a query promises no order of its rows; to know how many they are it
+    would have to run before the charge.
+    """
+    for name, data in given.items():
+        if is_query(data):
+            raise InvalidArgument(
+                f"{name} is a lazy frame: its rows have no order in which they belong to y or groups; "
+                "give a table in memory, as .collect() of polars makes it"
+            )
 
 
 def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:

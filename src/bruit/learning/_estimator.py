@@ -30,6 +30,7 @@ from bruit.learning._asking import (
     public_classes,
     public_size,
     public_target,
+    require_rows,
     require_schema,
     required_price,
     stream,
@@ -194,6 +195,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> Question:
         """The question of a fit: arguments and schema are checked, no record is read."""
+        require_rows(X=X, y=y, groups=groups)
         price = required_price(self, groups)
         classes = public_classes(self, price)
         target = public_target(self, price)
@@ -220,6 +222,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         Every row gets an answer: a value that its domain drops takes the middle of the bounds or the first category.
         """
         check_is_fitted(self)
+        require_rows(X=X)
         if self._domains is None:
             return np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
         require_schema(self, X, None, reset=False)

@@ -21,8 +21,13 @@ Domains = Domain | Sequence[Domain] | Mapping[str, Domain]
 
 
 def is_frame(data: object) -> bool:
-    """Whether the data is a data frame that narwhals knows."""
-    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    """Whether the data is a data frame that narwhals knows, with its rows in memory."""
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
+
+
+def is_query(data: object) -> bool:
+    """Whether the data is a frame whose rows are yet to be found: lazy, of polars, or of an engine."""
+    return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
 def resolved(domain: Domains, data: Any, columns: int) -> tuple[Domain, ...]:

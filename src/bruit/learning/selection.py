@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.validation import check_consistent_length
 
 from bruit.errors import BudgetMissing, InvalidArgument, NotPrivate
-from bruit.learning._asking import whole
+from bruit.learning._asking import require_rows, whole
 from bruit.learning._estimator import PrivateEstimator, Question
 from bruit.learning._records import as_array, as_rows, encode_classes, encode_target, is_frame, person_numbers
 from bruit.ledger import Budget, Ledger, require
@@ -57,6 +57,7 @@ def select(
     budgets are not used.
     """
     price, mean = _checked(candidates, budget, tries)
+    require_rows(X=X, y=y, groups=groups)
     check_consistent_length(X, y, groups)
     run = price.epsilon / RUNS_PAID
     questions = [_question(candidate, price, run, X, y, groups) for candidate in candidates]
