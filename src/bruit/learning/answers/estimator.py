@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +79,7 @@ class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(((values >= 0) & (values < sizes)).all(axis=1))
 
 
-class ChannelEstimator(AnswersEstimator):
+class ChannelEstimator(AnswersEstimator, ABC):
     """A classifier that knows the channels and has a chance for each label."""
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -91,9 +92,9 @@ class ChannelEstimator(AnswersEstimator):
         chances = self._chances(X)
         return np.asarray(chances[:, np.argsort(self.questionnaire.labels)])
 
+    @abstractmethod
     def _chances(self, X: Any) -> NDArray[np.float64]:
         """The chance of each label in the order of `questionnaire.labels`."""
-        raise NotImplementedError
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:

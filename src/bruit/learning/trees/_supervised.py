@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -32,7 +33,7 @@ class Plan:
     count: int
 
 
-class BinnedEstimator(PrivateEstimator):
+class BinnedEstimator(PrivateEstimator, ABC):
     """Predicts classes or numbers from binned columns.
 
     An estimator has a parameter (`criterion` or `loss`) whose value "squared_error" makes it a regressor, and gives
@@ -61,11 +62,13 @@ class BinnedEstimator(PrivateEstimator):
         return self._criterion == "squared_error"
 
     @property
+    @abstractmethod
     def _criterion(self) -> str:
-        raise NotImplementedError
+        """What the parameter says that makes a classifier or a regressor."""
 
+    @abstractmethod
     def _scores(self, codes: Codes) -> Floats:
-        raise NotImplementedError
+        """The probabilities of the classes for each row of bins, or the one number that is predicted."""
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Fits to rows; `groups` says whose row each is where people have several."""
@@ -82,15 +85,17 @@ class BinnedEstimator(PrivateEstimator):
         assert question.price is not None
         return replace(question, price=replace(question.price, by=plan.noise.by)).pay(plan.noise.loss)
 
+    @abstractmethod
     def _planned(self, question: Question, bins: Bins) -> Plan:
         """What is released with which noise, from public numbers alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _fit_exactly(self, question: Question, records: Records) -> None:
-        raise NotImplementedError
+        """Fits without noise: there is no budget."""
 
+    @abstractmethod
     def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
-        raise NotImplementedError
+        """Fits to paid records with the noise of the plan."""
 
     def _asked(self, X: Any, y: Any, groups: Any) -> Question:
         """The question of a fit; its criterion is one that the estimator knows."""
