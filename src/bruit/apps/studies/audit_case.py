@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.audit import Verdict, audit, audit_gaussian
-from bruit.privacy import Neighbours
+from bruit.ledger import Budget, Ledger
+from bruit.privacy import EACH_ROW, Neighbours
 
 EPSILON = 1.0
 """What most cases claim."""
@@ -67,6 +68,12 @@ class GaussianCase(Case):
     def audited(self, samples: int, alarm: float, rng: np.random.Generator | None = None) -> Verdict:
         asked: dict[str, Any] = {"claimed": self.claimed, "samples": samples, "alarm": alarm, "rng": rng}
         return audit_gaussian(self.mechanism, self.pair, **asked)
+
+
+def fresh_budget(neighbours: Neighbours, epsilon: float = EPSILON, delta: float = 0.0) -> Budget:
+    """All of a new book: every answer that is drawn is the first one of its data."""
+    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=EACH_ROW)
+    return book.budget(epsilon=epsilon, delta=delta)
 
 
 def looped(once: Once) -> Many:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.studies.audit_case import Case
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.apps.studies.audit_case import Case, fresh_budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Neighbours
 
 EPSILON, DELTA = 2.0, 0.01
 SIZE, BATCH, BANDS, EPOCHS = 4, 1, 2, 2
@@ -51,7 +50,7 @@ def scores(canary: float, samples: int, rng: np.random.Generator, *, neighbours:
     train(
         model,
         (records, torch.full((len(records),), canary)),
-        budget=_budget(neighbours),
+        budget=fresh_budget(neighbours, EPSILON, DELTA),
         epochs=EPOCHS,
         batch_size=BATCH,
         size=SIZE,
@@ -72,11 +71,6 @@ def column_sums(steps: int) -> NDArray[np.float64]:
     sums = np.cumsum(Banded(BANDS).coefficients(steps))
     weights: NDArray[np.float64] = sums[np.minimum(BANDS, steps - np.arange(steps)) - 1]
     return weights
-
-
-def _budget(neighbours: Neighbours) -> Budget:
-    book = Ledger("audit", epsilon=EPSILON, delta=DELTA, neighbours=neighbours, person=EACH_ROW)
-    return book.budget(epsilon=EPSILON, delta=DELTA)
 
 
 def _gradient(model: Any) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import polars
 from numpy.typing import ArrayLike, NDArray
 
 from bruit import central, tables
-from bruit.apps.studies.audit_case import EPSILON, SHARP, Case, Many, Once, looped
+from bruit.apps.studies.audit_case import EPSILON, SHARP, Case, Many, Once, fresh_budget, looped
 from bruit.central import (
     finite_functions,
     grouping,
@@ -23,7 +23,6 @@ from bruit.central import (
 )
 from bruit.central.ranks import quantiles as quantile_methods
 from bruit.central.ranks import records, thresholds
-from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours, exactly
 
 C = TypeVar("C")
@@ -91,7 +90,7 @@ def _ten_each(column: tables.Column) -> tables.Column:
 def _group_sums_once(neighbours: Neighbours) -> Once:
     def once(data: tuple[tables.Column, tables.Column], rng: np.random.Generator) -> NDArray[np.float64]:
         by, values = data
-        return np.asarray(central.group_by(by, values=values, budget=_budget(neighbours), rng=rng).value)
+        return np.asarray(central.group_by(by, values=values, budget=fresh_budget(neighbours), rng=rng).value)
 
     return once
 
@@ -99,7 +98,7 @@ def _group_sums_once(neighbours: Neighbours) -> Once:
 def _group_sums(neighbours: Neighbours) -> Many:
     def many(data: tuple[tables.Column, tables.Column], samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         by, values = data
-        loss = grouping.sums_noise(by, values, _budget(neighbours))
+        loss = grouping.sums_noise(by, values, fresh_budget(neighbours))
         exact = tables.exact.group_totals(by, values, key=tables.draw_key(rng))
         noisy = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
         return values.numbers.decode(noisy)
@@ -111,8 +110,8 @@ def _found_once(neighbours: Neighbours) -> Once:
     """The noisy count of the group `b`, or -1 where it is not shown."""
 
     def once(column: tables.UndeclaredColumn, rng: np.random.Generator) -> int:
-        book = Ledger("audit", epsilon=EPSILON, delta=FOUND_DELTA, neighbours=neighbours, person=EACH_ROW)
-        release = central.group_by(column, budget=book.budget(epsilon=EPSILON, delta=FOUND_DELTA), rng=rng)
+        budget = fresh_budget(neighbours, delta=FOUND_DELTA)
+        release = central.group_by(column, budget=budget, rng=rng)
         return int(release.value[release.labels.index("b")]) if "b" in release.labels else -1
 
     return once
@@ -157,7 +156,7 @@ def _chosen(public: Callable[..., Any], neighbours: Neighbours) -> Once:
     candidates = list(range(CANDIDATES))
 
     def once(scores: ArrayLike, rng: np.random.Generator) -> int:
-        budget = _budget(neighbours, CHOICE)
+        budget = fresh_budget(neighbours, CHOICE)
         return int(public(ONE_ROW, candidates, lambda _: scores, sensitivity=1, budget=budget, rng=rng).value)
 
     return once
@@ -183,7 +182,7 @@ def _first_above(neighbours: Neighbours) -> Once:
     """The place of the first of given answers that is found above the threshold, or -1."""
 
     def once(answers: tuple[int, ...], rng: np.random.Generator) -> int:
-        search = central.AboveThreshold(ONE_ROW, 1, sensitivity=1, budget=_budget(neighbours, CHOICE), rng=rng)
+        search = central.AboveThreshold(ONE_ROW, 1, sensitivity=1, budget=fresh_budget(neighbours, CHOICE), rng=rng)
         found = search.first([lambda _, value=value: value for value in answers])  # type: ignore[misc]
         return -1 if found is None else found
 
@@ -210,14 +209,10 @@ def _to_ten(column: tables.UndeclaredColumn) -> tables.Column:
     return column.within(0, 10, grid=5, missing=0)
 
 
-def _budget(neighbours: Neighbours, epsilon: float = EPSILON) -> Budget:
-    return Ledger("audit", epsilon=epsilon, neighbours=neighbours, person=EACH_ROW).budget(epsilon=epsilon)
-
-
 def _once(
     public: Callable[..., Any], neighbours: Neighbours, *asked: Any, epsilon: float = EPSILON, **settings: Any
 ) -> Once:
-    return lambda data, rng: public(data, *asked, budget=_budget(neighbours, epsilon), rng=rng, **settings).value
+    return lambda data, rng: public(data, *asked, budget=fresh_budget(neighbours, epsilon), rng=rng, **settings).value
 
 
 def _medians(neighbours: Neighbours, *, method: str, smoothing: int | None) -> Many:
@@ -240,7 +235,7 @@ def _mode_once(neighbours: Neighbours) -> Once:
     """The place of the most common answer, by inverse sensitivity."""
 
     def once(column: tables.Column, rng: np.random.Generator) -> int:
-        budget = _budget(neighbours, CHOICE)
+        budget = fresh_budget(neighbours, CHOICE)
         return central.inverse_sensitivity(column, _first_of_most, [0, 1], reach=REACH, budget=budget, rng=rng).value
 
     return once
@@ -259,7 +254,7 @@ def _modes(neighbours: Neighbours) -> Many:
 
 def _counts(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        loss = noise.bought_noise(_budget(neighbours), each=column.table.bounds[1])
+        loss = noise.bought_noise(fresh_budget(neighbours), each=column.table.bounds[1])
         return tables.exact.count(column) + noise.draw(loss, samples, rng=rng)
 
     return many
@@ -268,7 +263,7 @@ def _counts(neighbours: Neighbours) -> Many:
 def _histograms(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
         _, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
-        loss = noise.bought_noise(_budget(neighbours), each=column.table.bounds[1], entries=entries)
+        loss = noise.bought_noise(fresh_budget(neighbours), each=column.table.bounds[1], entries=entries)
         exact = tables.exact.histogram((column,), key=tables.draw_key(rng))
         return exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
 
@@ -279,7 +274,7 @@ def _bounds(neighbours: Neighbours) -> Many:
     def many(column: tables.UndeclaredColumn, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         searched = private_bounds.searched_column(column, SEARCH["largest"], SEARCH["grid"])
         _, entries = histograms.histogram_sensitivity(*column.table.bounds, neighbours)
-        loss = noise.bought_noise(_budget(neighbours, SHARP), each=column.table.bounds[1], entries=entries)
+        loss = noise.bought_noise(fresh_budget(neighbours, SHARP), each=column.table.bounds[1], entries=entries)
         exact = tables.magnitudes.magnitudes(searched, key=tables.draw_key(rng))
         shown = exact + noise.draw(loss, samples * exact.size, rng=rng).reshape(samples, -1)
         least = private_bounds.least_count(loss, exact.size, SEARCH["confidence"])
@@ -292,7 +287,7 @@ def _bounds(neighbours: Neighbours) -> Many:
 
 def _sums(neighbours: Neighbours) -> Many:
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[Any]:
-        loss = noise.bought_noise(_budget(neighbours), each=moments.sum_sensitivity(column, neighbours))
+        loss = noise.bought_noise(fresh_budget(neighbours), each=moments.sum_sensitivity(column, neighbours))
         return (tables.exact.total(column) + noise.draw(loss, samples, rng=rng)) * float(column.numbers.grid)
 
     return many
@@ -302,7 +297,7 @@ def _moments(neighbours: Neighbours, powers: tuple[int, ...]) -> Many:
     """Mean or variance over a stated size, from the noisy sums of powers."""
 
     def many(column: tables.Column, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        plan = moments.Moments(column, _budget(neighbours, SHARP), PUBLIC_SIZE, 0.95, powers, "audit")
+        plan = moments.Moments(column, fresh_budget(neighbours, SHARP), PUBLIC_SIZE, 0.95, powers, "audit")
         noisy, widths = list(zip(*plan.noisy_sums(samples, rng), strict=True)), [0] * len(powers)
         values = {sums: plan.combined(list(sums), widths)[0] for sums in set(noisy)}  # many draws are alike
         return np.array([values[sums] for sums in noisy])

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.studies.audit_case import SHARP, Case
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.apps.studies.audit_case import SHARP, Case, fresh_budget
+from bruit.ledger import Budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Neighbours
 
 DELTA = 0.05
 SIZE, BATCH, CLIP = 4, 2, 1.0
@@ -48,7 +48,7 @@ def epochs_seen(
     rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
     """What many epochs add up to in the direction of the canary; the model stands still, so that all are alike."""
-    model, training = _started(rows, rng, _budget(neighbours, epsilon))
+    model, training = _started(rows, rng, fresh_budget(neighbours, epsilon, DELTA))
     training.paid = replace(training.paid, steps=samples * training.steps)
     seen = [_along(model, training.step(batch)) for batch in training]
     sums: NDArray[np.float64] = np.array(seen).reshape(samples, -1).sum(1)
@@ -57,7 +57,7 @@ def epochs_seen(
 
 def _stepped(rows: list[list[float]], rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float) -> float:
     """One epoch, step by step."""
-    model, training = _started(rows, rng, _budget(neighbours, epsilon))
+    model, training = _started(rows, rng, fresh_budget(neighbours, epsilon, DELTA))
     return float(np.sum([_along(model, training.step(batch)) for batch in training]))
 
 
@@ -72,7 +72,7 @@ def _trained(rows: list[list[float]], rng: np.random.Generator, *, neighbours: N
     train(
         model,
         _data(rows),
-        budget=_budget(neighbours, epsilon),
+        budget=fresh_budget(neighbours, epsilon, DELTA),
         optimiser=lambda parameters: torch.optim.SGD(parameters, lr=0.0),
         on_progress=lambda *_: seen.append(_along(model)),
         rng=rng,
@@ -107,11 +107,6 @@ def _data(rows: list[list[float]]) -> Any:
     import torch
 
     return torch.tensor(rows), torch.zeros(len(rows))
-
-
-def _budget(neighbours: Neighbours, epsilon: float) -> Budget:
-    book = Ledger("audit", epsilon=epsilon, delta=DELTA, neighbours=neighbours, person=EACH_ROW)
-    return book.budget(epsilon=epsilon, delta=DELTA)
 
 
 def _along(model: Any, _step: None = None) -> float:

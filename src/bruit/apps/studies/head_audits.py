@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.studies.audit_case import SHARP, Case
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.apps.studies.audit_case import SHARP, Case, fresh_budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Neighbours
 
 Rows = list[list[float]]
 DELTA = 0.05
@@ -103,7 +102,7 @@ def _paid(part: str, rng: np.random.Generator, neighbours: Neighbours, epsilon: 
     from bruit.deep.features.recipe import calibrated_noises, head_loss
     from bruit.deep.noise import source
 
-    price, recipe = _budget(neighbours, epsilon), _recipe(part)
+    price, recipe = fresh_budget(neighbours, epsilon, DELTA), _recipe(part)
     noises = calibrated_noises(recipe, price, SIZE)
     loss = head_loss(noises, recipe, SIZE, neighbours)
     charge = price.charge(loss, what="deep.train_head")
@@ -115,7 +114,7 @@ def _trained(rows: Rows, rng: np.random.Generator, *, part: str, neighbours: Nei
     from bruit.deep import train_head
 
     features, labels = _data(rows)
-    price = _budget(neighbours, epsilon)
+    price = fresh_budget(neighbours, epsilon, DELTA)
     made: Any = train_head(features, labels, _recipe(part), classes=2, budget=price, size=SIZE, rng=rng).value
     return SEEN[part](made)
 
@@ -132,11 +131,6 @@ def _data(rows: Rows) -> tuple[Any, Any]:
     import torch
 
     return torch.tensor(rows), torch.zeros(len(rows), dtype=torch.int64)
-
-
-def _budget(neighbours: Neighbours, epsilon: float) -> Budget:
-    book = Ledger("audit", epsilon=epsilon, delta=DELTA, neighbours=neighbours, person=EACH_ROW)
-    return book.budget(epsilon=epsilon, delta=DELTA)
 
 
 def _evened(matrix: Any) -> float:

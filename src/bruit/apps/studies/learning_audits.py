@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bruit.apps.studies.audit_case import FITS, Case, looped
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Neighbours
+from bruit.apps.studies.audit_case import FITS, Case, fresh_budget, looped
+from bruit.ledger import Budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.tables import among, within
 
 FITTED = 1.5
@@ -33,20 +33,20 @@ def cases(neighbours: Neighbours, *, epsilon: float = FITTED) -> Iterator[Case]:
     sizes: dict[str, Any] = {"claimed": epsilon, "small": 320, "full": FITS}
     for name, (answer, instead) in ANSWERS.items():
         pair = _pair(neighbours, OTHERS, instead)
-        once = partial(_once, answer=answer, budget=partial(_budget, neighbours, epsilon))
+        once = partial(_once, answer=answer, budget=partial(fresh_budget, neighbours, epsilon))
         yield Case(f"learning.{name}", neighbours, pair, looped(once), once, **sizes)
-    once = partial(_once, answer=_linear, budget=partial(_budget, neighbours, epsilon, delta=DELTA))
+    once = partial(_once, answer=_linear, budget=partial(fresh_budget, neighbours, epsilon, delta=DELTA))
     pair = _pair(neighbours, OTHERS, FLIPPED)
     yield Case("learning.LinearRegression", neighbours, pair, looped(once), once, delta=DELTA, variant="delta", **sizes)
     yield _of_categories(neighbours)
-    once = partial(_once, answer=_selected, budget=partial(_budget, neighbours, epsilon))
+    once = partial(_once, answer=_selected, budget=partial(fresh_budget, neighbours, epsilon))
     yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), looped(once), once, **sizes)
 
 
 def _of_categories(neighbours: Neighbours) -> Case:
     """The counts of categories by class: the far row is the only one of its class, and of its category."""
     claimed, small = COUNTED[neighbours]
-    once = partial(_once, answer=_share, budget=partial(_budget, neighbours, claimed))
+    once = partial(_once, answer=_share, budget=partial(fresh_budget, neighbours, claimed))
     sizes: dict[str, Any] = {"claimed": claimed, "small": small, "full": 5_000}
     pair = _pair(neighbours, [OPPOSITE], (-1, 1))
     return Case("learning.NaiveBayes", neighbours, pair, looped(once), once, variant="categories", **sizes)
@@ -60,11 +60,6 @@ def _once(rows: Rows, rng: np.random.Generator, *, answer: Callable[..., float],
     """One answer, on a grid: the audit looks for cells of equal answers."""
     x, y = np.array([x for x, _ in rows], float).reshape(-1, 1), np.array([y for _, y in rows], float)
     return round(float(answer(x, y, budget=budget(), random_state=rng)), 1)
-
-
-def _budget(neighbours: Neighbours, epsilon: float, *, delta: float = 0.0) -> Budget:
-    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=EACH_ROW)
-    return book.budget(epsilon=epsilon, delta=delta)
 
 
 BOUNDS = within(-1, 1, grid=1)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.studies.audit_case import Case
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.apps.studies.audit_case import Case, fresh_budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.tables import within
 
 CHOICE = 3.0
@@ -83,12 +82,7 @@ def _labels(rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: N
 
 
 def _stated(neighbours: Neighbours, delta: float) -> dict[str, Any]:
-    return {"domain": within(0, 5, grid=1), "classes": ["no", "yes"], "budget": _budget(neighbours, delta)}
-
-
-def _budget(neighbours: Neighbours, delta: float) -> Budget:
-    book = Ledger("audit", epsilon=CHOICE, delta=delta, neighbours=neighbours, person=EACH_ROW)
-    return book.budget(epsilon=CHOICE, delta=delta)
+    return {"domain": within(0, 5, grid=1), "classes": ["no", "yes"], "budget": fresh_budget(neighbours, CHOICE, delta)}
 
 
 def _columns(rows: Rows) -> tuple[list[list[int]], list[str]]:

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from bruit.apps.studies.audit_case import GaussianCase
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.apps.studies.audit_case import GaussianCase, fresh_budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Neighbours
 
 EPSILON, DELTA = 4.0, 1e-7
 STEPS = 4
@@ -75,7 +74,7 @@ class Run:
             model,
             torch.optim.SGD(model.parameters(), lr=0.1),
             (torch.from_numpy(records), torch.from_numpy(signs)),
-            budget=self._budget(),
+            budget=fresh_budget(self.neighbours, EPSILON, DELTA),
             epochs=STEPS,
             batch_size=size,
             size=size,
@@ -97,10 +96,6 @@ class Run:
             places = places[there]
             return places, np.ones(len(places), np.float32)
         return places, np.where(there, 1, -1).astype(np.float32)
-
-    def _budget(self) -> Budget:
-        book = Ledger("audit", epsilon=EPSILON, delta=DELTA, neighbours=self.neighbours, person=EACH_ROW)
-        return book.budget(epsilon=EPSILON, delta=DELTA)
 
 
 def _all_alike(included: NDArray[np.bool_], samples: int, rng: np.random.Generator, *, run: Run) -> NDArray[np.float64]:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.studies.audit_case import SHARP, Case
-from bruit.ledger import Budget, Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
+from bruit.apps.studies.audit_case import SHARP, Case, fresh_budget
+from bruit.privacy import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.tables import among, within
 
 Rows = list[tuple[str, float]]
@@ -101,15 +100,10 @@ def _settings(rng: np.random.Generator, neighbours: Neighbours, epsilon: float) 
         "domain": among(["a", "b"], drop_others=True),
         "target": within(-1, 1, grid=1),
         "size": 4,
-        "budget": _budget(neighbours, epsilon),
+        "budget": fresh_budget(neighbours, epsilon, DELTA),
         "random_state": rng,
     }
 
 
 def _table(rows: Rows) -> tuple[Any, Any]:
     return np.array([[category] for category, _ in rows], object), np.array([number for _, number in rows])
-
-
-def _budget(neighbours: Neighbours, epsilon: float) -> Budget:
-    book = Ledger("audit", epsilon=epsilon, delta=DELTA, neighbours=neighbours, person=EACH_ROW)
-    return book.budget(epsilon=epsilon, delta=DELTA)
