@@ -14,7 +14,6 @@ from bruit.learning.answers.association import (
     chance_limit,
     chance_of_passing,
     limit_by_law,
-    on_simplex,
     shrunk,
     strayed,
     unmixed_shares,
@@ -112,18 +111,6 @@ def test_shrinking_takes_all_below_the_edge_and_little_of_the_large() -> None:
     assert kept[0] == 0
     assert 0 <= kept[1] < 0.01
     assert 999.9 < kept[2] < 1000
-
-
-@given(st.lists(st.floats(-5, 5), min_size=2, max_size=8))
-def test_the_nearest_shares_satisfy_the_conditions_of_the_least_distance(point: list[float]) -> None:
-    given_point = np.array(point)
-    found = on_simplex(given_point)
-    assert found.min() >= 0
-    assert found.sum() == pytest.approx(1)
-    taken = given_point - found
-    level = taken[found > 0]
-    np.testing.assert_allclose(level, level[0], atol=1e-9)
-    assert (taken <= level[0] + 1e-9).all()
 
 
 @given(counts=st.lists(st.integers(0, 500), min_size=3, max_size=3), epsilon=st.sampled_from([0.01, 0.5, 5.0]))

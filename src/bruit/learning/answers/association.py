@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from bruit.channels import ONE, SymmetricChannel
+from bruit.local.adjustment import onto_simplex
 
 RARELY = 1e-5
 """How often chance alone may make a table look associated: a model tries several.
@@ -132,14 +133,7 @@ def unmixed_shares(places: NDArray[np.int64], channel: SymmetricChannel) -> NDAr
     counts = np.bincount(places, minlength=channel.size)
     count = max(int(counts.sum()), 1)
     p, q = channel.keep / ONE, channel.other / ONE
-    shares = on_simplex((counts / count - q) / (p - q))
+    shares = onto_simplex((counts / count - q) / (p - q))
     least = min(np.sqrt(q * (1 - q) / count) / (p - q), 1 / channel.size)
     floored = np.maximum(shares, max(least, 1 / (count + channel.size)))
     return np.asarray(floored / floored.sum())
-
-
-def on_simplex(point: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest point whose coordinates are shares: a common amount is taken off, negative ones become zero."""
-    falling = np.sort(point)[::-1]
-    levels = (np.cumsum(falling) - 1) / np.arange(1, len(point) + 1)
-    return np.asarray(np.maximum(point - levels[np.flatnonzero(falling > levels)[-1]], 0.0))
