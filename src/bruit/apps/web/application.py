@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Scope
 
 from bruit.apps.web import forgery, steward
-from bruit.apps.web.guard import SAFE, Guard
+from bruit.apps.web.guard import Guard
 from bruit.apps.web.part import SMALL, Part
 from bruit.apps.web.refusals import Refusal, answer, refusal_of
 from bruit.apps.web.rendering import page, static_file, version
@@ -76,7 +76,7 @@ def _limits(parts: Sequence[Part]) -> Callable[[Scope], int]:
 def _kind(scope: Scope) -> str:
     """The bucket that a request takes its token from."""
     path = scope["path"]
-    if scope["method"] in SAFE:
+    if scope["method"] in forgery.SAFE:
         return "pages"  # secret links too: 144 random bits are not found by trying
     if path.endswith("/password"):
         return "passwords"

@@ -20,6 +20,8 @@ from bruit.apps.web.cookies import named
 COOKIE: Final = "bruit_form"
 HEADER: Final = "x-csrf-token"
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""The methods of requests that change nothing."""
+
 _LENGTH: Final = 32
 
 

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bruit.apps.web.forgery import SAFE
 from bruit.apps.web.logs import OWN, place
 from bruit.apps.web.policy import policy
 from bruit.apps.web.rates import Buckets, Rate, network
@@ -25,7 +26,6 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 LONGEST_HOST: Final = 300
 """Characters of the name and port of a host: it stands in links and in QR codes."""
 
