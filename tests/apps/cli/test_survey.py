@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bruit.apps.cli import main
+from bruit.apps.cli.survey_files import read_answers
+from bruit.errors import InvalidArgument
 from bruit.local import OneBitMean, write_reports
 
 STATUS = ("single", "married", "divorced")
@@ -144,6 +146,35 @@ def test_numbers_are_answers_too(tmp_path: Path) -> None:
     assert made["reports"] == 4
 
 
+@pytest.mark.parametrize(
+    ("odd", "left"),
+    [
+        ('single\n"married\nsingle\nmarried\n', 3),
+        ('"single\nmarried\nsingle\nmarried"\n', 2),
+        ('single\nmar"ried\nsingle\ndivor"ced\n', 2),
+    ],
+    ids=["one quote", "a pair", "inside"],
+)
+def test_a_stray_quote_in_an_answer_hides_nobody_else(tmp_path: Path, odd: str, left: int) -> None:
+    (tmp_path / "a.csv").write_text("status\n" + 10 * "single\n" + odd + 10 * "married\n")
+    answers = read_answers(tmp_path / "a.csv", "status")
+    assert len(answers) == 20 + left
+    assert answers.head(10).to_list() + answers.tail(10).to_list() == ["single"] * 10 + ["married"] * 10
+
+
+def test_quotes_of_a_csv_writer_are_none_of_the_answer(tmp_path: Path) -> None:
+    spoken = ["single, again", 'so "single"', "married"]
+    polars.DataFrame({"id": [1, 2, 3], "status": spoken}).write_csv(tmp_path / "a.csv")
+    assert read_answers(tmp_path / "a.csv", "status").to_list() == spoken
+
+
+def test_a_line_of_a_text_is_one_answer_whatever_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text('yes\n"no\nno\u2028yes\x0cno\nno', encoding="utf-8")
+    assert read_answers(tmp_path / "a.txt", None).to_list() == ["yes", '"no', "no\u2028yes\x0cno", "no"]
+    with pytest.raises(InvalidArgument, match="leave out --column"):
+        read_answers(tmp_path / "a.txt", "status")
+
+
 def test_an_answer_outside_the_list_becomes_other_or_is_refused_where_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("yes\nno\nnever mind\n")
     for options, code in ((("--other",), 0), ((), 2)):
@@ -207,7 +238,8 @@ def test_a_plan_that_cannot_be_is_refused(asked: str, advice: str) -> None:
 
 def test_answers_that_cannot_be_read_are_refused(answered: Path) -> None:
     protocol, output = answered / "survey.json", answered / "new.parquet"
-    refused(run("randomise", protocol, answered / "missing.csv", output), "cannot be read")
+    refused(run("randomise", protocol, answered / "missing.csv", output), "no such file")
+    refused(run("randomise", protocol, answered / "missing.txt", output), "cannot be read")
     refused(run("randomise", protocol, answered / "answers.csv", output), "--column")
     refused(run("randomise", protocol, answered / "answers.csv", output, "--column", "age"), "no column")
     refused(run("randomise", protocol, answered / "answers.csv", answered / "new.csv", "--column", "id"), ".parquet")
@@ -215,7 +247,9 @@ def test_answers_that_cannot_be_read_are_refused(answered: Path) -> None:
         (answered / name).write_text(content)
         refused(run("randomise", protocol, answered / name, output), "empty survey")
     (answered / "cut.parquet").write_bytes((answered / "reports.parquet").read_bytes()[:200])
-    refused(run("randomise", protocol, answered / "cut.parquet", output), "cannot be read")
+    refused(run("randomise", protocol, answered / "cut.parquet", output), "not a whole Parquet file")
+    (answered / "cut.csv").write_text("status\nsingle\nmarr")
+    refused(run("randomise", protocol, answered / "cut.csv", output), "cut half-way")
     assert not output.exists()
 
 

@@ -14,7 +14,11 @@ from bruit.errors import BadFile, InvalidArgument
 from bruit.local import FrequencyProtocol, LocalProtocol, MeanProtocol, protocol_from_json, tally_files
 from bruit.local.files import joined
 from bruit.local.protocol import ReportsKind, TallyKind
+from bruit.privacy import EACH_ROW
+from bruit.tables import read
+from bruit.tables.reading import KINDS
 from bruit.tables.table import no_column
+from bruit.tables.total import collected
 
 FIGURES: Final = (".png", ".svg", ".pdf")
 _PIECE: Final = 1 << 16
@@ -35,24 +39,34 @@ def read_survey(path: Path) -> LocalProtocol:
 
 
 def read_answers(path: Path, column: str | None) -> polars.Series:
-    """The answers in a CSV or Parquet file, or in a text file with one a line, as texts."""
-    try:
-        if path.suffix == ".parquet":
-            frame = polars.read_parquet(path)
-        elif path.suffix == ".csv":
-            frame = polars.read_csv(path, infer_schema=False)
-        else:
-            frame = polars.DataFrame({"answer": path.read_text(encoding="utf-8").splitlines()})
-    except (polars.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path.name} cannot be read as answers: give CSV, Parquet, or a text with one a line") from error
-    if column is None and frame.width != 1:
-        raise InvalidArgument(f"{path.name} has {frame.width} columns; say which with --column")
-    if column is not None and column not in frame.columns:
-        raise no_column(repr(column), frame.columns, where=f"{path.name}: ")
-    answers = frame[column or frame.columns[0]].cast(polars.String)
+    """The answers in a CSV or Parquet file, or in a text file with one a line, as texts.
+
+    A line is at most one answer, whatever it holds: no quote of one respondent hides the answers of others.
+    """
+    answers = _of_table(path, column) if path.suffix.lower() in KINDS else _of_lines(path, column)
     if len(answers) == 0:
         raise InvalidArgument(f"{path.name} holds no answer: an empty survey makes no reports")
     return answers
+
+
+def _of_table(path: Path, column: str | None) -> polars.Series:
+    table = read(path, person=EACH_ROW)
+    names = list(table.columns)
+    if column is None and len(names) != 1:
+        raise InvalidArgument(f"{path.name} has {len(names)} columns; say which with --column")
+    if column is not None and column not in names:
+        raise no_column(repr(column), names, where=f"{path.name}: ")
+    return collected(table.frame.select(column or names[0])).to_series().cast(polars.String)
+
+
+def _of_lines(path: Path, column: str | None) -> polars.Series:
+    if column is not None:
+        raise InvalidArgument(f"{path.name} is a text with one answer a line: it has no columns, leave out --column")
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return polars.Series([line.removesuffix("\n") for line in lines], dtype=polars.String)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"{path.name} cannot be read as answers: give CSV, Parquet, or a text with one a line") from error
 
 
 def randomised(
