@@ -19,7 +19,6 @@ from bruit.local.rappor import (
     RapporClient,
     decode,
     detection_limit,
-    load_client,
     read_candidates,
 )
 from bruit.local.shuffling import shuffled, shuffled_delta
@@ -61,7 +60,6 @@ __all__ = [
     "choose_mean",
     "decode",
     "detection_limit",
-    "load_client",
     "protocol_from_json",
     "read_candidates",
     "read_protocol",

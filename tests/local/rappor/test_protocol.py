@@ -14,7 +14,7 @@ from laws import assert_law
 
 from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument, NotPrivate
-from bruit.local import BasicRappor, Rappor, RapporClient, bits, load_client, protocol_from_json, tally_from_json
+from bruit.local import BasicRappor, Rappor, RapporClient, bits, protocol_from_json, tally_from_json
 from bruit.local.rappor import RapporLaw, bloom
 from bruit.local.rappor._bloom_kernels import digest_texts, positions
 from bruit.privacy import LOCAL
@@ -111,7 +111,7 @@ def test_a_client_counts_the_values_it_has_protected(tmp_path: Path) -> None:
     assert client.distinct == 3
     assert client.spent == 3 * client.protocol.law.forever
     client.save(tmp_path / "client.json")
-    again = load_client(tmp_path / "client.json")
+    again = RapporClient.load(tmp_path / "client.json")
     assert (again.protocol, again.cohort, again.distinct, again._memory) == (
         client.protocol,
         client.cohort,
@@ -138,7 +138,7 @@ def test_a_damaged_client_state_is_refused(tmp_path: Path, change: str) -> None:
     text = json.dumps(state)
     path.write_text(text[: len(text) // 2] if change == "cut" else change if change in ("", "{") else text)
     with pytest.raises(BadFile):
-        load_client(path)
+        RapporClient.load(path)
 
 
 def test_rule_8_what_was_memoised_from_a_seed_stays_marked(tmp_path: Path) -> None:
@@ -155,10 +155,10 @@ def test_rule_8_what_was_memoised_from_a_seed_stays_marked(tmp_path: Path) -> No
     strong.report("b", rng=np.random.default_rng(3))  # a memory drawn from a seed: every report from now on
     assert strong.report("b").seeded
     strong.save(path)
-    assert load_client(path).report("b").seeded
+    assert RapporClient.load(path).report("b").seeded
     path.write_text(json.dumps({**json.loads(path.read_text()), "seeded": 0}))
     with pytest.raises(BadFile):
-        load_client(path)
+        RapporClient.load(path)
 
 
 def test_rule_2_any_text_yields_a_report(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_rule_2_any_text_yields_a_report(tmp_path: Path) -> None:
     client = RapporClient(protocol)
     before = [client.report(value).values.tolist() for value in odd]
     client.save(tmp_path / "state.json")
-    again = load_client(tmp_path / "state.json")
+    again = RapporClient.load(tmp_path / "state.json")
     assert [again.report(value).values.tolist() for value in odd] == before  # one-time reports: the memory itself
 
 

@@ -1,7 +1,7 @@
 """RAPPOR: texts collected through Bloom filters, over and over, and found again from lists of candidates."""
 
 from bruit.local.rappor.basic import BasicRappor
-from bruit.local.rappor.client import RapporClient, load_client
+from bruit.local.rappor.client import RapporClient
 from bruit.local.rappor.decoding import decode, detection_limit
 from bruit.local.rappor.design import read_candidates
 from bruit.local.rappor.law import RapporLaw
@@ -19,6 +19,5 @@ __all__ = [
     "decode",
     "detection_limit",
     "drawn_tally",
-    "load_client",
     "read_candidates",
 ]

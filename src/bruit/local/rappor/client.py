@@ -60,23 +60,23 @@ class RapporClient:
         state["memory"] = self._memory
         Path(path).write_text(json.dumps(state), encoding="utf-8")
 
-
-def load_client(path: Path | str) -> RapporClient:
-    """The client whose state was saved."""
-    try:
-        state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-        client = RapporClient(_rappor(state["protocol"]), cohort=state["cohort"])
-        client.seeded = checked_flag(state["seeded"])
-        memory = {str(value): [int(word) for word in words] for value, words in state["memory"].items()}
-    except (BruitError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadFile(
-            f"{Path(path).name} holds no client state: it was cut, changed, or written by something else"
-        ) from error
-    width = -(-client.protocol.bits // 64)
-    if any(len(words) != width or min(words) < 0 or max(words) >> 64 for words in memory.values()):
-        raise BadFile(f"{Path(path).name} remembers bits of another size than its protocol has")
-    client._memory.update(memory)
-    return client
+    @classmethod
+    def load(cls, path: Path | str) -> RapporClient:
+        """The client whose state was saved."""
+        try:
+            state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+            client = cls(_rappor(state["protocol"]), cohort=state["cohort"])
+            client.seeded = checked_flag(state["seeded"])
+            memory = {str(value): [int(word) for word in words] for value, words in state["memory"].items()}
+        except (BruitError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadFile(
+                f"{Path(path).name} holds no client state: it was cut, changed, or written by something else"
+            ) from error
+        width = -(-client.protocol.bits // 64)
+        if any(len(words) != width or min(words) < 0 or max(words) >> 64 for words in memory.values()):
+            raise BadFile(f"{Path(path).name} remembers bits of another size than its protocol has")
+        client._memory.update(memory)
+        return client
 
 
 def _rappor(block: dict[str, Any]) -> Rappor:
