@@ -29,7 +29,7 @@ Once = Callable[[Any, np.random.Generator], Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One mechanism at one claim, on a pair of at most four rows that differ in one person.
+    """One mechanism at one claim, on a pair that differs in one person: of at most four rows, or of that person's many.
 
     `mechanism` gives many outputs at once, `once` is one answer of the public callable where that answers once. `small`
     and `full` are how many outputs are drawn on either half of the pair.
@@ -70,9 +70,11 @@ class GaussianCase(Case):
         return audit_gaussian(self.mechanism, self.pair, **asked)
 
 
-def fresh_budget(neighbours: Neighbours, epsilon: float = EPSILON, delta: float = 0.0) -> Budget:
+def fresh_budget(
+    neighbours: Neighbours, epsilon: float = EPSILON, delta: float = 0.0, *, person: str = EACH_ROW
+) -> Budget:
     """All of a new book: every answer that is drawn is the first one of its data."""
-    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=EACH_ROW)
+    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=person)
     return book.budget(epsilon=epsilon, delta=delta)
 
 

@@ -20,6 +20,12 @@ DELTA = 0.01
 COUNTED = {ADD_OR_REMOVE_ONE: (2.0, 1_000), REPLACE_ONE: (3.0, 1_500)}
 """What counts of categories claim, and the draws of the gate, which are enough to show more."""
 
+ROWS, KEPT = 900, 30
+"""How many rows a person has, and how many of them count.
+
+Few of many, and still many: few fits show a model that counts every row, and one whose noise is for a single row.
+"""
+
 Row = tuple[int, float]
 Rows = list[Row]
 """Rows of a number and what is predicted of it, both between -1 and 1."""
@@ -39,6 +45,7 @@ def cases(neighbours: Neighbours, *, epsilon: float = FITTED) -> Iterator[Case]:
     pair = _pair(neighbours, OTHERS, FLIPPED)
     yield Case("learning.LinearRegression", neighbours, pair, looped(once), once, delta=DELTA, variant="delta", **sizes)
     yield _of_categories(neighbours)
+    yield from _of_people(neighbours)
     once = partial(_once, answer=_selected, budget=partial(fresh_budget, neighbours, epsilon))
     yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), looped(once), once, **sizes)
 
@@ -50,6 +57,22 @@ def _of_categories(neighbours: Neighbours) -> Case:
     sizes: dict[str, Any] = {"claimed": claimed, "small": small, "full": 5_000}
     pair = _pair(neighbours, [OPPOSITE], (-1, 1))
     return Case("learning.NaiveBayes", neighbours, pair, looped(once), once, variant="categories", **sizes)
+
+
+def _of_people(neighbours: Neighbours) -> Iterator[Case]:
+    """A table of one person's many rows, all of them far; or of nobody's, or of as many opposite ones."""
+    sizes: dict[str, Any] = {"claimed": FITTED, "small": 400, "full": FITS}
+    budget = partial(fresh_budget, neighbours, FITTED, person="id")
+    for name, size in STATED.items():
+        answer, instead = ANSWERS[name]
+        pair = [FAR] * ROWS, [] if neighbours is ADD_OR_REMOVE_ONE else [instead] * ROWS
+        once = partial(_once, answer=partial(_of_one_person, answer=answer, size=size), budget=budget)
+        yield Case(f"learning.{name}", neighbours, pair, looped(once), once, variant="people", **sizes)
+
+
+def _of_one_person(x: Any, y: Any, *, answer: Callable[..., float], **stated: Any) -> float:
+    """One answer of a model that is told whose the rows are."""
+    return answer(x, y, groups=np.zeros(len(x), int), rows_per_person=KEPT, **stated)
 
 
 def _pair(neighbours: Neighbours, others: Rows, instead: Row) -> tuple[Rows, Rows]:
@@ -65,11 +88,11 @@ def _once(rows: Rows, rng: np.random.Generator, *, answer: Callable[..., float],
 BOUNDS = within(-1, 1, grid=1)
 
 
-def _linear(x: Any, y: Any, **paid: Any) -> float:
+def _linear(x: Any, y: Any, *, groups: Any = None, size: int = 4, **paid: Any) -> float:
     """The largest prediction."""
     from bruit.learning import LinearRegression
 
-    model = LinearRegression(domain=BOUNDS, target=BOUNDS, size=4, **paid).fit(x, y)
+    model = LinearRegression(domain=BOUNDS, target=BOUNDS, size=size, **paid).fit(x, y, groups=groups)
     return float(model.predict([[1]])[0])
 
 
@@ -81,11 +104,11 @@ def _logistic(x: Any, y: Any, **paid: Any) -> float:
     return float(model.decision_function([[1]])[0])
 
 
-def _bayes(x: Any, y: Any, **paid: Any) -> float:
+def _bayes(x: Any, y: Any, *, groups: Any = None, **paid: Any) -> float:
     """The log-odds at the far end."""
     from bruit.learning import NaiveBayes
 
-    return _odds(NaiveBayes(domain=BOUNDS, classes=[-1, 1], **paid).fit(x, y))
+    return _odds(NaiveBayes(domain=BOUNDS, classes=[-1, 1], **paid).fit(x, y, groups=groups))
 
 
 def _share(x: Any, y: Any, **paid: Any) -> float:
@@ -104,11 +127,11 @@ def _clusters(x: Any, y: Any, **paid: Any) -> float:
     return float(centres.sum())
 
 
-def _components(x: Any, y: Any, **paid: Any) -> float:
+def _components(x: Any, y: Any, *, groups: Any = None, **paid: Any) -> float:
     """Where the noisy mean is."""
     from bruit.learning import PCA
 
-    return float(PCA(1, domain=BOUNDS, **paid).fit(np.column_stack([x, y])).mean_.sum())
+    return float(PCA(1, domain=BOUNDS, **paid).fit(np.column_stack([x, y]), groups=groups).mean_.sum())
 
 
 def _selected(x: Any, y: Any, **paid: Any) -> float:
@@ -134,3 +157,6 @@ ANSWERS: dict[str, tuple[Callable[..., float], Row]] = {
     "PCA": (_components, OPPOSITE),
 }
 """For each model one number that it tells, and the row instead of the far one that moves it most."""
+
+STATED = {"LinearRegression": ROWS // 3, "NaiveBayes": None, "PCA": ROWS // 3}
+"""The models of people with many rows, and the size that each is told, more than count and fewer than there are."""

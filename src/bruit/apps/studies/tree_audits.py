@@ -15,6 +15,13 @@ from bruit.tables import among, within
 
 Rows = list[tuple[str, float]]
 DELTA = 0.05
+AT_EVEN_ODDS = 2
+"""How much more is claimed of a step for several classes, so that a row shows in as many draws.
+
+The noise is for a row whose model is certain of a wrong class: the squares of its residuals sum to two. In a first step
+all classes are equally likely, and the squares sum to 1 - 1/classes.
+"""
+
 OTHERS = [("a", 0.0)] * 3
 CANARY, OPPOSITE = ("b", 1.0), ("b", -1.0)
 """A row in a category of its own, whose error is as large as the bounds allow; and its worst replacement."""
@@ -24,18 +31,20 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
     """One fit of each estimator."""
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
     pair = (without, [*OTHERS, CANARY])
-    for name, (settings, seen) in SEEN.items():
-        fitted = partial(_model, name=name, settings=settings, neighbours=neighbours, epsilon=epsilon)
+    for (name, variant), (settings, seen) in SEEN.items():
+        claimed = epsilon * (AT_EVEN_ODDS if variant == "classes" else 1)
+        fitted = partial(_model, name=name, settings=settings, neighbours=neighbours, epsilon=claimed)
         yield Case(
             f"learning.{name}",
             neighbours,
             pair,
             partial(_many, fitted=fitted, seen=seen),
             partial(_once, fitted=fitted, seen=seen),
-            claimed=epsilon,
+            claimed=claimed,
             delta=DELTA,
             small=8_000,
             full=50_000,
+            variant=variant,
         )
 
 
@@ -72,6 +81,12 @@ def _curve(model: Any) -> float:
     return float(model.curves_[0][1, 0])
 
 
+def _class_curves(model: Any) -> float:
+    """How much more the canary's category weighs for its class than for the opposite, after one step of the descent."""
+    weights = model.curves_[0][1]
+    return float(weights[2] - weights[0])
+
+
 def _leaf(model: Any) -> float:
     """The value of the canary's leaf in the only tree."""
     *_, tree, values = model.estimators_[0]
@@ -86,13 +101,15 @@ def _counts(model: Any) -> float:
 
 CODE = np.array([[1]], np.uint8)
 ONE_TREE = {"n_estimators": 1, "max_depth": 1}
-SEEN: dict[str, tuple[dict[str, Any], Callable[[Any], float]]] = {
-    "AdditiveModel": ({"loss": "squared_error", "steps": 1}, _curve),
-    "BoostedTrees": ({"loss": "squared_error", **ONE_TREE}, _leaf),
-    "Forest": ({"criterion": "squared_error", **ONE_TREE}, _leaf),
-    "Tree": ({"classes": (-1.0, 0.0, 1.0), "max_depth": 1}, _counts),
+CLASSES = (-1.0, 0.0, 1.0)
+SEEN: dict[tuple[str, str], tuple[dict[str, Any], Callable[[Any], float]]] = {
+    ("AdditiveModel", ""): ({"loss": "squared_error", "steps": 1}, _curve),
+    ("AdditiveModel", "classes"): ({"classes": CLASSES, "steps": 1}, _class_curves),
+    ("BoostedTrees", ""): ({"loss": "squared_error", **ONE_TREE}, _leaf),
+    ("Forest", ""): ({"criterion": "squared_error", **ONE_TREE}, _leaf),
+    ("Tree", ""): ({"classes": CLASSES, "max_depth": 1}, _counts),
 }
-"""The settings of each estimator, and where its canary shows."""
+"""The settings of each estimator in each of its variants, and where its canary shows."""
 
 
 def _settings(rng: np.random.Generator, neighbours: Neighbours, epsilon: float) -> dict[str, Any]:
