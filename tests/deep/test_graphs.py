@@ -16,14 +16,17 @@ from bruit.deep.graphs import NotCompiled, state_of, traced
 torch.set_num_threads(1)
 
 
-@pytest.mark.parametrize("case", [case for case in MODELS if case != "lstm, projected"])
-def test_the_traced_graph_of_every_rule_gives_the_clipped_sum_of_vmap_grad(case: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "channels_last"),
+    [(case, False) for case in MODELS if case != "lstm, projected"] + [("conv2d, gram", True), ("in place", True)],
+)
+def test_the_traced_graph_of_every_rule_gives_the_clipped_sum_of_vmap_grad(case: str, channels_last: bool) -> None:
     model, inputs, targets = made(case)
     gradients = oracle(model, inputs, targets)
     bound = median_norm(gradients)
     given = (state_of(model), (inputs,), targets, torch.ones(5, dtype=torch.float64))
-    graph, together = traced(engine(model, inputs, bound=bound), given)
-    found = together(graph(*given[0].values(), inputs, targets, given[3]))
+    graph = traced(engine(model, inputs, bound=bound), given, channels_last=channels_last)
+    found = graph.together(graph.module(*given[0].values(), inputs, targets, given[3]))
     assert found is not None
     for name, wanted in by_hand(gradients, bound, Clipping.FLAT).items():
         torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)
@@ -74,9 +77,9 @@ def test_rule_2_a_compiled_step_leaves_out_what_is_no_number(monkeypatch: pytest
 def test_no_sample_adds_more_than_the_bound_in_a_traced_step(case: str, precision: torch.dtype) -> None:
     model, inputs, targets = made(case, dtype=torch.float32)
     given = (state_of(model), (inputs,), targets, torch.ones(5))
-    graph, together = traced(engine(model, inputs, bound=0.01, precision=precision), given)
+    graph = traced(engine(model, inputs, bound=0.01, precision=precision), given)
     for alone in torch.eye(5):
-        found = together(graph(*given[0].values(), inputs, targets, alone))
+        found = graph.together(graph.module(*given[0].values(), inputs, targets, alone))
         assert found is not None
         norm = torch.cat([g.flatten() for g in found.values()]).double().norm().item()
         assert 0 < norm <= 0.01

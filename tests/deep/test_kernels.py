@@ -21,7 +21,7 @@ def gap(found: Tensor, wanted: Tensor) -> float:
     return ((found - wanted).norm() / wanted.norm()).item()
 
 
-@pytest.mark.parametrize("shape", [(50, 24, 40), (16, 8, 100), (140, 33, 17)])
+@pytest.mark.parametrize("shape", [(50, 24, 40), (16, 8, 100), (140, 33, 17), (196, 20, 12), (110, 9, 16)])
 def test_products_between_positions_measure_the_gradient(shape: tuple[int, int, int]) -> None:
     torch.manual_seed(1)
     times, wide, out = shape

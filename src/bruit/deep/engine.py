@@ -16,10 +16,14 @@ from bruit.deep.clipping import MARGINS, TENSOR_CORES, Clipping, factors
 from bruit.deep.examination import Structure, require_rows
 from bruit.deep.fallback import Loss, whole_model_shares
 from bruit.deep.graphs import Graphs, State, Trace
+from bruit.deep.kernels import choice
+from bruit.deep.parcels import Entry, parcelled, together
 from bruit.deep.rules import compiled_instead_of, instead_of, rule_of
 from bruit.deep.rules.embedding import only_known_rows
+from bruit.deep.rules.recurrent import not_packed
+from bruit.deep.rules.square_convolution import images_last, is_square
 from bruit.deep.separation import WATCHED, require_separate
-from bruit.deep.shares import Kept, Share
+from bruit.deep.shares import Share
 from bruit.deep.tickets import tell
 from bruit.deep.watching import Call, watched
 from bruit.errors import InvalidArgument
@@ -49,29 +53,31 @@ class Engine:
             found = self.graphs.sums(self, inputs, targets, weights)
             if found is not None:
                 return found
-        return self.sums(inputs, targets, weights)[0]
+        return self.sums(inputs, targets, weights)
 
     def sums(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, trace: Trace | None = None
-    ) -> tuple[dict[str, Tensor], Tensor | None]:
-        """The clipped sums and, while a graph is traced, whether they are good: it cannot go two ways."""
-        entries = self._measured(inputs, targets, None if trace is None else trace.state)
+    ) -> dict[str, Tensor]:
+        """The clipped sums; while a graph is traced, which cannot go two ways, its ticket is told if they are good."""
+        entries = self._measured(inputs, targets, trace)
         if not entries:  # nothing that is trained moves the loss
-            return {}, None
-        names, good = list(entries), None
-        squares = torch.stack([entries[name].squares for name in names])
+            return {}
+        parcels = parcelled(entries, apart=self.how is Clipping.PER_LAYER)
+        squares = torch.stack([parcel.squares for parcel in parcels])
         finite = squares.isfinite().all(0)
-        each = factors(squares, [self.structure.layer_of(name) for name in names], bound=self._bound(), how=self.how)
-        each = torch.where(finite, each, 0) * weights
-        shares = {name: entry.share for name, entry in entries.items()}
-        if (trace is not None or squares.is_cuda) and all(share.light for share in shares.values()):
-            shares = {name: share.without(~finite) for name, share in shares.items()}
+        layers = [self.structure.layer_of(parcel.names[0]) for parcel in parcels]
+        each = torch.where(finite, factors(squares, layers, bound=self._bound(), how=self.how), 0) * weights
+        if (trace is not None or squares.is_cuda) and all(parcel.share.light for parcel in parcels):
+            parcels = [parcel.without(~finite) for parcel in parcels]
         elif trace is not None:
-            good = tell(finite.all(), trace.ticket.number)
+            each = torch.where(tell(finite.all(), trace.ticket.number), each, 0)  # so it is told before the sums
         elif not bool(finite.all()):
-            shares = {name: share.without(~finite) for name, share in shares.items()}
+            parcels = [parcel.without(~finite) for parcel in parcels]
+        found: dict[str, Tensor] = {}
         with torch.no_grad():
-            return {name: shares[name].weighted(each[row]) for row, name in enumerate(names)}, good
+            for row, parcel in enumerate(parcels):
+                found |= parcel.weighted(each[row])
+        return {name: found[name] for name in entries}
 
     def shares(self, inputs: tuple[Tensor, ...], targets: Tensor) -> dict[str, Share]:
         """What every sample adds to the gradient of every trainable parameter, by the parameter's name."""
@@ -88,24 +94,31 @@ class Engine:
         def gradients(batch: list[Tensor]) -> list[Tensor]:
             *inputs, targets = batch
             only = torch.arange(len(targets), device=targets.device) == WATCHED
-            return list(self.sums(tuple(inputs), targets, only.float())[0].values())
+            return list(self.sums(tuple(inputs), targets, only.float()).values())
 
         require_separate(self.model, losses, parts, "the loss")
         require_separate(self.model, gradients, parts, "the gradient")
 
-    def _measured(self, inputs: tuple[Tensor, ...], targets: Tensor, state: State | None) -> dict[str, _Entry]:
-        found: dict[str, list[_Entry]] = {}
-        if self.structure.ruled:
-            with only_known_rows(self.model):
-                self._keep_books(inputs, targets, state, found)
-        if self.structure.rest:
-            with self._autocast(targets), only_known_rows(self.model):
-                rest = whole_model_shares(self.model, self.structure.rest, inputs, targets, self.loss, state)
-            found |= {name: [_Entry(share, share.squares())] for name, share in rest.items()}
-        return {name: _together(parts) for name, parts in found.items()}
+    def reads_images(self, targets: Tensor) -> bool:
+        """Whether kernels will read images, which they do with channels last."""
+        short = targets.is_cuda and self.precision == torch.bfloat16 and choice.has_triton()
+        return short and any(isinstance(each, nn.Conv2d) and is_square(each) for each in self.structure.ruled.values())
+
+    def _measured(self, inputs: tuple[Tensor, ...], targets: Tensor, trace: Trace | None) -> dict[str, Entry]:
+        found: dict[str, list[Entry]] = {}
+        state = None if trace is None else trace.state
+        with only_known_rows(self.model), not_packed(self.model):
+            if self.structure.ruled:
+                with images_last(self.model) if trace is not None and trace.channels_last else nullcontext():
+                    self._keep_books(inputs, targets, state, found)
+            if self.structure.rest:
+                with self._autocast(targets):
+                    rest = whole_model_shares(self.model, self.structure.rest, inputs, targets, self.loss, state)
+                found |= {name: [Entry(share)] for name, share in rest.items()}
+        return {name: together(parts) for name, parts in found.items()}
 
     def _keep_books(
-        self, inputs: tuple[Tensor, ...], targets: Tensor, state: State | None, found: dict[str, list[_Entry]]
+        self, inputs: tuple[Tensor, ...], targets: Tensor, state: State | None, found: dict[str, list[Entry]]
     ) -> None:
         """One pass forward and one back, during which every call of a layer is measured as soon as it can be."""
         anchor = torch.zeros((), device=targets.device, requires_grad=True)
@@ -129,7 +142,7 @@ class Engine:
         names = {own: self.structure.names.get(id(getattr(call.layer, own))) for own in call.owns}
         return {own: name for own, name in names.items() if name is not None and name not in self.structure.rest}
 
-    def _enter(self, call: Call, batch: int, uses: Mapping[str, int], found: dict[str, list[_Entry]]) -> None:
+    def _enter(self, call: Call, batch: int, uses: Mapping[str, int], found: dict[str, list[Entry]]) -> None:
         """The shares of one call of a layer, under the names of the model's parameters."""
         assert call.outputs is not None
         require_rows(call, batch)
@@ -138,7 +151,10 @@ class Engine:
         for own, share in rule(call.layer, call.inputs, call.outputs).items():
             if own in names:
                 name = names[own]
-                found.setdefault(name, []).append(_Entry(share, share.squares() if uses[name] == 1 else None))
+                entry = Entry(share)
+                if uses[name] == 1:
+                    entry.measure()
+                found.setdefault(name, []).append(entry)
         del call.inputs, call.outputs  # what the shares do not hold is let go
 
     def _autocast(self, targets: Tensor) -> AbstractContextManager[Any]:
@@ -153,14 +169,6 @@ class Engine:
         return self.bound / (1 + margin)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """A share and the squared norms of its samples, or None where it is one of several of the same parameter."""
-
-    share: Share
-    squares: Any
-
-
 def _require_one_each(losses: Tensor, batch: int) -> None:
     if losses.shape != (batch,):
         raise InvalidArgument(
@@ -171,14 +179,3 @@ def _require_one_each(losses: Tensor, batch: int) -> None:
 
 def _short_products() -> bool:
     return torch.backends.cudnn.allow_tf32 or torch.backends.cuda.matmul.allow_tf32
-
-
-def _together(parts: list[_Entry]) -> _Entry:
-    """One share; the gradients of a parameter that was used several times are added before they are measured."""
-    if len(parts) == 1 and parts[0].squares is not None:
-        return parts[0]
-    total = parts[0].share.per_sample()
-    for part in parts[1:]:
-        total = total + part.share.per_sample()
-    whole = Kept(total)
-    return _Entry(whole, whole.squares())

@@ -40,6 +40,14 @@ def whole_model_shares(
         try:
             gradients = vmap(grad(one), in_dims=places, randomness="different")(chosen, targets, *inputs)
         except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
-            each = [grad(one)(chosen, *sample) for sample in zip(targets, *inputs, strict=True)]
-            gradients = {name: torch.stack([found[name] for found in each]) for name in chosen}
+            gradients = _one_by_one(one, chosen, (targets, *inputs))
     return {name: Kept(values.detach()) for name, values in gradients.items()}
+
+
+def _one_by_one(
+    one: Callable[..., Tensor], parameters: Mapping[str, Tensor], batch: tuple[Tensor, ...]
+) -> dict[str, Tensor]:
+    """The gradients of one sample after the other; those of a GPU's recurrent layers are torch.autograd's alone."""
+    moved = {name: value.detach().requires_grad_() for name, value in parameters.items()}
+    each = [torch.autograd.grad(one(moved, *sample), list(moved.values())) for sample in zip(*batch, strict=True)]
+    return {name: torch.stack(found) for name, found in zip(moved, zip(*each, strict=True), strict=True)}

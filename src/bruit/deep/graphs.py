@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from bruit.deep.recording import Recording, Run
 from bruit.deep.tickets import Ticket, ticket
 from bruit.errors import BruitError
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 State = Mapping[str, Tensor]
 """Parameters and buffers by their names."""
 
+Given = tuple[State, tuple[Tensor, ...], Tensor, Tensor]
+"""State, inputs, targets and weights."""
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -29,6 +33,7 @@ class Trace:
 
     state: State
     ticket: Ticket
+    channels_last: bool = False
 
 
 class NotCompiled(UserWarning):
@@ -39,9 +44,14 @@ class Graphs:
     """The compiled graphs of one engine, one for each shape of batch."""
 
     def __init__(self) -> None:
-        self._made: dict[Any, Callable[..., Any] | None] = {}
+        self._made: dict[Any, CompiledStep | None] = {}
         self.trouble: str | None = None
         """Why the last graph could not be compiled."""
+
+    @property
+    def steps(self) -> list[CompiledStep]:
+        """Those that could be compiled."""
+        return [step for step in self._made.values() if step is not None]
 
     def sums(
         self, engine: Engine, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor
@@ -52,16 +62,12 @@ class Graphs:
         if key not in self._made:
             self._made[key] = self._compiled(engine, given)
         graph = self._made[key]
-        if graph is None:
-            return None
-        with torch.no_grad():
-            return graph(*given)  # type: ignore[no-any-return]
+        return None if graph is None else graph(*given)
 
-    def _compiled(self, engine: Engine, given: tuple[Any, ...]) -> Callable[..., Any] | None:
+    def _compiled(self, engine: Engine, given: Given) -> CompiledStep | None:
         try:
-            graph = compiled(engine, given)
-            with torch.no_grad():
-                graph(*given)  # a compiler that is missing is told at the first call
+            graph = CompiledStep(engine, given)
+            graph(*given)  # a compiler that is missing is told at the first call
         except BruitError:
             raise
         except Exception as error:
@@ -75,30 +81,84 @@ class Graphs:
         return graph
 
 
-def compiled(engine: Engine, given: tuple[Any, ...]) -> Callable[..., Any]:
-    """A compiled function of (state, inputs, targets, weights) that gives the sums, or None where one is not finite."""
-    graph, together = traced(engine, given)
-    run = torch.compile(graph, dynamic=False)
+class CompiledStep:
+    """The clipped sums of one shape of batch by a compiled graph, which a GPU records at its second call."""
 
-    def call(state: State, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor) -> dict[str, Tensor] | None:
-        return together(run(*tree_flatten((state, inputs, targets, weights))[0]))
+    def __init__(self, engine: Engine, given: Given) -> None:
+        self._graph = best_traced(engine, given)
+        self._run: Run = torch.compile(self._graph.module, dynamic=False)
+        self._fixed = len(given[0])
+        self._may_record, self._is_warm = given[2].is_cuda, False
+        self._recording: Recording | None = None
+        self.trouble: str | None = None
+        """Why it could not be recorded."""
 
-    return call
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it is played back."""
+        return self._recording is not None
+
+    @torch.no_grad()
+    def __call__(
+        self, state: State, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor
+    ) -> dict[str, Tensor] | None:
+        """The sums, or None where a gradient is not finite."""
+        leaves = tree_flatten((state, inputs, targets, weights))[0]
+        self._graph.flag.open()
+        return self._graph.together(self._results(leaves))
+
+    def _results(self, leaves: list[Tensor]) -> list[Tensor]:
+        if self._may_record and self._is_warm and (self._recording is None or not self._recording.fits(leaves)):
+            self._recording = None  # its memory goes before another takes the place
+            self._recording = self._recorded(leaves)
+        self._is_warm = True
+        return self._run(*leaves) if self._recording is None else self._recording(*leaves)
+
+    def _recorded(self, leaves: list[Tensor]) -> Recording | None:
+        try:
+            return Recording(self._run, leaves, self._fixed)
+        except RuntimeError as error:  # a model whose kernels wait for values
+            self._may_record, self.trouble = False, type(error).__name__
+            return None
 
 
-def traced(
-    engine: Engine, given: tuple[Any, ...]
-) -> tuple[fx.GraphModule, Callable[[list[Tensor]], dict[str, Tensor] | None]]:
-    """The eager computation as a graph of flat arguments, and how its flat results are put together."""
+@dataclass(frozen=True)
+class Graph:
+    """A traced computation of flat arguments, and how its flat results are put together."""
+
+    module: fx.GraphModule
+    names: tuple[str, ...]
+    flag: Ticket
+    tells: bool
+
+    def together(self, results: list[Tensor]) -> dict[str, Tensor] | None:
+        """The sums by the names of the parameters, or None where the graph tells that one is not finite."""
+        if self.tells and not self.flag.answer():
+            return None
+        return dict(zip(self.names, results, strict=True))
+
+
+def best_traced(engine: Engine, given: Given) -> Graph:
+    """The graph with images channels last where kernels read them so, unless the model asks how images lie."""
+    if engine.reads_images(given[2]):
+        try:
+            return traced(engine, given, channels_last=True)
+        except RuntimeError:  # a view over all channels, for instance
+            pass
+    return traced(engine, given)
+
+
+def traced(engine: Engine, given: Given, *, channels_last: bool = False) -> Graph:
+    """The eager computation as a graph of flat arguments."""
     leaves, shape = tree_flatten(given)
     names: list[str] = []
     flag = ticket(given[2].device)
 
     def flat(*values: Tensor) -> list[Tensor]:
         state, inputs, targets, weights = tree_unflatten(list(values), shape)
-        sums, good = engine.sums(inputs, targets, weights, Trace(state, flag))
+        sums = engine.sums(inputs, targets, weights, Trace(state, flag, channels_last))
         names[:] = sums
-        return [*sums.values()] if good is None else [*sums.values(), good]
+        return [*sums.values()]
 
     leaves = [leaf.detach() for leaf in leaves]
     graph = make_fx(flat, tracing_mode="fake")(*leaves)
@@ -106,13 +166,8 @@ def traced(
     _share(graph.graph)
     graph.graph.eliminate_dead_code()
     graph.recompile()
-
-    def together(results: list[Tensor]) -> dict[str, Tensor] | None:
-        if len(results) > len(names) and not flag.answer():
-            return None
-        return dict(zip(names, results, strict=False))
-
-    return graph, together
+    tells = any(node.target is torch.ops.bruit.tell.default for node in graph.graph.nodes)
+    return Graph(graph, tuple(names), flag, tells)
 
 
 def state_of(model: nn.Module) -> dict[str, Tensor]:

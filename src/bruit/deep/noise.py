@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bruit.deep.shares import wide
+from bruit.deep.shares import wide, wide_kind
 
 
 class Noise(Protocol):
@@ -51,8 +51,8 @@ def noisy(
     if stream is None:
         return {name: sums[name] if name in sums else torch.zeros_like(wide(p)) for name, p in parameters.items()}
     noise: dict[str, Tensor] = {}
-    for kind in {wide(parameter[:0]).dtype for parameter in parameters.values()}:
-        own = {name: each for name, each in parameters.items() if wide(each[:0]).dtype == kind}
+    for kind in {wide_kind(parameter.dtype) for parameter in parameters.values()}:
+        own = {name: each for name, each in parameters.items() if wide_kind(each.dtype) == kind}
         sizes = [each.numel() for each in own.values()]
         place = next(iter(own.values())).device
         drawn = stream.normal(torch.empty(sum(sizes), dtype=kind, device=place)).split(sizes)

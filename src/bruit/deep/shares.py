@@ -61,7 +61,7 @@ class Kept:
         values = self.gradients.flatten(1)
         if is_traced(values):
             return wide(values).square().sum(1)
-        norms: Tensor = torch.linalg.vector_norm(values, dim=1, dtype=wide(values[:0]).dtype)  # without a copy
+        norms: Tensor = torch.linalg.vector_norm(values, dim=1, dtype=wide_kind(values.dtype))  # without a copy
         return norms.square()
 
     def per_sample(self) -> Tensor:
@@ -185,7 +185,7 @@ def rounding(multiplied: Tensor, width: int) -> float:
     γ = width · u of [Higham 2002, §3.1], with some room for the sums over positions. Where weights are rounded to
     bfloat16, a share e = 2⁻⁹ of the reach is misplaced: e² over twice the margin. Short products round factors too.
     """
-    kind = wide(multiplied[:0]).dtype
+    kind = wide_kind(multiplied.dtype)
     exact = (width + 32) * torch.finfo(kind).eps / 2
     if multiplies_short(multiplied):
         return exact + SHORT_WEIGHTS
@@ -205,7 +205,7 @@ def wide_product(left: Tensor, right: Tensor) -> Tensor:
 
 def scaled(values: Tensor, weights: Tensor) -> Tensor:
     """Each sample's values times its weight, rounded once where a GPU multiplies bfloat16."""
-    product = wide(values) * weights.to(wide(values[:0]).dtype).view(-1, *[1] * (values.dim() - 1))
+    product = wide(values) * weights.to(wide_kind(values.dtype)).view(-1, *[1] * (values.dim() - 1))
     return product.to(values.dtype) if multiplies_short(values) else product
 
 
@@ -221,7 +221,12 @@ def is_traced(values: Tensor) -> bool:
 
 def wide(values: Tensor) -> Tensor:
     """The values in float32 where they were narrower: norms and sums are never accumulated in 16 bits."""
-    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
+    return values.to(wide_kind(values.dtype))
+
+
+def wide_kind(kind: torch.dtype) -> torch.dtype:
+    """float32 for the narrower types."""
+    return torch.float32 if kind in (torch.bfloat16, torch.float16) else kind
 
 
 def emptied(values: Tensor, dropped: Tensor) -> Tensor:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import time
 
 import torch
 from torch import Tensor
 
+BAD, GOOD, AWAITED = range(3)
+PAUSE = 2e-5
+"""Seconds between two looks."""
 
-@dataclass(frozen=True)
+
 class Ticket:
-    """Where one flag of a graph arrives."""
+    """Where one flag of a graph arrives: in memory that the GPU writes into and the CPU looks at.
 
-    number: int
-    here: Tensor
-    arrived: Any
+    No event is waited for, since one that was recorded with a graph is not told apart from one of an earlier run.
+    """
+
+    def __init__(self, number: int, device: torch.device) -> None:
+        self.number, self._device = number, device
+        self.here = torch.full((), AWAITED, dtype=torch.uint8, pin_memory=device.type == "cuda")
+        self._is_open = False
+
+    def open(self) -> None:
+        """To be called before the graph runs; the flag of a run whose answer nobody took must not be taken for it."""
+        if self._is_open and self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        self._is_open = True
+        self.here.fill_(AWAITED)
 
     def answer(self) -> bool:
-        """The flag that the last run of the graph told."""
-        if self.arrived is not None:
-            self.arrived.synchronize()
-        return bool(self.here)
+        """The flag of the run since `open`."""
+        while int(self.here) == AWAITED:
+            done = self._device.type != "cuda" or torch.cuda.current_stream(self._device).query()
+            if done and int(self.here) == AWAITED:
+                raise RuntimeError("the graph has ended without telling whether its gradients are finite")
+            time.sleep(PAUSE)
+        self._is_open = False
+        return int(self.here) == GOOD
 
 
 _TICKETS: dict[int, Ticket] = {}
@@ -29,10 +46,7 @@ _TICKETS: dict[int, Ticket] = {}
 
 def ticket(device: torch.device) -> Ticket:
     """A new place for a flag."""
-    cuda = device.type == "cuda"
-    made = Ticket(
-        len(_TICKETS), torch.ones((), dtype=torch.bool, pin_memory=cuda), torch.cuda.Event() if cuda else None
-    )
+    made = Ticket(len(_TICKETS), device)
     _TICKETS[made.number] = made
     return made
 
@@ -40,10 +54,7 @@ def ticket(device: torch.device) -> Ticket:
 @torch.library.custom_op("bruit::tell", mutates_args=())
 def tell(flag: Tensor, number: int) -> Tensor:
     """Sends a flag to its ticket; the copy it gives keeps this in the graph."""
-    known = _TICKETS[number]
-    known.here.copy_(flag, non_blocking=True)
-    if known.arrived is not None:
-        known.arrived.record()
+    _TICKETS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
     return flag.clone()
 
 

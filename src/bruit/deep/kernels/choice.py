@@ -11,9 +11,10 @@ from torch import Tensor
 
 def fused(*values: Tensor) -> bool:
     """Whether all values are bfloat16 on a GPU that Triton compiles for."""
-    return all(each.is_cuda and each.dtype == torch.bfloat16 for each in values) and _triton()
+    return all(each.is_cuda and each.dtype == torch.bfloat16 for each in values) and has_triton()
 
 
 @cache
-def _triton() -> bool:
+def has_triton() -> bool:
+    """Whether Triton is installed."""
     return importlib.util.find_spec("triton") is not None

@@ -56,7 +56,7 @@ def _gram(a, g, out, H, W, C, OW, T, P, KH, KW, S, PAD, tiles, BT: tl.constexpr,
             g + b * T * P + columns[:, None] * P + (k0 + k)[None, :], mask=(columns[:, None] < T) & near, other=0.0
         )
         outer = tl.dot(x, tl.trans(y), outer, input_precision="ieee")
-    store_figures(out, b * tiles + tile, r, c, inner, outer, rows, columns)
+    store_figures(out, b * tiles + tile, r, c, inner, outer, rows, columns, 0.0)
 
 
 @triton.jit
@@ -165,17 +165,17 @@ def _sums(
     middle = tl.zeros((BP, BC), tl.float32)
     right = tl.zeros((BP, BC), tl.float32)
     steps = (T + BT - 1) // BT
-    for j in range(each * steps):
+    for j in range(tl.minimum(each, N - chunk * each) * steps):
         b = (chunk * each + j // steps).to(tl.int64)
         t = (j % steps) * BT + t0
         h = (t // OW) * S + dy - PAD
         w = (t % OW) * S - PAD
-        inside = (t < T) & (h >= 0) & (h < H) & (b < N)
+        inside = (t < T) & (h >= 0) & (h < H)
         row = a + b * H * W * C + ((h * W + w) * C)[:, None] + k[None, :]
         found = tl.load(
-            g + b * T * P + t[:, None] * P + p[None, :], mask=((t < T) & (b < N))[:, None] & (p[None, :] < P), other=0.0
+            g + b * T * P + t[:, None] * P + p[None, :], mask=(t[:, None] < T) & (p[None, :] < P), other=0.0
         )
-        factor = tl.load(weight + b, mask=b < N, other=0.0)
+        factor = tl.load(weight + b)
         turned = tl.trans((found.to(tl.float32) * factor).to(found.dtype))
         x = tl.load(row, mask=(inside & (w >= 0) & (w < W))[:, None] & near, other=0.0)
         left = tl.dot(turned, x, left, input_precision="ieee")

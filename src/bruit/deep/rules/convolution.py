@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from bruit.deep.kernels import choice
 from bruit.deep.rules.square_convolution import is_square, square_convolution
-from bruit.deep.shares import LIGHT, Kept, Share, emptied, gram_is_cheaper, lengths, reached, secured, wide
+from bruit.deep.shares import LIGHT, Kept, Share, emptied, gram_is_cheaper, lengths, reached, secured, wide, wide_kind
 
 Layer = nn.Conv1d | nn.Conv2d | nn.Conv3d
 NOT_TRANSPOSED = False
@@ -27,7 +27,7 @@ def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Shar
         else:
             shares["weight"] = patches(layer, inputs, outputs)
     if layer.bias is not None and layer.bias.requires_grad:
-        shares["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide(outputs[:0]).dtype))
+        shares["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
     return shares
 
 

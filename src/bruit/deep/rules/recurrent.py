@@ -6,6 +6,8 @@ are those of two linear layers used at every time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -19,6 +21,27 @@ from bruit.deep.watching import Call, Watch
 from bruit.errors import InvalidArgument
 
 Layer = nn.RNN | nn.LSTM | nn.GRU
+
+
+@contextmanager
+def not_packed(model: nn.Module) -> Iterator[None]:
+    """Meanwhile recurrent layers leave their weights where they are.
+
+    On a GPU torch puts them into one block whenever others take their place, and weights that are traced or
+    differentiated sample by sample have no memory of their own.
+    """
+    layers = [layer for layer in model.modules() if isinstance(layer, nn.RNNBase)]
+    try:
+        for layer in layers:
+            vars(layer)["flatten_parameters"] = _nothing
+        yield
+    finally:
+        for layer in layers:
+            vars(layer).pop("flatten_parameters", None)
+
+
+def _nothing() -> None:
+    """In the place of the packing."""
 
 
 def recurrent(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:  # noqa: ARG001

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -20,6 +22,28 @@ def is_square(layer: nn.Conv2d) -> bool:
         isinstance(each, tuple) and len(set(each)) == 1 for each in (layer.kernel_size, layer.stride, layer.padding)
     )
     return plain and same and layer.kernel_size[0] in SIDES
+
+
+@contextmanager
+def images_last(model: nn.Module) -> Iterator[None]:
+    """Meanwhile convolutions are given their images with channels last, and what follows inherits that."""
+    layers = [layer for layer in model.modules() if isinstance(layer, nn.Conv2d)]
+    handles = [layer.register_forward_pre_hook(_last, with_kwargs=True) for layer in layers]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _last(
+    layer: nn.Module,  # noqa: ARG001
+    given: tuple[Tensor, ...],
+    named: dict[str, Tensor],
+) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
+    """The image of a convolution, which is its only argument."""
+    image = (*given, *named.values())[0]
+    return (image.contiguous(memory_format=torch.channels_last) if image.dim() == 4 else image,), {}
 
 
 def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> Share:

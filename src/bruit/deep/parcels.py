@@ -1,0 +1,81 @@
+"""The shares of all parameters as they are measured and added up: vectors together, since each alone is little work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from bruit.deep.shares import Kept, Share
+
+
+class Entry:
+    """A share of one parameter, and the squared norms of its samples once they are measured."""
+
+    def __init__(self, share: Share) -> None:
+        self.share = share
+        self.squares: Tensor | None = None
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the parameter is a vector whose gradients are held: its norms can wait, they hold no memory more."""
+        return type(self.share) is Kept and self.share.gradients.dim() == 2
+
+    def measure(self) -> None:
+        """Measures a share whose inputs would otherwise have to be kept."""
+        if not self.is_vector:
+            self.squares = self.share.squares()
+
+
+def together(parts: Sequence[Entry]) -> Entry:
+    """One entry; the gradients of a parameter that was used several times are added before they are measured."""
+    if len(parts) == 1:
+        return parts[0]
+    total = parts[0].share.per_sample()
+    for part in parts[1:]:
+        total = total + part.share.per_sample()
+    return Entry(Kept(total))
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Parameters that are weighed alike: the share of one, or vectors side by side."""
+
+    names: tuple[str, ...]
+    share: Share
+    squares: Tensor
+    sizes: tuple[int, ...] = ()
+
+    def weighted(self, weights: Tensor) -> dict[str, Tensor]:
+        """The weighted sum of each parameter's gradients."""
+        total = self.share.weighted(weights)
+        return dict(zip(self.names, total.split(self.sizes) if self.sizes else [total], strict=True))
+
+    def without(self, dropped: Tensor) -> Parcel:
+        """The same with the gradients of some samples set to zero."""
+        return Parcel(self.names, self.share.without(dropped), self.squares, self.sizes)
+
+
+def parcelled(entries: Mapping[str, Entry], *, apart: bool) -> list[Parcel]:
+    """Every parameter in one parcel; with `apart` each has its own."""
+    vectors = {name: entry for name, entry in entries.items() if entry.is_vector and not apart}
+    alone = [_alone(name, entry) for name, entry in entries.items() if name not in vectors]
+    return alone + [_side_by_side(group) for group in _of_one_kind(vectors)]
+
+
+def _alone(name: str, entry: Entry) -> Parcel:
+    return Parcel((name,), entry.share, entry.share.squares() if entry.squares is None else entry.squares)
+
+
+def _of_one_kind(vectors: Mapping[str, Entry]) -> list[dict[str, Tensor]]:
+    held = {name: entry.share.gradients for name, entry in vectors.items() if isinstance(entry.share, Kept)}
+    kinds = sorted(held.items(), key=lambda item: str(item[1].dtype))
+    return [dict(group) for _, group in groupby(kinds, key=lambda item: item[1].dtype)]
+
+
+def _side_by_side(vectors: Mapping[str, Tensor]) -> Parcel:
+    share = Kept(torch.cat(list(vectors.values()), 1))
+    return Parcel(tuple(vectors), share, share.squares(), tuple(each.shape[1] for each in vectors.values()))
