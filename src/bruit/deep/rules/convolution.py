@@ -11,10 +11,25 @@ from torch.nn import functional
 
 from bruit.deep.kernels import choice
 from bruit.deep.rules.square_convolution import is_square, square_convolution
-from bruit.deep.shares import LIGHT, Kept, Share, emptied, gram_is_cheaper, lengths, reached, secured, wide, wide_kind
+from bruit.deep.shares import (
+    LIGHT,
+    Kept,
+    Share,
+    emptied,
+    gram_is_cheaper,
+    is_traced,
+    lengths,
+    reached,
+    secured,
+    wide,
+    wide_kind,
+)
 
 Layer = nn.Conv1d | nn.Conv2d | nn.Conv3d
 NOT_TRANSPOSED = False
+
+NEAR = 2**18
+"""Numbers that fit into the cache of one core, so that patches are multiplied where they were laid out."""
 
 
 def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
@@ -57,8 +72,20 @@ class Patches:
         return secured((inner * outer).sum((2, 3)), reaches, widths, outputs).sum(1)
 
     def per_sample(self) -> Tensor:
-        laid, outputs = self._laid_out()
-        return (outputs @ laid.mT).view(len(outputs), *self.layer.weight.shape)
+        found = self.outputs.new_empty(
+            (len(self.outputs), *self.layer.weight.shape), dtype=wide_kind(self.outputs.dtype)
+        )
+        for some in self._parts():
+            laid, outputs = Patches(self.layer, self.inputs[some], self.outputs[some])._laid_out()
+            view = found[some].view(len(outputs) * self.layer.groups, -1, laid.shape[2])
+            torch.bmm(outputs.flatten(0, 1), laid.flatten(0, 1).mT, out=view)
+        return found
+
+    def _parts(self) -> list[slice]:
+        """All samples, or on a CPU as many at a time as have patches that stay near it."""
+        batch, each = len(self.outputs), self.layer.weight.shape[1:].numel() * self.outputs[0, 0].numel()
+        size = max(1, NEAR // each) if self.outputs.is_cpu and not is_traced(self.outputs) else batch
+        return [slice(begin, begin + size) for begin in range(0, batch, size)]
 
     def weighted(self, weights: Tensor) -> Tensor:
         image, padding = self._padded()
