@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -17,14 +18,14 @@ from bruit.deep.examination import Structure, require_rows
 from bruit.deep.fallback import Loss, whole_model_shares
 from bruit.deep.graphs import Graphs, State, Trace
 from bruit.deep.kernels import choice
-from bruit.deep.parcels import Entry, parcelled, together
+from bruit.deep.parcels import Entry, Parcel, added, parcelled, together
 from bruit.deep.rules import compiled_instead_of, instead_of, rule_of
 from bruit.deep.rules.embedding import only_known_rows
 from bruit.deep.rules.recurrent import not_packed
 from bruit.deep.rules.square_convolution import images_last, is_square
 from bruit.deep.separation import WATCHED, require_separate
 from bruit.deep.shares import Share
-from bruit.deep.tickets import tell
+from bruit.deep.tickets import Ticket, tell, ticket
 from bruit.deep.watching import Call, watched
 from bruit.errors import InvalidArgument
 
@@ -68,16 +69,24 @@ class Engine:
         layers = [self.structure.layer_of(parcel.names[0]) for parcel in parcels]
         each = torch.where(finite, factors(squares, layers, bound=self._bound(), how=self.how), 0) * weights
         if (trace is not None or squares.is_cuda) and all(parcel.share.light for parcel in parcels):
-            parcels = [parcel.without(~finite) for parcel in parcels]
-        elif trace is not None:
-            each = torch.where(tell(finite.all(), trace.ticket.number), each, 0)  # so it is told before the sums
-        elif not bool(finite.all()):
-            parcels = [parcel.without(~finite) for parcel in parcels]
-        found: dict[str, Tensor] = {}
-        with torch.no_grad():
-            for row, parcel in enumerate(parcels):
-                found |= parcel.weighted(each[row])
-        return {name: found[name] for name in entries}
+            return added(_without(parcels, ~finite), each)
+        if trace is not None:  # so it is told before the sums
+            return added(parcels, torch.where(tell(finite.all(), trace.ticket.number), each, 0))
+        answer = self._asked(finite.all())
+        found = added(parcels, each)
+        return found if answer() else added(_without(parcels, ~finite), each)
+
+    def _asked(self, flag: Tensor) -> Callable[[], bool]:
+        """Will tell a flag; a GPU is given the sums to compute before it is waited for."""
+        if not flag.is_cuda:
+            return lambda: bool(flag)
+        self._ticket.open()
+        tell(flag, self._ticket.number)
+        return self._ticket.answer
+
+    @cached_property
+    def _ticket(self) -> Ticket:
+        return ticket(next(self.model.parameters()).device)
 
     def shares(self, inputs: tuple[Tensor, ...], targets: Tensor) -> dict[str, Share]:
         """What every sample adds to the gradient of every trainable parameter, by the parameter's name."""
@@ -167,6 +176,10 @@ class Engine:
         if any(p.is_cuda for p in self.model.parameters()) and margin < TENSOR_CORES and _short_products():
             margin = TENSOR_CORES
         return self.bound / (1 + margin)
+
+
+def _without(parcels: Sequence[Parcel], dropped: Tensor) -> list[Parcel]:
+    return [parcel.without(dropped) for parcel in parcels]
 
 
 def _require_one_each(losses: Tensor, batch: int) -> None:

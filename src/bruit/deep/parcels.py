@@ -66,6 +66,15 @@ def parcelled(entries: Mapping[str, Entry], *, apart: bool) -> list[Parcel]:
     return alone + [_side_by_side(group) for group in _of_one_kind(vectors)]
 
 
+@torch.no_grad()
+def added(parcels: Sequence[Parcel], weights: Tensor) -> dict[str, Tensor]:
+    """The weighted sums of all parcels, one row of weights for each."""
+    found: dict[str, Tensor] = {}
+    for row, parcel in enumerate(parcels):
+        found |= parcel.weighted(weights[row])
+    return found
+
+
 def _alone(name: str, entry: Entry) -> Parcel:
     return Parcel((name,), entry.share, entry.share.squares() if entry.squares is None else entry.squares)
 

@@ -32,7 +32,7 @@ EVERY = {"small": 8, "full": 1}
 """A small study compares every eighth of the measured rows."""
 
 SWEEP: Mapping[str, Sequence[str | int | bool]] = {
-    "model": ["vgg16-head", "vit-s16", "wrn-16-4"],
+    "model": ["vgg16-head", "vit-s16", "wrn-16-4", "mobile"],
     "batch_size": [32, 128],
     "private": [False, True],
 }
@@ -78,18 +78,12 @@ def predicted(cell: Mapping[str, Any]) -> Forecast:
 
 
 def measured() -> polars.DataFrame:
-    """What an H200 counted with torch 2.11: one row for each configuration, each in a fresh process.
-
-    `forecast_then` is the forecast of the step that was measured: private steps were rewritten since.
-    """
+    """What an H200 counted with torch 2.11: one row for each configuration, each in a fresh process."""
     return polars.read_csv(packaged("bruit.apps.studies").joinpath("memory_measured.csv").read_bytes())
 
 
 def compare(cells: polars.DataFrame, on_progress: Callable[[int, int], None] | None = None) -> polars.DataFrame:
-    """Forecast and measured peaks side by side, and how far they are apart, in percent.
-
-    A private row is held against the forecast of the step that was measured; `forecast_peak` is that of today's.
-    """
+    """Forecast and measured peaks side by side, and how far they are apart, in percent."""
     found = []
     for number, cell in enumerate(cells.iter_rows(named=True)):
         told_ = predicted(cell)
@@ -97,8 +91,8 @@ def compare(cells: polars.DataFrame, on_progress: Callable[[int, int], None] | N
         found.append(cell | {"forecast_peak": told_.peak, "forecast_reserved": told_.reserved} | ends)
         if on_progress is not None:
             on_progress(number + 1, len(cells))
-    same = polars.when("private").then("forecast_then").otherwise("forecast_peak")
-    return polars.DataFrame(found).with_columns(percent_apart=100 * (same / polars.col("peak") - 1))
+    apart = 100 * (polars.col("forecast_peak") / polars.col("peak") - 1)
+    return polars.DataFrame(found).with_columns(percent_apart=apart)
 
 
 def against_units(units: list[int], *, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
@@ -174,8 +168,7 @@ def told(figures: dict[str, float]) -> str:
         if name.startswith("worst_percent_")
     )
     return (
-        f"Peaks forecast from shapes against an H200's counters, the worst cell of each network: {worst}. Private "
-        "steps were measured before they were rewritten, and are held against the forecast of then. The document "
+        f"Peaks forecast from shapes against an H200's counters, the worst cell of each network: {worst}. The document "
         f"measured {figures['document_row_bytes']:.0f} bytes after loading a head of {MEASURED_UNITS} units; the "
         f"forecast is {figures['forecast_of_that_row']:.0f}: blocks that are too small to be cut are counted "
         "whole, which makes the jumps."
