@@ -1,6 +1,7 @@
 """What the tests of the engine hold, on a GPU and without pytest: `PYTHONPATH=src:tests:. python -m deep.on_device`."""
 
 import sys
+from itertools import pairwise
 
 import torch
 from deep.models import MODELS, each_loss, made
@@ -113,6 +114,17 @@ def recorded(case: str, precision: torch.dtype | None) -> tuple[float, float, bo
     return apart, most, left_out
 
 
+def draws_anew() -> bool:
+    """Whether dropout in a recorded step draws other units at every call."""
+    torch.manual_seed(5)
+    model = nn.Sequential(nn.Linear(96, 64), nn.Dropout(0.5), nn.Linear(64, 3)).cuda()
+    inputs, targets = torch.randn(6, 96).cuda(), (torch.arange(6) % 3).cuda()
+    engine = Engine(model, examine(model, (inputs,)), each_loss, 0.5, compiled=True)
+    found = [_flat(engine.clipped_sum((inputs,), targets, torch.ones(6).cuda())) for _ in range(5)]
+    assert all(step.is_recorded for step in engine.graphs.steps)
+    return all(not torch.equal(one, other) for one, other in pairwise(found))
+
+
 def _flat(sums: dict[str, Tensor]) -> Tensor:
     return torch.cat([each.flatten() for _, each in sorted(sums.items())]).double()
 
@@ -125,3 +137,4 @@ if __name__ == "__main__":
     for case in LARGE:
         for precision in (None, torch.bfloat16):
             sys.stdout.write(f"recorded {case} in {precision}: {recorded(case, precision)}\n")
+    sys.stdout.write(f"dropout draws anew: {draws_anew()}\n")

@@ -97,11 +97,15 @@ def test_one_band_is_ordinary_noise_and_sampling_bit_for_bit() -> None:
         assert torch.equal(gradient(training), torch.cat(pieces))
 
 
-def test_computing_in_parts_changes_nothing() -> None:
+@pytest.mark.parametrize("changed", [{"at_once": 5}, {"compiled": True}])
+def test_computing_in_parts_or_compiled_changes_nothing(
+    changed: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
     gradients = []
-    for at_once in (None, 5):
+    for asked in ({}, changed):
         inputs, targets = halves()
-        training = started(3, model=nn.Linear(4, 2).double(), data=(inputs.double(), targets), at_once=at_once)
+        training = started(3, model=nn.Linear(4, 2).double(), data=(inputs.double(), targets), **asked)
         with torch.no_grad():
             for parameter in training.model.parameters():
                 parameter.fill_(0.1)
