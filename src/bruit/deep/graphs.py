@@ -104,7 +104,8 @@ class CompiledStep:
     ) -> dict[str, Tensor] | None:
         """The sums, or None where a gradient is not finite."""
         leaves = tree_flatten((state, inputs, targets, weights))[0]
-        self._graph.flag.open()
+        if self._graph.tells:
+            self._graph.flag.open()
         return self._graph.together(self._results(leaves))
 
     def _results(self, leaves: list[Tensor]) -> list[Tensor]:
