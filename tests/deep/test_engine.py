@@ -51,6 +51,18 @@ def by_hand(gradients: dict[str, Tensor], bound: float, how: Clipping) -> dict[s
     return total
 
 
+@pytest.mark.parametrize("near", [1, 150])
+@pytest.mark.parametrize("case", ["conv2d", "conv2d, groups", "conv2d, depthwise", "conv1d", "conv3d"])
+def test_patches_laid_out_a_few_samples_at_a_time_give_the_same(
+    case: str, near: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bruit.deep.rules.convolution.NEAR", near)
+    model, inputs, targets = made(case)
+    wanted = oracle(model, inputs, targets)
+    for name, share in engine(model, inputs, bound=1.0).shares((inputs,), targets).items():
+        torch.testing.assert_close(share.per_sample().view_as(wanted[name]), wanted[name], rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("case", MODELS)
 def test_every_rule_gives_the_gradients_of_vmap_grad(case: str) -> None:
     model, inputs, targets = made(case)
