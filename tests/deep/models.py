@@ -91,6 +91,17 @@ class Started(nn.Module):
         return self.out(self.cells(values, (start, start.tanh()))[0][:, -1])
 
 
+class Scaled(nn.Module):
+    """A parameter that is a single number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale, self.out = nn.Parameter(torch.tensor(0.7)), nn.Linear(4, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.out(torch.tanh(self.scale * values))
+
+
 def pooled(*layers: nn.Module) -> nn.Module:
     return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(3))
 
@@ -151,6 +162,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], Tensor]]] = {
     "attention": (Attention, lambda: torch.randn(5, 4, 6)),
     "tied and called twice": (Tied, words),
     "bare, unknown, borrowed": (Bare, lambda: torch.randn(5, 5)),
+    "single number": (Scaled, lambda: torch.randn(5, 4)),
     "in place": (InPlace, lambda: torch.randn(5, 2, 5, 5)),
     "transposed convolution": (lambda: pooled(nn.ConvTranspose2d(2, 3, 3), nn.Tanh()), lambda: torch.randn(5, 2, 3, 3)),
     "frozen front": (

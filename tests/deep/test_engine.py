@@ -31,11 +31,11 @@ def engine(model: nn.Module, inputs: Tensor, *, bound: float, how: Clipping = Cl
 
 
 def median_norm(gradients: dict[str, Tensor]) -> float:
-    return torch.stack([g.flatten(1).square().sum(1) for g in gradients.values()]).sum(0).sqrt().median().item()
+    return torch.stack([g.reshape(len(g), -1).square().sum(1) for g in gradients.values()]).sum(0).sqrt().median().item()
 
 
 def by_hand(gradients: dict[str, Tensor], bound: float, how: Clipping) -> dict[str, Tensor]:
-    squares = {name: g.flatten(1).square().sum(1) for name, g in gradients.items()}
+    squares = {name: g.reshape(len(g), -1).square().sum(1) for name, g in gradients.items()}
     whole = torch.stack(list(squares.values())).sum(0).sqrt()
     layers = {name.rpartition(".")[0] for name in gradients}
     total = {}
@@ -70,7 +70,7 @@ def test_every_rule_gives_the_gradients_of_vmap_grad(case: str) -> None:
     shares = engine(model, inputs, bound=1.0).shares((inputs,), targets)
     assert set(shares) == set(wanted)
     for name, share in shares.items():
-        squares = wanted[name].flatten(1).square().sum(1)
+        squares = wanted[name].reshape(5, -1).square().sum(1)
         torch.testing.assert_close(share.squares(), squares, rtol=1e-12, atol=1e-14)
         torch.testing.assert_close(share.per_sample().view_as(wanted[name]), wanted[name], rtol=1e-12, atol=1e-14)
 
@@ -141,3 +141,36 @@ def test_each_way_to_measure_is_tried(case: str) -> None:
     model, inputs, targets = made(case)
     share = engine(model, inputs, bound=1.0).shares((inputs,), targets)["0.weight"]
     assert isinstance(share, (Products, Patches) if case.endswith("gram") else Kept)
+
+
+@pytest.mark.parametrize("case", ["linear, gram", "conv2d", "bare, unknown, borrowed"])
+def test_rule_3_an_autocast_around_a_step_does_not_reach_it(case: str) -> None:
+    model, inputs, targets = made(case, dtype=torch.float32)
+    clipping = engine(model, inputs, bound=0.1)
+    wanted = clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    with torch.autocast("cpu", torch.bfloat16):
+        found = clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    for name in wanted:
+        assert torch.equal(found[name], wanted[name])
+
+
+class Branching(nn.Module):
+    """Uses its second parameter only for small values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Parameter(torch.randn(4, 3)), nn.Parameter(torch.randn(3))
+
+    def forward(self, values: Tensor) -> Tensor:
+        scores = values @ self.first
+        return scores + self.second if values.abs().max() < 100 else scores
+
+
+def test_rule_2_a_sample_that_leaves_a_parameter_unused_raises_nothing() -> None:
+    torch.manual_seed(1)
+    model, inputs, targets = Branching(), torch.rand(5, 4), torch.arange(5) % 3
+    clipping = engine(model, inputs, bound=1.0)
+    inputs[3] = 1000.0
+    each = clipping.shares((inputs,), targets)["second"].per_sample()
+    assert each[3].count_nonzero() == 0
+    assert each[:3].count_nonzero() > 0

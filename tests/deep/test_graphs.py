@@ -64,8 +64,9 @@ def test_rule_2_a_compiled_step_leaves_out_what_is_no_number(monkeypatch: pytest
     clipping = engine(model, inputs, bound=0.5, compiled=True)
     spoilt = inputs.clone()
     spoilt[2] = torch.nan
-    assert clipping.graphs.sums(clipping, (spoilt,), targets, torch.ones(5)) is None
     assert clipping.graphs.sums(clipping, (inputs,), targets, torch.ones(5)) is not None
+    (step,) = clipping.graphs.steps
+    assert step(state_of(model), (spoilt,), targets, torch.ones(5)) is None
     found = clipping.clipped_sum((spoilt,), targets, torch.ones(5))
     wanted = clipping.clipped_sum((inputs,), targets, torch.tensor([1.0, 1, 0, 1, 1]))
     for name in wanted:
@@ -109,3 +110,46 @@ def test_a_layer_put_into_another_mode_gets_another_graph(monkeypatch: pytest.Mo
     found = clipping.clipped_sum((inputs,), targets, torch.ones(5))
     wanted = engine(model, inputs, bound=9.0).clipped_sum((inputs,), targets, torch.ones(5))
     torch.testing.assert_close(found["0.weight"], wanted["0.weight"])
+
+
+def test_another_precision_of_products_gets_another_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    model, inputs, targets = made("linear, gram", dtype=torch.float32)
+    clipping = engine(model, inputs, bound=0.5, compiled=True)
+    before = torch.get_float32_matmul_precision()
+    try:
+        for precision in ("highest", "medium"):
+            torch.set_float32_matmul_precision(precision)
+            clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert len(clipping.graphs.steps) == 2
+
+
+class Gated(nn.Conv2d):
+    """A convolution of its own kind, with a second argument."""
+
+    def forward(self, image: Tensor, gate: Tensor | None = None) -> Tensor:
+        found = super().forward(image)
+        return found if gate is None else found * gate
+
+
+class GatedNetwork(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.plain, self.out = Gated(2, 4, 3), nn.Conv2d(4, 4, 3), nn.Linear(4, 3)
+
+    def forward(self, image: Tensor) -> Tensor:
+        return self.out(self.plain(self.conv(image, image.mean((1, 2, 3), keepdim=True))).tanh().mean((2, 3)))
+
+
+def test_channels_last_keeps_every_argument_of_a_layer() -> None:
+    torch.manual_seed(1)
+    model, inputs, targets = GatedNetwork().double(), torch.randn(5, 2, 8, 8).double(), torch.arange(5) % 3
+    given = (state_of(model), (inputs,), targets, torch.ones(5, dtype=torch.float64))
+    clipping = engine(model, inputs, bound=0.5)
+    graph = traced(clipping, given, channels_last=True)
+    found = graph.together(graph.module(*given[0].values(), inputs, targets, given[3]))
+    assert found is not None
+    for name, wanted in clipping.clipped_sum((inputs,), targets, given[3]).items():
+        torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)

@@ -30,3 +30,8 @@ def test_tickets_do_not_share_a_flag() -> None:
     tell(torch.tensor(False), one.number)
     tell(torch.tensor(True), other.number)
     assert (one.answer(), other.answer()) == (False, True)
+
+
+def test_a_ticket_stands_on_the_cpu_whatever_the_default_device_is() -> None:
+    with torch.device("meta"):
+        assert ticket(torch.device("cpu")).here.device.type == "cpu"

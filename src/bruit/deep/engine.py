@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from bruit.deep.arithmetic import in_precision
 from bruit.deep.clipping import MARGINS, TENSOR_CORES, Clipping, factors
 from bruit.deep.examination import Structure, require_rows
 from bruit.deep.fallback import Loss, whole_model_shares
 from bruit.deep.graphs import Graphs, State, Trace
 from bruit.deep.kernels import choice
-from bruit.deep.parcels import Entry, Parcel, added, parcelled, together
+from bruit.deep.parcels import Entry, added, parcelled, together
 from bruit.deep.rules import compiled_instead_of, instead_of, rule_of
 from bruit.deep.rules.embedding import only_known_rows
 from bruit.deep.rules.recurrent import not_packed
@@ -50,16 +50,31 @@ class Engine:
 
     def clipped_sum(self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor) -> dict[str, Tensor]:
         """Σ_b weight_b · clip(g_b) for every trainable parameter; a weight is 1, or 0 for padding."""
-        if self.compiled:
-            found = self.graphs.sums(self, inputs, targets, weights)
-            if found is not None:
-                return found
-        return self.sums(inputs, targets, weights)
+        found = self.graphs.sums(self, inputs, targets, weights) if self.compiled else None
+        return self.sums(inputs, targets, weights) if found is None else found
+
+    def sums_in_parts(
+        self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, parts: int
+    ) -> dict[str, Tensor]:
+        """The same in parts that hold less memory."""
+        size = -(-len(targets) // parts)
+        total: dict[str, Tensor] = {}
+        for begin in range(0, len(targets), size):
+            some = slice(begin, begin + size)
+            for name, part in self.sums(tuple(each[some] for each in inputs), targets[some], weights[some]).items():
+                total[name] = total[name].add_(part) if name in total else part.clone()
+        return total
 
     def sums(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, trace: Trace | None = None
     ) -> dict[str, Tensor]:
         """The clipped sums; while a graph is traced, which cannot go two ways, its ticket is told if they are good."""
+        with in_precision(targets.device):
+            return self._sums(inputs, targets, weights, trace)
+
+    def _sums(
+        self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, trace: Trace | None
+    ) -> dict[str, Tensor]:
         entries = self._measured(inputs, targets, trace)
         if not entries:  # nothing that is trained moves the loss
             return {}
@@ -67,14 +82,17 @@ class Engine:
         squares = torch.stack([parcel.squares for parcel in parcels])
         finite = squares.isfinite().all(0)
         layers = [self.structure.layer_of(parcel.names[0]) for parcel in parcels]
-        each = torch.where(finite, factors(squares, layers, bound=self._bound(), how=self.how), 0) * weights
+        each = torch.where(finite, factors(squares, layers, bound=self.inner_bound(), how=self.how), 0) * weights
         if (trace is not None or squares.is_cuda) and all(parcel.share.light for parcel in parcels):
-            return added(_without(parcels, ~finite), each)
+            return added(parcels, each, dropped=~finite)
         if trace is not None:  # so it is told before the sums
             return added(parcels, torch.where(tell(finite.all(), trace.ticket.number), each, 0))
         answer = self._asked(finite.all())
         found = added(parcels, each)
-        return found if answer() else added(_without(parcels, ~finite), each)
+        if answer():
+            return found
+        del found  # a record that is not finite must not decide what fits into memory
+        return added(parcels, each, dropped=~finite)
 
     def _asked(self, flag: Tensor) -> Callable[[], bool]:
         """Will tell a flag; a GPU is given the sums to compute before it is waited for."""
@@ -97,7 +115,7 @@ class Engine:
 
         def losses(batch: list[Tensor]) -> list[Tensor]:
             *inputs, targets = batch
-            with torch.no_grad(), self._autocast(targets):
+            with torch.no_grad(), in_precision(targets.device, self.precision):
                 return [self.loss(self.model(*inputs), targets)[WATCHED]]
 
         def gradients(batch: list[Tensor]) -> list[Tensor]:
@@ -121,7 +139,7 @@ class Engine:
                 with images_last(self.model) if trace is not None and trace.channels_last else nullcontext():
                     self._keep_books(inputs, targets, state, found)
             if self.structure.rest:
-                with self._autocast(targets):
+                with in_precision(targets.device, self.precision):
                     rest = whole_model_shares(self.model, self.structure.rest, inputs, targets, self.loss, state)
                 found |= {name: [Entry(share)] for name, share in rest.items()}
         return {name: together(parts) for name, parts in found.items()}
@@ -131,7 +149,7 @@ class Engine:
     ) -> None:
         """One pass forward and one back, during which every call of a layer is measured as soon as it can be."""
         anchor = torch.zeros((), device=targets.device, requires_grad=True)
-        with torch.enable_grad(), self._autocast(targets):
+        with torch.enable_grad(), in_precision(targets.device, self.precision):
             instead = instead_of if state is None else compiled_instead_of
             with watched(self.structure.ruled, anchor, instead=instead) as calls:
                 outputs = self.model(*inputs) if state is None else functional_call(self.model, dict(state), inputs)
@@ -166,20 +184,13 @@ class Engine:
                 found.setdefault(name, []).append(entry)
         del call.inputs, call.outputs  # what the shares do not hold is let go
 
-    def _autocast(self, targets: Tensor) -> AbstractContextManager[Any]:
-        return nullcontext() if self.precision is None else torch.autocast(targets.device.type, self.precision)
-
-    def _bound(self) -> float:
+    def inner_bound(self) -> float:
         """The bound less the room for rounding of the coarsest arithmetic in use."""
         used = {p.dtype for p in self.model.parameters() if p.requires_grad} | {self.precision or torch.float64}
         margin = max(MARGINS[kind] for kind in used)
         if any(p.is_cuda for p in self.model.parameters()) and margin < TENSOR_CORES and _short_products():
             margin = TENSOR_CORES
         return self.bound / (1 + margin)
-
-
-def _without(parcels: Sequence[Parcel], dropped: Tensor) -> list[Parcel]:
-    return [parcel.without(dropped) for parcel in parcels]
 
 
 def _require_one_each(losses: Tensor, batch: int) -> None:

@@ -47,7 +47,17 @@ def whole_model_shares(
 def _one_by_one(
     one: Callable[..., Tensor], parameters: Mapping[str, Tensor], batch: tuple[Tensor, ...]
 ) -> dict[str, Tensor]:
-    """The gradients of one sample after the other; those of a GPU's recurrent layers are torch.autograd's alone."""
+    """The gradients of one sample after the other; those of a GPU's recurrent layers are torch.autograd's alone.
+
+    A sample may leave a parameter unused: its gradient is zero, and no error tells of it.   [DESIGN, privacy rule 2]
+    """
     moved = {name: value.detach().requires_grad_() for name, value in parameters.items()}
-    each = [torch.autograd.grad(one(moved, *sample), list(moved.values())) for sample in zip(*batch, strict=True)]
+    each = [_gradients(one(moved, *sample), list(moved.values())) for sample in zip(*batch, strict=True)]
     return {name: torch.stack(found) for name, found in zip(moved, zip(*each, strict=True), strict=True)}
+
+
+def _gradients(loss: Tensor, parameters: list[Tensor]) -> list[Tensor]:
+    if not loss.requires_grad:
+        return [torch.zeros_like(parameter) for parameter in parameters]
+    found = torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True)
+    return list(found)

@@ -27,6 +27,13 @@ Given = tuple[State, tuple[Tensor, ...], Tensor, Tensor]
 """State, inputs, targets and weights."""
 
 
+PARTS = 8
+"""The parts of a batch that is computed beside a graph."""
+
+RECORDINGS = 4
+"""How often parameters may move in memory before a step is no longer recorded anew."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """Parameters and buffers in the place of the model's own, and where it is told if gradients were finite."""
@@ -56,13 +63,20 @@ class Graphs:
     def sums(
         self, engine: Engine, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor
     ) -> dict[str, Tensor] | None:
-        """The clipped sums by the graph of these shapes; None where there is none or a gradient is not finite."""
+        """The clipped sums by the graph of these shapes, or None where there is none.
+
+        Where a gradient is not finite, they are computed as written, in parts, since the graph keeps its memory.
+        """
         given = (state_of(engine.model), inputs, targets, weights)
-        key = (_modes(engine.model), *((each.shape, each.dtype, each.stride()) for each in (*inputs, targets, weights)))
+        shapes = ((each.shape, each.dtype, each.stride()) for each in (*inputs, targets, weights))
+        key = (_modes(engine.model), engine.inner_bound(), torch.get_float32_matmul_precision(), *shapes)
         if key not in self._made:
             self._made[key] = self._compiled(engine, given)
         graph = self._made[key]
-        return None if graph is None else graph(*given)
+        if graph is None:
+            return None
+        found = graph(*given)
+        return engine.sums_in_parts(inputs, targets, weights, PARTS) if found is None else found
 
     def _compiled(self, engine: Engine, given: Given) -> CompiledStep | None:
         try:
@@ -88,7 +102,9 @@ class CompiledStep:
         self._graph = best_traced(engine, given)
         self._run: Run = torch.compile(self._graph.module, dynamic=False)
         self._fixed = len(given[0])
-        self._may_record, self._is_warm = given[2].is_cuda, False
+        self._is_warm = False
+        devices = {leaf.device for leaf in tree_flatten(given)[0]}
+        self._recordings_left = RECORDINGS if len(devices) == 1 and given[2].is_cuda else 0
         self._recording: Recording | None = None
         self.trouble: str | None = None
         """Why it could not be recorded."""
@@ -109,17 +125,19 @@ class CompiledStep:
         return self._graph.together(self._results(leaves))
 
     def _results(self, leaves: list[Tensor]) -> list[Tensor]:
-        if self._may_record and self._is_warm and (self._recording is None or not self._recording.fits(leaves)):
+        if self._recording is not None and not self._recording.fits(leaves):
             self._recording = None  # its memory goes before another takes the place
+        if self._recording is None and self._is_warm and self._recordings_left:
             self._recording = self._recorded(leaves)
         self._is_warm = True
         return self._run(*leaves) if self._recording is None else self._recording(*leaves)
 
     def _recorded(self, leaves: list[Tensor]) -> Recording | None:
+        self._recordings_left -= 1
         try:
             return Recording(self._run, leaves, self._fixed)
         except RuntimeError as error:  # a model whose kernels wait for values
-            self._may_record, self.trouble = False, type(error).__name__
+            self._recordings_left, self.trouble = 0, type(error).__name__
             return None
 
 

@@ -67,11 +67,11 @@ def parcelled(entries: Mapping[str, Entry], *, apart: bool) -> list[Parcel]:
 
 
 @torch.no_grad()
-def added(parcels: Sequence[Parcel], weights: Tensor) -> dict[str, Tensor]:
-    """The weighted sums of all parcels, one row of weights for each."""
+def added(parcels: Sequence[Parcel], weights: Tensor, *, dropped: Tensor | None = None) -> dict[str, Tensor]:
+    """The weighted sums of all parcels, one row of weights for each; of dropped samples nothing is read."""
     found: dict[str, Tensor] = {}
     for row, parcel in enumerate(parcels):
-        found |= parcel.weighted(weights[row])
+        found |= (parcel if dropped is None else parcel.without(dropped)).weighted(weights[row])
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
+from bruit.deep.arithmetic import in_precision
 from bruit.deep.examination import trainable
 from bruit.deep.fallback import Loss
 
@@ -29,8 +29,7 @@ class PlainEngine:
 
     def clipped_sum(self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor) -> dict[str, Tensor]:
         """Σ_b weight_b · g_b, clipped by nothing."""
-        lowered = nullcontext() if self.precision is None else torch.autocast(targets.device.type, self.precision)
-        with torch.enable_grad(), lowered:
+        with torch.enable_grad(), in_precision(targets.device, self.precision):
             total = (self.loss(self.model(*inputs), targets) * weights).sum()
         chosen = {self.names[id(p)]: p for p in self.model.parameters() if p.requires_grad}
         found = torch.autograd.grad(total, list(chosen.values()), allow_unused=True)

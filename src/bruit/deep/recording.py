@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -18,11 +19,16 @@ class Recording:
     """
 
     def __init__(self, run: Run, given: Sequence[Tensor], fixed: int) -> None:
+        """All tensors are on one GPU, which need not be torch's current one."""
+        self._device = given[0].device
         self._fixed = list(given[:fixed])
         self._places = _places(self._fixed)
         self._entered = [each.clone() for each in given[fixed:]]
         self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+        with (
+            self._there(),
+            torch.cuda.graph(self._graph, stream=torch.cuda.Stream(self._device), capture_error_mode="thread_local"),
+        ):
             self._results = run(*self._fixed, *self._entered)
 
     def fits(self, given: Sequence[Tensor]) -> bool:
@@ -30,11 +36,18 @@ class Recording:
         return _places(given[: len(self._fixed)]) == self._places
 
     def __call__(self, *given: Tensor) -> list[Tensor]:
-        torch._foreach_copy_(self._entered, list(given[len(self._fixed) :]))
-        self._graph.replay()
-        copies = [torch.empty_like(each) for each in self._results]
-        torch._foreach_copy_(copies, self._results)
+        with self._there():
+            torch._foreach_copy_(self._entered, list(given[len(self._fixed) :]))
+            self._graph.replay()
+            copies = [torch.empty_like(each) for each in self._results]
+            torch._foreach_copy_(copies, self._results)
         return copies
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        """On that GPU's current stream, which is so again afterwards, also where nothing could be recorded."""
+        with torch.cuda.device(self._device), torch.cuda.stream(torch.cuda.current_stream(self._device)):
+            yield
 
 
 def _places(tensors: Sequence[Tensor]) -> list[int]:

@@ -58,7 +58,7 @@ class Kept:
         return self.gradients.numel() <= LIGHT
 
     def squares(self) -> Tensor:
-        values = self.gradients.flatten(1)
+        values = self._rows()
         if is_traced(values):
             return wide(values).square().sum(1)
         norms: Tensor = torch.linalg.vector_norm(values, dim=1, dtype=wide_kind(values.dtype))  # without a copy
@@ -68,7 +68,7 @@ class Kept:
         return wide(self.gradients)
 
     def weighted(self, weights: Tensor) -> Tensor:
-        rows = self.gradients.flatten(1)
+        rows = self._rows()
         if is_traced(rows) and multiplies_short(rows):  # one pass once compiled
             found = (wide(rows) * weights.unsqueeze(1)).sum(0)
         elif multiplies_short(rows):
@@ -76,6 +76,10 @@ class Kept:
         else:
             found = weights.to(rows.dtype) @ rows
         return found.view(self.gradients.shape[1:])
+
+    def _rows(self) -> Tensor:
+        """One row for each sample, also where the parameter is a single number."""
+        return self.gradients.reshape(len(self.gradients), -1)
 
     def without(self, dropped: Tensor) -> Kept:
         return type(self)(emptied(self.gradients, dropped))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from itertools import count
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
@@ -20,7 +22,7 @@ class Ticket:
 
     def __init__(self, number: int, device: torch.device) -> None:
         self.number, self._device = number, device
-        self.here = torch.full((), AWAITED, dtype=torch.uint8, pin_memory=device.type == "cuda")
+        self.here = torch.full((), AWAITED, dtype=torch.uint8, device="cpu", pin_memory=device.type == "cuda")
         self._is_open = False
 
     def open(self) -> None:
@@ -41,12 +43,14 @@ class Ticket:
         return int(self.here) == GOOD
 
 
-_TICKETS: dict[int, Ticket] = {}
+_NUMBERS = count()
+_TICKETS: WeakValueDictionary[int, Ticket] = WeakValueDictionary()
+"""Those whose graphs are still there."""
 
 
 def ticket(device: torch.device) -> Ticket:
     """A new place for a flag."""
-    made = Ticket(len(_TICKETS), device)
+    made = Ticket(next(_NUMBERS), device)
     _TICKETS[made.number] = made
     return made
 

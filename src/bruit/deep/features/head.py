@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bruit.deep.arithmetic import in_precision
 from bruit.deep.clipping import Clipping
 from bruit.deep.features.preparation import Normal, Preparation, private_covariance, private_mean, unit, whitener
 from bruit.deep.features.recipe import Noises, Recipe, calibrated_noises, head_loss
@@ -96,7 +97,7 @@ def prepare(
 ) -> tuple[Preparation, Tensor]:
     """The preparation with its private statistics, and the features that went through it."""
     preparation = Preparation(features.shape[-1], channels)
-    with torch.no_grad():
+    with torch.no_grad(), in_precision(features.device):
         rows = unit(features.float())
         if noises.mean is not None:
             preparation.add(None, private_mean(rows, float(noises.mean), normal, size))

@@ -30,14 +30,18 @@ def not_packed(model: nn.Module) -> Iterator[None]:
     On a GPU torch puts them into one block whenever others take their place, and weights that are traced or
     differentiated sample by sample have no memory of their own.
     """
-    layers = [layer for layer in model.modules() if isinstance(layer, nn.RNNBase)]
+    own = [vars(layer) for layer in model.modules() if isinstance(layer, nn.RNNBase)]
+    before = [attributes.get("flatten_parameters") for attributes in own]
     try:
-        for layer in layers:
-            vars(layer)["flatten_parameters"] = _nothing
+        for attributes in own:
+            attributes["flatten_parameters"] = _nothing
         yield
     finally:
-        for layer in layers:
-            vars(layer).pop("flatten_parameters", None)
+        for attributes, packing in zip(own, before, strict=True):
+            if packing is None:
+                del attributes["flatten_parameters"]
+            else:
+                attributes["flatten_parameters"] = packing
 
 
 def _nothing() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,8 +28,8 @@ def is_square(layer: nn.Conv2d) -> bool:
 @contextmanager
 def images_last(model: nn.Module) -> Iterator[None]:
     """Meanwhile convolutions are given their images with channels last, and what follows inherits that."""
-    layers = [layer for layer in model.modules() if isinstance(layer, nn.Conv2d)]
-    handles = [layer.register_forward_pre_hook(_last, with_kwargs=True) for layer in layers]
+    layers = [layer for layer in model.modules() if type(layer) is nn.Conv2d]
+    handles = [layer.register_forward_pre_hook(_last) for layer in layers]
     try:
         yield
     finally:
@@ -36,14 +37,11 @@ def images_last(model: nn.Module) -> Iterator[None]:
             handle.remove()
 
 
-def _last(
-    layer: nn.Module,  # noqa: ARG001
-    given: tuple[Tensor, ...],
-    named: dict[str, Tensor],
-) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
-    """The image of a convolution, which is its only argument."""
-    image = (*given, *named.values())[0]
-    return (image.contiguous(memory_format=torch.channels_last) if image.dim() == 4 else image,), {}
+def _last(layer: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:  # noqa: ARG001
+    """The image as it is to lie, unless it was given by name."""
+    if not given or given[0].dim() != 4:
+        return given
+    return (given[0].contiguous(memory_format=torch.channels_last), *given[1:])
 
 
 def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> Share:
