@@ -126,6 +126,16 @@ def test_another_precision_of_products_gets_another_graph(monkeypatch: pytest.Mo
     assert len(clipping.graphs.steps) == 2
 
 
+def test_rule_3_an_autocast_around_a_compiled_step_does_not_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.deep.graphs.torch.compile", partial(torch.compile, backend="aot_eager"))
+    model, inputs, targets = made("linear, gram", dtype=torch.float32)
+    clipping = engine(model, inputs, bound=0.1, compiled=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = clipping.clipped_sum((inputs,), targets, torch.ones(5))
+    for name, wanted in engine(model, inputs, bound=0.1).clipped_sum((inputs,), targets, torch.ones(5)).items():
+        torch.testing.assert_close(found[name], wanted, rtol=1e-5, atol=1e-7)
+
+
 class Gated(nn.Conv2d):
     """A convolution of its own kind, with a second argument."""
 

@@ -50,7 +50,8 @@ class Engine:
 
     def clipped_sum(self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor) -> dict[str, Tensor]:
         """Σ_b weight_b · clip(g_b) for every trainable parameter; a weight is 1, or 0 for padding."""
-        found = self.graphs.sums(self, inputs, targets, weights) if self.compiled else None
+        with in_precision(targets.device):
+            found = self.graphs.sums(self, inputs, targets, weights) if self.compiled else None
         return self.sums(inputs, targets, weights) if found is None else found
 
     def sums_in_parts(
