@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 import torch
 from torch import Tensor, nn
@@ -72,20 +71,19 @@ class Patches:
         return secured((inner * outer).sum((2, 3)), reaches, widths, outputs).sum(1)
 
     def per_sample(self) -> Tensor:
-        found = self.outputs.new_empty(
-            (len(self.outputs), *self.layer.weight.shape), dtype=wide_kind(self.outputs.dtype)
-        )
-        for some in self._parts():
-            laid, outputs = Patches(self.layer, self.inputs[some], self.outputs[some])._laid_out()
-            view = found[some].view(len(outputs) * self.layer.groups, -1, laid.shape[2])
-            torch.bmm(outputs.flatten(0, 1), laid.flatten(0, 1).mT, out=view)
+        """The gradients; on a CPU patches are laid out for as many samples at a time as stay near it."""
+        laid, outputs, groups = self._windows(), wide(self.outputs).flatten(2), self.layer.groups
+        found = outputs.new_empty((len(outputs), *self.layer.weight.shape))
+        rows = found.view(len(outputs) * groups, self.layer.out_channels // groups, -1)
+        outputs = outputs.reshape(*rows.shape[:2], -1)
+        size = max(1, NEAR // laid[0].numel()) if laid.is_cpu and not is_traced(laid) else len(laid)
+        room = laid.new_empty((min(size, len(laid)), *laid.shape[1:]))
+        for begin in range(0, len(laid), size):
+            some = laid[begin : begin + size]
+            copied = room[: len(some)].copy_(some).view(len(some) * groups, rows.shape[2], -1)
+            own = slice(begin * groups, (begin + size) * groups)
+            torch.bmm(outputs[own], copied.mT, out=rows[own])
         return found
-
-    def _parts(self) -> list[slice]:
-        """All samples, or on a CPU as many at a time as have patches that stay near it."""
-        batch, each = len(self.outputs), self.layer.weight.shape[1:].numel() * self.outputs[0, 0].numel()
-        size = max(1, NEAR // each) if self.outputs.is_cpu and not is_traced(self.outputs) else batch
-        return [slice(begin, begin + size) for begin in range(0, batch, size)]
 
     def weighted(self, weights: Tensor) -> Tensor:
         image, padding = self._padded()
@@ -103,11 +101,13 @@ class Patches:
 
     def _laid_out(self) -> tuple[Tensor, Tensor]:
         """Patches (batch, groups, D, positions) and output gradients (batch, groups, P, positions)."""
-        layer = self.layer
+        shape = (len(self.outputs), self.layer.groups, -1, self.outputs[0, 0].numel())
+        return self._windows().reshape(shape), wide(self.outputs).reshape(shape)
+
+    def _windows(self) -> Tensor:
         image, padding = self._padded()
-        laid = laid_out(wide(image), self.outputs.shape[2:], layer.kernel_size, layer.stride, padding, layer.dilation)
-        shape = (len(image), layer.groups, -1, laid.shape[-1])
-        return laid.view(shape), wide(self.outputs).reshape(shape)
+        layer = self.layer
+        return windows(wide(image), self.outputs.shape[2:], layer.kernel_size, layer.stride, padding, layer.dilation)
 
     def _padded(self) -> tuple[Tensor, list[int]]:
         """The input, and the zeros that are still to be put around it."""
@@ -120,7 +120,7 @@ class Patches:
         return self.inputs, list(layer.padding)
 
 
-def laid_out(
+def windows(
     image: Tensor,
     positions: Sequence[int],
     kernel: Sequence[int],
@@ -128,14 +128,13 @@ def laid_out(
     padding: Sequence[int],
     dilation: Sequence[int],
 ) -> Tensor:
-    """The patch of every position: (batch, channels x kernel, positions), copied once through a strided view.
+    """The patch of every position as a view: (batch, channels, *kernel, *positions), to be copied once.
 
-    `torch.nn.functional.unfold` does the same, half as slowly again on one core and sample by sample on a GPU.
+    `torch.nn.functional.unfold` copies too, half as slowly again on one core and sample by sample on a GPU.
     """
     if any(padding):
         image = functional.pad(image, [side for each in reversed(padding) for side in (each, each)])
     image = image.contiguous()
     sample, channel, *space = image.stride()
     steps = [step * far for asked in (dilation, stride) for step, far in zip(space, asked, strict=True)]
-    view = image.as_strided((*image.shape[:2], *kernel, *positions), (sample, channel, *steps))
-    return view.reshape(len(image), -1, prod(positions))
+    return image.as_strided((*image.shape[:2], *kernel, *positions), (sample, channel, *steps))
