@@ -31,7 +31,8 @@ def engine(model: nn.Module, inputs: Tensor, *, bound: float, how: Clipping = Cl
 
 
 def median_norm(gradients: dict[str, Tensor]) -> float:
-    return torch.stack([g.reshape(len(g), -1).square().sum(1) for g in gradients.values()]).sum(0).sqrt().median().item()
+    squares = torch.stack([g.reshape(len(g), -1).square().sum(1) for g in gradients.values()])
+    return squares.sum(0).sqrt().median().item()
 
 
 def by_hand(gradients: dict[str, Tensor], bound: float, how: Clipping) -> dict[str, Tensor]:
