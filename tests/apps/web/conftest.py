@@ -153,7 +153,6 @@ def _own(url: str, site: Site) -> bool:
 def assert_accessible() -> Callable[[Any], None]:
     """Runs axe over a page: no violation."""
     from axe_playwright_python.sync_playwright import Axe
-
     from playwright.sync_api import Error
 
     def violations(page: Any, tries: int = 3) -> list[dict[str, Any]]:
