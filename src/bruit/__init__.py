@@ -7,46 +7,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bruit import aggregation as aggregation
     from bruit import anonymity as anonymity
     from bruit import audit as audit
     from bruit import central as central
     from bruit import channels as channels
     from bruit import codes as codes
+    from bruit import continual as continual
+    from bruit import core as core
     from bruit import deep as deep
     from bruit import errors as errors
     from bruit import learning as learning
     from bruit import ledger as ledger
     from bruit import local as local
+    from bruit import mechanisms as mechanisms
     from bruit import privacy as privacy
     from bruit import randomness as randomness
+    from bruit import sql as sql
     from bruit import storage as storage
     from bruit import sweeps as sweeps
+    from bruit import synthetic as synthetic
     from bruit import tables as tables
     from bruit.central import DECILES as DECILES
+    from bruit.core.guarantee import Guarantee as Guarantee
+    from bruit.core.neighbours import ADD_OR_REMOVE_ONE as ADD_OR_REMOVE_ONE
+    from bruit.core.neighbours import EACH_ROW as EACH_ROW
+    from bruit.core.neighbours import LOCAL as LOCAL
+    from bruit.core.neighbours import REPLACE_ONE as REPLACE_ONE
+    from bruit.core.release import Release as Release
     from bruit.ledger import WITHOUT_PRIVACY as WITHOUT_PRIVACY
     from bruit.ledger import Budget as Budget
     from bruit.ledger import Ledger as Ledger
-    from bruit.privacy import ADD_OR_REMOVE_ONE as ADD_OR_REMOVE_ONE
-    from bruit.privacy import EACH_ROW as EACH_ROW
-    from bruit.privacy import LOCAL as LOCAL
-    from bruit.privacy import REPLACE_ONE as REPLACE_ONE
-    from bruit.privacy import Guarantee as Guarantee
-    from bruit.privacy import Release as Release
     from bruit.tables import Domain as Domain
 
     __version__: str
 
 _HOMES = {
-    "ADD_OR_REMOVE_ONE": "privacy",
+    "ADD_OR_REMOVE_ONE": "core.neighbours",
     "Budget": "ledger",
     "DECILES": "central",
     "Domain": "tables",
-    "EACH_ROW": "privacy",
-    "Guarantee": "privacy",
-    "LOCAL": "privacy",
+    "EACH_ROW": "core.neighbours",
+    "Guarantee": "core.guarantee",
+    "LOCAL": "core.neighbours",
     "Ledger": "ledger",
-    "REPLACE_ONE": "privacy",
-    "Release": "privacy",
+    "REPLACE_ONE": "core.neighbours",
+    "Release": "core.release",
     "WITHOUT_PRIVACY": "ledger",
 }
 """The package that each name of the root comes from."""
@@ -64,20 +70,26 @@ __all__ = [
     "Ledger",
     "Release",
     "__version__",
+    "aggregation",
     "anonymity",
     "audit",
     "central",
     "channels",
     "codes",
+    "continual",
+    "core",
     "deep",
     "errors",
     "learning",
     "ledger",
     "local",
+    "mechanisms",
     "privacy",
     "randomness",
+    "sql",
     "storage",
     "sweeps",
+    "synthetic",
     "tables",
 ]
 

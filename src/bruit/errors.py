@@ -12,7 +12,10 @@ BruitError
 │   ├── TermsDiffer                   a book of this name exists on other terms
 │   └── UnknownLedger                 no book of this name in this store
 ├── StorageError                      a database that cannot be used
-│   └── SchemaTooNew                  written by a later bruit
+│   ├── DatabaseInUse                 another server holds it
+│   ├── SchemaTooNew                  written by a later bruit
+│   └── SchemaTooOld                  written by an earlier bruit, and no way from there is known
+├── ProtocolError                     a message of another collector or participant that is refused
 ├── BadFile                           a file that is cut, tampered with, or of another kind
 ├── MissingData (FileNotFoundError)   a data set that is not on this machine
 ├── MissingExtra (ImportError)        an optional part that is not installed
@@ -74,8 +77,20 @@ class StorageError(BruitError):
     """A database that cannot be read or written."""
 
 
+class DatabaseInUse(StorageError):
+    """A database that another running server holds: two would count against each other."""
+
+
 class SchemaTooNew(StorageError):
     """A database written by a later version of bruit."""
+
+
+class SchemaTooOld(StorageError):
+    """A database written by an earlier version of bruit, from which no migration leads here."""
+
+
+class ProtocolError(BruitError):
+    """A message of another collector or of a participant that is cut, out of turn, or contradicts an earlier one."""
 
 
 class BadFile(BruitError):

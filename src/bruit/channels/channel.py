@@ -1,248 +1,31 @@
-"""A finite law from inputs to outputs: the one object that privacy, statistics and codes read."""
+"""The root of every noise: a value goes in and comes out changed by a public law."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from bruit.channels import _kernels
-from bruit.channels.capacity import blahut_arimoto
-from bruit.channels.loss import ONE, loss_of
-from bruit.channels.rounding import round_rows
-from bruit.channels.unmixed import Unmixed
-from bruit.errors import InvalidArgument
-from bruit.randomness import generator, words
-
-_BLOCK: Final = 1 << 16  # words drawn at a time: they stay in the cache between the generator and the kernel
 
 
 class Channel(ABC):
-    """A noisy channel: input x comes out as y with probability weights[x, y] / 2^52, exactly.
+    """A noisy channel: a public law by which what is sent comes out changed.
 
-    Inputs are 0 … inputs-1, outputs 0 … outputs-1. The same integers are used by `transmit`, by `epsilon`, by the JSON
-    and by the browser, so what is proved of them holds of every report.
+    The law is read three ways: how well it hides a person (`epsilon`, or the `loss` that an accountant prices), how far
+    it moves the truth (`half_width`, `unmix`), how much gets across (`capacity`). A channel has those readings that its
+    law allows: noise on integers has no capacity, a code's line no inversion.
     """
 
+    @abstractmethod
+    def send(self, values: Any, rng: np.random.Generator | None = None) -> Any:
+        """What comes out for what is sent; without a generator the noise is of the strong source."""
+
     @property
     @abstractmethod
-    def weights(self) -> NDArray[np.int64]:
-        """The law: one row of integers that sum to 2^52 for each input."""
-
-    @property
-    def inputs(self) -> int:
-        """How many symbols can be sent."""
-        return int(self.weights.shape[0])
-
-    @property
-    def outputs(self) -> int:
-        """How many symbols can be received."""
-        return int(self.weights.shape[1])
-
-    def probabilities(self) -> NDArray[np.float64]:
-        """The law as a matrix of doubles, one row an input; each entry is exact."""
-        return self.weights / ONE
-
-    @cached_property
     def epsilon(self) -> Fraction | float:
-        """The privacy loss of one symbol, from the integers of the law and rounded up.
-
-        It is math.inf when some output can rule out an input.
-        max over y, x, x' of ln(W[x, y] / W[x', y])                     [Dwork & Roth 2014, Def. 2.4, on one record]
-        """
-        high, low = self.weights.max(axis=0), self.weights.min(axis=0)
-        pairs = {(int(a), int(b)) for a, b in zip(high, low, strict=True) if a > 0}
-        return max(loss_of(a, b) for a, b in pairs)
-
-    def transmit(self, symbols: ArrayLike, *, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """What comes out for each symbol sent: one word of the strong source a symbol, or of the generator given.
-
-        The shape is kept, and the integer type where it can hold every output.
-        """
-        sent = _checked(symbols, self.inputs, "symbol")
-        received = self.send(np.ascontiguousarray(sent, dtype=np.int32).reshape(-1), generator(rng))
-        return received.reshape(sent.shape).astype(_holding(sent.dtype, self.outputs), copy=False)
-
-    def send(self, symbols: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        """As `transmit`, for a flat array of symbols that the caller has checked."""
-        received = np.empty_like(symbols)
-        for start in range(0, symbols.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
-            self._send(symbols[part], words(rng, symbols[part].size), received[part])
-        return received
-
-    def _send(self, symbols: NDArray[np.int32], drawn: NDArray[np.uint64], received: NDArray[np.int32]) -> None:
-        _kernels.send_rows(symbols, self._upper, drawn, received)
-
-    @cached_property
-    def _upper(self) -> NDArray[np.int64]:
-        return np.cumsum(self.weights, axis=1)
-
-    def capacity(self, *, tolerance: float = 1e-6) -> float:
-        """The most bits one use can carry [Shannon 1948]: at most `tolerance` below the truth, never above it."""
-        return self.capacity_bounds(tolerance=tolerance)[0]
-
-    def capacity_bounds(self, *, tolerance: float = 1e-6) -> tuple[float, float]:
-        """Two numbers around the capacity in bits, by Blahut–Arimoto; equal where a closed form is known."""
-        return blahut_arimoto(self.probabilities(), tolerance=tolerance)
-
-    def log_likelihood(self, received: ArrayLike) -> NDArray[np.float64]:
-        """What each received symbol says about the sent one.
-
-        With two inputs, log W[0, y] / W[1, y]: positive means zero. Otherwise a last axis of log W[x, y], one entry
-        for each input x.
-        """
-        seen = _checked(received, self.outputs, "received symbol")
-        return np.asarray(self._log_table[seen])
-
-    @cached_property
-    def _log_table(self) -> NDArray[np.float64]:
-        return log_table(self.probabilities())
-
-    def unmix(self, counts: ArrayLike) -> Unmixed:
-        """Unbiased estimates of how often each input was sent, from how often each output was received.
-
-        c B with W B = I; of the many such B of a channel with more outputs than inputs, the one of least variance
-        when all inputs are equally frequent. `Unmixed.variance` is unbiased too.
-        """
-        observed = checked_counts(counts, self.outputs)
-        return Unmixed.through(self._inverse, observed)
-
-    @cached_property
-    def _inverse(self) -> NDArray[np.float64]:
-        law = self.probabilities()
-        average = law.mean(axis=0)
-        scaled = np.divide(law, average, out=np.zeros_like(law), where=average > 0)
-        gram = law @ scaled.T
-        if np.linalg.matrix_rank(law) < self.inputs:
-            raise InvalidArgument(
-                f"the outputs of this channel cannot tell its {self.inputs} inputs apart: their laws are linearly "
-                "dependent, so no unbiased inversion exists"
-            )
-        return np.asarray(np.linalg.solve(gram, scaled).T)
-
-    def then(self, other: Channel) -> Channel:
-        """The series of this channel and another; rounding never makes the pair less private than its exact product."""
-        if self.outputs != other.inputs:
-            raise InvalidArgument(f"a channel with {self.outputs} outputs cannot feed one with {other.inputs} inputs")
-        product = self.weights.astype(object) @ other.weights.astype(object)
-        return MatrixChannel(round_rows(product, [ONE * ONE] * self.inputs))
-
-    def cascade(self, times: int) -> Channel:
-        """The same channel `times` times in series."""
-        check_times(times)
-        if times == 1:
-            return self
-        half = self.cascade(times // 2)
-        both = half.then(half)
-        return both.then(self) if times % 2 else both
-
-    def repeat(self, times: int) -> Repeated:
-        """The same symbol sent `times` times over the channel, each time with fresh noise: the losses add."""
-        return Repeated(self, check_times(times))
+        """The privacy loss of one use, between inputs that the law is made for; math.inf where no number bounds it."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The law in JSON types; `channel_from_json` reads it back and checks it."""
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixChannel(Channel):
-    """A channel that stores the whole table of its law."""
-
-    table: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        table = np.array(self.table, dtype=np.int64)
-        if table.ndim != 2 or table.size == 0 or table.min() < 0 or (table.sum(axis=1) != ONE).any():
-            raise InvalidArgument("weights must be a table of integers, none negative, whose every row sums to 2^52")
-        table.setflags(write=False)
-        object.__setattr__(self, "table", table)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MatrixChannel) and np.array_equal(self.table, other.table)
-
-    def __hash__(self) -> int:
-        return hash((self.table.shape, self.table.tobytes()))
-
-    @property
-    def weights(self) -> NDArray[np.int64]:
-        """The law: one row of integers that sum to 2^52 for each input."""
-        return self.table
-
-    def to_json(self) -> dict[str, Any]:
-        """The law in JSON types; `channel_from_json` reads it back and checks it."""
-        return {"kind": "matrix", "out_of": ONE, "weights": self.table.tolist(), "epsilon": str(self.epsilon)}
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """A channel used several times on the same symbol; what is received is a tuple, the last axis of arrays."""
-
-    channel: Channel
-    times: int
-
-    @property
-    def epsilon(self) -> Fraction | float:
-        """The loss of all uses, times · epsilon, which the tuple of equal outputs with the worst ratio attains."""
-        return self.channel.epsilon * self.times
-
-    def transmit(self, symbols: ArrayLike, *, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """The received tuples, on a new last axis."""
-        sent = np.asarray(symbols)
-        return self.channel.transmit(np.repeat(sent[..., None], self.times, axis=-1), rng=rng)
-
-    def counts(self, received: ArrayLike) -> NDArray[np.int64]:
-        """How often each output came within each tuple, which says all that the tuple says."""
-        seen = _checked(received, self.channel.outputs, "received symbol")
-        return np.stack([(seen == output).sum(axis=-1) for output in range(self.channel.outputs)], axis=-1)
-
-    def log_likelihood(self, received: ArrayLike) -> NDArray[np.float64]:
-        """The log-likelihoods of the uses, added."""
-        each = self.channel.log_likelihood(received)
-        return np.asarray(each.sum(axis=-1 if self.channel.inputs == 2 else -2))
-
-
-def log_table(law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each output, log W[0, y] / W[1, y] with two inputs (0 if it never comes), else its log W[x, y]."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(law.T)
-    if law.shape[0] != 2:
-        return np.asarray(logs)
-    never = ~law.any(axis=0)
-    return np.asarray(np.subtract(logs[:, 0], logs[:, 1], out=np.zeros(law.shape[1]), where=~never))
-
-
-def checked_counts(counts: ArrayLike, outputs: int) -> NDArray[np.float64]:
-    """Counts of received symbols as doubles, one an output."""
-    observed = np.asarray(counts, dtype=np.float64)
-    if observed.shape != (outputs,) or not np.isfinite(observed).all() or (observed < 0).any():
-        raise InvalidArgument(f"unmix needs {outputs} counts, one for each output and none negative")
-    return observed
-
-
-def check_times(times: int) -> int:
-    """A number of uses, at least one."""
-    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
-        raise InvalidArgument(f"times={times!r} must be a whole number, at least 1")
-    return times
-
-
-def _checked(symbols: ArrayLike, size: int, what: str) -> NDArray[Any]:
-    array = np.asarray(symbols)
-    if array.size == 0:
-        return array.astype(np.int32)
-    if array.dtype.kind not in "iub":
-        raise InvalidArgument(f"a {what} is a whole number from 0 to {size - 1}; this array holds {array.dtype}")
-    if array.min() < 0 or array.max() >= size:
-        raise InvalidArgument(f"a {what} must lie from 0 to {size - 1}; map other values into that range first")
-    return array
-
-
-def _holding(wanted: np.dtype[Any], outputs: int) -> np.dtype[Any]:
-    return wanted if wanted.kind in "iu" and outputs - 1 <= np.iinfo(wanted).max else np.dtype(np.int32)

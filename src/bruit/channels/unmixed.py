@@ -1,4 +1,4 @@
-"""Counts read back through a channel."""
+"""Unbiased counts of what was sent, estimated from what came out of a channel."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bruit.channels.support import Support
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Unmixed:
     variance: NDArray[np.float64]
     _inverse: NDArray[np.float64] | None = field(default=None, repr=False)
     _observed: NDArray[np.float64] | None = field(default=None, repr=False)
-    _symmetric: tuple[float, float] | None = field(default=None, repr=False)
+    _support: Support | None = field(default=None, repr=False)
 
     @classmethod
     def through(cls, inverse: NDArray[np.float64], observed: NDArray[np.float64]) -> Unmixed:
@@ -33,22 +35,17 @@ class Unmixed:
         return cls(value, observed @ inverse**2 - value, inverse, observed)
 
     @classmethod
-    def symmetric(cls, observed: NDArray[np.float64], keep: float, other: float) -> Unmixed:
-        """For a symmetric channel in time k.
-
-        (c - N q) / (p - q), variance (f p (1 - p) + (N - f) q (1 - q)) / (p - q)^2          [SPEC S0.2, S0.3]
-        """
-        total, gap = observed.sum(), keep - other
-        value = (observed - total * other) / gap
-        variance = (value * keep * (1 - keep) + (total - value) * other * (1 - other)) / gap**2
-        return cls(value, variance, None, observed, (keep, other))
+    def from_support(cls, observed: NDArray[np.float64], support: Support) -> Unmixed:
+        """The estimates for a symmetric channel over k symbols, in time k: each count from its two weights."""
+        total = float(observed.sum())
+        value = support.unmix(observed, out_of=total)
+        return cls(value, support.counted_variance(value, out_of=total), None, observed, support)
 
     def covariance(self) -> NDArray[np.float64]:
         """The estimated covariance matrix of the estimates."""
         assert self._observed is not None
         inverse = self._inverse
         if inverse is None:
-            assert self._symmetric is not None
-            keep, other = self._symmetric
-            inverse = (np.eye(len(self.value)) - other) / (keep - other)
+            assert self._support is not None
+            inverse = self._support.unmix(np.eye(len(self.value)))
         return np.asarray(inverse.T @ (self._observed[:, None] * inverse) - np.diag(self.value))

@@ -1,11 +1,15 @@
-"""The book of one data set: it refuses to overspend."""
+"""Privacy-budget ledgers: the book of one data set, which refuses to overspend."""
 
 from bruit.ledger.accountants import Amount
-from bruit.ledger.budget import WITHOUT_PRIVACY, Budget, Charge, Payment, WithoutPrivacy, require
-from bruit.ledger.entries import Entry
+from bruit.ledger.books.entries import Entry
+from bruit.ledger.budget import WITHOUT_PRIVACY, Budget, Payment, WithoutPrivacy, require
+from bruit.ledger.charges import Charge, Quote
 from bruit.ledger.ledger import Ledger
 from bruit.ledger.partition import Partition
-from bruit.ledger.statement import page, statement
+from bruit.ledger.recovery import mark_restored, repair_clock, resume
+from bruit.ledger.statements import page, statement
+from bruit.ledger.terms import Terms
+from bruit.ledger.till import Purchase, ask
 
 __all__ = [
     "WITHOUT_PRIVACY",
@@ -16,8 +20,15 @@ __all__ = [
     "Ledger",
     "Partition",
     "Payment",
+    "Purchase",
+    "Quote",
+    "Terms",
     "WithoutPrivacy",
+    "ask",
+    "mark_restored",
     "page",
+    "repair_clock",
     "require",
+    "resume",
     "statement",
 ]

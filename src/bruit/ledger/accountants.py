@@ -1,4 +1,4 @@
-"""What a loss costs in a book, in the book's own units.
+"""What a loss costs in a book, in the units of the accountant that the book adds up by.
 
 No mathematics of losses stands here: `bruit.privacy` prices, this module rounds up and compares.
 """
@@ -7,22 +7,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
+from bruit.core.losses import Approximate, Loss, ZeroConcentrated
+from bruit.core.numbers import as_float
+from bruit.core.numbers import rounded_up as as_fraction
 from bruit.errors import InvalidArgument, NotPrivate
+from bruit.ledger.books.units import PER_ONE, Units, round_down, round_up
 from bruit.ledger.terms import Terms
-from bruit.ledger.units import PER_ONE, Units, rounded_down, rounded_up
-from bruit.privacy import Loss, ZeroConcentrated, epsilon, rdp, zcdp
-from bruit.privacy.composition import approximation, basic, total
-from bruit.privacy.numbers import as_float
-from bruit.privacy.numbers import rounded_up as as_fraction
-from bruit.privacy.renyi import improved_epsilon
+from bruit.privacy import epsilon, rdp, zcdp
+from bruit.privacy.accounting.basic import approximation, basic, total
+from bruit.privacy.accounting.rdp import improved_epsilon
 
 ACCOUNTANT: Final = "1"
 """The version of the prices; it stands in every entry, so that a corrected formula can find what it priced before."""
 
+
+REMEMBERED: Final = 256
+"""For how many terms the capacity is remembered: the runs of a search all have the same."""
 
 MEASURES: Final = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi divergence"}
 """What each kind of book adds up."""
@@ -61,10 +66,11 @@ def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -
     return Price(epsilon(loss, delta=delta, by=chosen), delta, chosen)
 
 
+@lru_cache(REMEMBERED)
 def capacity(terms: Terms) -> Units:
     """The most a book may add up to, so that its whole stays within its (ε, δ)."""
     if terms.by == "basic":
-        return rounded_down(terms.epsilon, terms.delta)
+        return round_down(terms.epsilon, terms.delta)
     # At a high order and a large δ a divergence converts into a little less than itself.
     low, high = -1, int((terms.epsilon + 2) * PER_ONE)
     while low < high:
@@ -75,24 +81,31 @@ def capacity(terms: Terms) -> Units:
             f"at δ = {float(terms.delta):.3g} the {terms.accounting} accountant starts above "
             f"ε = {float(terms.epsilon):.6g}: give a larger order, epsilon or delta"
         )
-    return Units(low, 0)
+    return Units(low, round_down(Fraction(0), terms.failures).delta)
 
 
 def cost(loss: Loss, value: Price, terms: Terms) -> Units:
     """What a loss adds to the running total of a book."""
     if terms.by == "basic":
-        return rounded_up(value.epsilon, value.delta)
-    if total(loss, approximation):
+        return round_up(value.epsilon, value.delta)
+    failing = total(loss, approximation)
+    if failing and (not terms.failures or total(loss, _mixed)):
         raise NotPrivate(
             f"a book by {terms.accounting} adds Rényi divergences, and a loss that may fail with some δ has none; "
-            "charge what was really done (its Gaussian or Laplace loss), or keep a book by 'basic'"
+            "charge what was really done (its Gaussian or Laplace loss, and its chance of failure by itself in a book "
+            "with failures=...), or keep a book by 'basic'"
         )
     divergence = zcdp(loss) if terms.order is None else rdp(loss, terms.order)
-    return rounded_up(divergence, Fraction(0))
+    return round_up(divergence, failing)
+
+
+def _mixed(loss: Loss) -> Fraction:
+    """One for a loss whose δ is not a chance of failure alone: that of Gaussian noise priced as an (ε, δ)."""
+    return Fraction(int(approximation(loss) > 0 and not (isinstance(loss, Approximate) and loss.epsilon == 0)))
 
 
 def amount(spent: Units, terms: Terms) -> Amount:
-    """What a running total amounts to."""
+    """The (ε, δ) that a running total in the book's units amounts to."""
     total, delta = spent.exact
     if terms.by == "basic" or spent.main == 0:
         return Amount(total, delta, total, MEASURES[terms.by])
@@ -100,11 +113,11 @@ def amount(spent: Units, terms: Terms) -> Amount:
 
 
 def _worth(units: int, terms: Terms) -> Fraction:
-    value = Fraction(units, PER_ONE)
+    value, left = Fraction(units, PER_ONE), terms.delta - terms.failures
     if terms.order is None:
-        return epsilon(ZeroConcentrated(value, neighbours=terms.neighbours), delta=terms.delta, by="zcdp")
+        return epsilon(ZeroConcentrated(value, neighbours=terms.neighbours), delta=left, by="zcdp")
     divergence, order = np.array([float(value)]), np.array([float(terms.order)])
-    return as_fraction(float(improved_epsilon(divergence, order, float(terms.delta))[0]))
+    return as_fraction(float(improved_epsilon(divergence, order, float(left))[0]))
 
 
 def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:

@@ -1,49 +1,36 @@
-"""A price, and what it paid for."""
+"""Budgets: a price, and the book that it is paid from."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from bruit.core.guarantee import Assumption, Guarantee
+from bruit.core.losses import Approximate, Loss, Pure, composed
+from bruit.core.neighbours import LOCAL, REPLACE_ONE, Neighbours
+from bruit.core.numbers import Exact, as_float, exactly, positive, probability
 from bruit.errors import (
     BudgetExceeded,
     BudgetMissing,
     InvalidArgument,
     NeighboursDiffer,
     NotPrivate,
-    StorageError,
 )
 from bruit.ledger.accountants import ACCOUNTANT, Price, cost, price
-from bruit.ledger.entries import Place, Request, user
-from bruit.ledger.units import NOTHING, Units
-from bruit.privacy import (
-    LOCAL,
-    REPLACE_ONE,
-    Approximate,
-    Assumption,
-    Exact,
-    Guarantee,
-    Loss,
-    Neighbours,
-    Pure,
-    Release,
-    composed,
-    exactly,
-)
-from bruit.privacy.numbers import as_float, positive, probability
+from bruit.ledger.books.entries import Place, Request, user
+from bruit.ledger.books.units import NOTHING, Units
+from bruit.ledger.charges import Charge, Quote
+from bruit.privacy.groups import LossCurve
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
 
-T = TypeVar("T")
-
 
 class WithoutPrivacy(Enum):
-    """The one value that asks for the exact algorithm by name."""
+    """The type of `WITHOUT_PRIVACY`, which asks for the exact algorithm, without noise, by name."""
 
     WITHOUT_PRIVACY = "without privacy"
 
@@ -72,7 +59,7 @@ class Budget:
 
     @property
     def person(self) -> str:
-        """The unit that the book protects."""
+        """The person that the book protects: a column's name, or EACH_ROW."""
         return self.ledger.person
 
     @property
@@ -80,11 +67,8 @@ class Budget:
         """Whether this pays for one cell of a partition: a record can then leave what is read, or come into it."""
         return self.place is not None
 
-    def charge(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Charge:
-        """Charges a loss before any data is read, or raises and changes nothing.
-
-        The loss may cost less than the price, never more; what is charged is what the loss costs.
-        """
+    def quote(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Quote:
+        """What a loss would promise and cost; refuses one that is dearer than the price, and writes nothing."""
         if loss.neighbours is not self.neighbours:
             raise NeighboursDiffer(
                 f"{what} lost for {loss.neighbours}, the book {self.ledger.name!r} is for {self.neighbours}; "
@@ -92,13 +76,22 @@ class Budget:
             )
         amount = price(loss, delta=self.delta, by=self.by, terms=self.ledger.terms)
         added = self._cost(loss, amount, what)
-        guarantee = Guarantee(
-            amount.epsilon, amount.delta, self.neighbours, self.person, amount.by, tuple(dict.fromkeys(assumes))
-        )
-        request = Request(
-            what, user(), loss, guarantee, added, ACCOUNTANT, self.place, self.prepaid, self.prepaid is not None
-        )
-        return Charge(self.ledger, self.ledger.book.write(request).number, loss, guarantee)
+        assumed = tuple(dict.fromkeys(assumes))
+        behind = LossCurve(loss, amount.by)
+        promised = Guarantee(amount.epsilon, amount.delta, self.neighbours, self.person, amount.by, assumed, behind)
+        return Quote(loss, promised, added)
+
+    def charge(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = (), source: str | None = None) -> Charge:
+        """Charges a loss before any data is read, or raises and changes nothing.
+
+        The loss may cost less than the price, never more; what is charged is what the loss costs. With a `source` the
+        book refuses a second charge from it: what a process that died had paid for is not paid for again.
+        """
+        quote = self.quote(loss, what=what, assumes=assumes)
+        asked = (what, user(), loss, quote.guarantee, quote.cost, ACCOUNTANT, self.place)
+        of = source or self.prepaid
+        request = Request(*asked, source=of, once=of is not None)
+        return Charge(self.ledger, self.ledger.book.write(request).number, loss, quote.guarantee)
 
     def _cost(self, loss: Loss, amount: Price, what: str) -> Units:
         """What the book must add: nothing for the loss of a declared list, which was charged as a whole."""
@@ -121,28 +114,7 @@ class Budget:
             )
 
 
-@dataclass(frozen=True)
-class Charge:
-    """A charge that stands in the book, finished or not."""
-
-    ledger: Ledger
-    number: int
-    loss: Loss
-    guarantee: Guarantee
-
-    def finish(self, release: Release[T]) -> Release[T]:
-        """Keeps a release in the entry that paid for it and gives it back; reading it again is free.
-
-        If the store cannot be written any more, the release, which is paid for, is still given back, with a warning.
-        """
-        try:
-            self.ledger.book.keep(self.number, release.to_json())
-        except StorageError as error:
-            warnings.warn(f"the release is paid for but not kept in the book: {error}", RuntimeWarning, stacklevel=2)
-        return release
-
-
-def made(
+def make_budget(
     ledger: Ledger,
     loss: Loss | Sequence[Loss] | None,
     *,
@@ -151,12 +123,12 @@ def made(
     by: str | None,
     place: Place | None,
 ) -> Budget:
-    """A price: an (ε, δ), a loss, or a list of losses declared beforehand."""
+    """The budget for a price given as (ε, δ), as a loss, or as a list of losses declared beforehand."""
     if (loss is None) == (epsilon is None):
         raise InvalidArgument("a price is budget(epsilon=..., delta=...) or budget(loss): give one of them")
     if epsilon is not None:
         positive(epsilon, "epsilon")
-        stated = _stated(epsilon, delta or 0, ledger.neighbours)
+        stated = _stated_loss(epsilon, delta or 0, ledger.neighbours)
         return Budget(ledger, stated, exactly(epsilon, "epsilon"), probability(delta or 0, "delta"), by, place)
     planned = loss if isinstance(loss, Loss) else composed([(each, 1) for each in loss or ()])
     if planned.neighbours is not ledger.neighbours:
@@ -189,10 +161,12 @@ def carry(local: Ledger, *, into: Ledger) -> Charge | None:
     guarantee = Guarantee(value.epsilon, value.delta, REPLACE_ONE, into.person, value.by, assumed)
     what = f"carried from the local book {local.name}"
     request = Request(what, user(), lost, guarantee, new, ACCOUNTANT, None, local.book.identity)
-    return Charge(into, into.book.write(request).number, lost, guarantee)
+    charge = Charge(into, into.book.write(request).number, lost, guarantee)
+    charge.close()
+    return charge
 
 
-def _stated(epsilon: Exact, delta: Exact, neighbours: Neighbours) -> Loss:
+def _stated_loss(epsilon: Exact, delta: Exact, neighbours: Neighbours) -> Loss:
     return Approximate(epsilon, delta, neighbours=neighbours) if delta else Pure(epsilon, neighbours=neighbours)
 
 

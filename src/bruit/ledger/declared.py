@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bruit.core.losses import Loss
+from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
 from bruit.ledger.accountants import price
-from bruit.ledger.budget import Budget, made
-from bruit.privacy import Exact, Loss
+from bruit.ledger.budget import Budget, make_budget
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -18,8 +19,9 @@ def declare(ledger: Ledger, losses: Sequence[Loss], *, delta: Exact, by: str, wh
     """Charges the whole list and gives a budget for each loss in it, which pays for exactly that loss, once."""
     if not losses:
         raise InvalidArgument("a declared list needs at least one loss")
-    whole = made(ledger, losses, epsilon=None, delta=delta, by=by, place=None)
+    whole = make_budget(ledger, losses, epsilon=None, delta=delta, by=by, place=None)
     charge = whole.charge(whole.loss, what=what)
+    charge.close()
     prices = [price(loss, delta=whole.delta, by=None, terms=ledger.terms) for loss in losses]
     return tuple(
         Budget(ledger, loss, own.epsilon, own.delta, prepaid=f"entry {charge.number}, loss {number}")

@@ -1,4 +1,4 @@
-"""The book of one data set."""
+"""`Ledger`: the public interface to the privacy budget of one data set."""
 
 from __future__ import annotations
 
@@ -6,16 +6,24 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from bruit.core.guarantee import Guarantee
+from bruit.core.losses import Loss, Pure, ZeroConcentrated
+from bruit.core.neighbours import Neighbours
+from bruit.core.numbers import Exact
+from bruit.core.release import Outcome, Receipt, Release
 from bruit.errors import InvalidArgument, LedgerError
-from bruit.ledger.accountants import Amount, amount
-from bruit.ledger.book import Book
-from bruit.ledger.budget import Budget, Charge, carry, made
+from bruit.ledger.accountants import ACCOUNTANT, Amount, amount
+from bruit.ledger.books.book import Book
+from bruit.ledger.books.entries import Entry, Request, entry, user
+from bruit.ledger.books.memory import MemoryBook
+from bruit.ledger.books.units import NOTHING
+from bruit.ledger.budget import Budget, carry, make_budget
+from bruit.ledger.charges import Charge
 from bruit.ledger.declared import declare
-from bruit.ledger.entries import Entry, entry
-from bruit.ledger.memory import MemoryBook
-from bruit.ledger.partition import Partition, declared, everybody
-from bruit.ledger.terms import Accounting, Terms, checked
-from bruit.privacy import Exact, Guarantee, Loss, Neighbours, Release
+from bruit.ledger.odometer import odometer
+from bruit.ledger.partition import Partition, declare_partition, everybody
+from bruit.ledger.terms import Accounting, Terms, check_terms
+from bruit.privacy.groups import LossCurve
 
 
 class Ledger:
@@ -24,6 +32,8 @@ class Ledger:
     A book with a store is created, or opened if it stands there on the same terms; without one it lives in memory.
     Copies, deep copies and pickles are the same book. It adds losses up as a privacy filter: its (ε, δ) holds even
     when each question depends on the answers before it (docs/ledger.md).   [Rogers et al. 2016; Feldman & Zrnic 2021]
+    `failures` is the part of a zCDP or RDP book's δ for chances of failure, such as that of showing a group: it and the
+    total are two limits, and neither can be exchanged for the other later.
 
     >>> import bruit, polars
     >>> ledger = bruit.Ledger("clinic", epsilon=1, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
@@ -44,15 +54,16 @@ class Ledger:
         neighbours: Neighbours,
         person: str,
         by: Accounting = "basic",
+        failures: Exact = 0,
         store: str | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
             raise InvalidArgument(f"name={name!r}: give the book the name of its data set")
-        terms = checked(epsilon, delta, neighbours, person, by)
+        terms = check_terms(epsilon, delta, neighbours, person, by, failures)
         if store is None:
             self.book = MemoryBook(name, terms)
         else:
-            from bruit.ledger.stored import create
+            from bruit.ledger.books.stored import create
 
             self.book = create(name, terms, store)
             self.book.terms.must_equal(terms, name)
@@ -60,14 +71,19 @@ class Ledger:
     @classmethod
     def open(cls, name: str, store: str) -> Ledger:
         """The book that stands under a name in a store, on the terms it was created on."""
-        from bruit.ledger.stored import find
+        from bruit.ledger.books.stored import find
 
         return cls._of(find(name, store))
+
+    @classmethod
+    def in_memory(cls, name: str, terms: Terms) -> Ledger:
+        """A new book in memory on the terms of another one."""
+        return cls._of(MemoryBook(name, terms))
 
     @staticmethod
     def names(store: str) -> tuple[str, ...]:
         """The names of the books in a store."""
-        from bruit.ledger.stored import names
+        from bruit.ledger.books.stored import names
 
         return names(store)
 
@@ -104,7 +120,7 @@ class Ledger:
 
     @property
     def person(self) -> str:
-        """The unit that is protected."""
+        """The person that is protected: a column's name, or EACH_ROW."""
         return self.terms.person
 
     def budget(
@@ -120,16 +136,16 @@ class Ledger:
         `by` names the accountant of this one price, for instance "pld" for a planned training run; the book adds what
         comes out by its own.
         """
-        return made(self, loss, epsilon=epsilon, delta=delta, by=by, place=None)
+        return make_budget(self, loss, epsilon=epsilon, delta=delta, by=by, place=None)
 
     def partition(self, name: str, *, cells: int = 1) -> Partition:
         """A division of the data into cells that are paid for side by side: regions, months of arrival.
 
         The cell of a record must be a function of that record alone, fixed before the data is seen, and a person is in
         at most `cells` of them. Then a person pays only for the cells they can be in: the largest `cells` when people
-        are added or removed, twice as many when they are replaced.                  [DESIGN, privacy rule 5]
+        are added or removed, twice as many when they are replaced.                  [docs/rules.md 5]
         """
-        return declared(self, name, cells)
+        return declare_partition(self, name, cells)
 
     @property
     def respondents(self) -> Partition:
@@ -140,6 +156,11 @@ class Ledger:
     def spent(self) -> Amount:
         """What was spent when this was read; only a charge knows whether it fits."""
         return amount(self.book.spent(), self.terms)
+
+    @property
+    def odometer(self) -> Amount:
+        """What was spent so far, valid at all times: also where the next step hangs on this very figure."""
+        return odometer(self.book.spent(), self.terms)
 
     @property
     def remaining(self) -> Amount:
@@ -154,7 +175,11 @@ class Ledger:
         """What everything ever charged to this book amounts to at most, under what its entries assume."""
         assumed = dict.fromkeys(each for line in self._entries() for each in line.guarantee.assumes)
         terms = self.terms
-        return Guarantee(terms.epsilon, terms.delta, terms.neighbours, terms.person, terms.accounting, tuple(assumed))
+        curve = None
+        if terms.by == "zcdp":
+            curve = LossCurve(ZeroConcentrated(self.book.limit.exact[0], neighbours=terms.neighbours), "zcdp")
+        promised = (terms.epsilon, terms.delta, terms.neighbours, terms.person, terms.accounting)
+        return Guarantee(*promised, tuple(assumed), curve)
 
     def carry(self, local: Ledger) -> Charge | None:
         """Charges to this book of replacement what respondents of a LOCAL book lost, as pure ε; None if nothing is new.
@@ -171,6 +196,17 @@ class Ledger:
         """
         return declare(self, losses, delta=delta, by=by, what=what)
 
+    def note(self, what: str, *, about: dict[str, Any], once: str | None = None) -> Release[None]:
+        """Writes an entry that costs nothing, because no record was read: a table was registered, or looked at.
+
+        `once` is a text of at most 64 characters that may stand in one entry only: a second note with it is refused.
+        """
+        nothing = Pure(0, neighbours=self.neighbours)
+        promised = Guarantee(Fraction(0), Fraction(0), self.neighbours, self.person, "basic")
+        request = Request(what, user(), nothing, promised, NOTHING, ACCOUNTANT, None, once, once is not None)
+        charge = Charge(self, self.book.write(request).number, nothing, promised)
+        return charge.finish(Outcome(None, "note", details=about))
+
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Every charge in its order: when, what, by whom, the loss, the running total."""
@@ -182,7 +218,11 @@ class Ledger:
         return tuple(line.release for line in self._entries() if line.release is not None)
 
     def _entries(self) -> Iterator[Entry]:
-        return map(entry, self.book.rows())
+        return (entry(row, self.receipt(row["number"])) for row in self.book.rows())
+
+    def receipt(self, number: int) -> Receipt:
+        """The receipt of an entry."""
+        return Receipt(self.name, self.book.identity, number)
 
     def __copy__(self) -> Ledger:
         return self
@@ -210,7 +250,7 @@ class Ledger:
 
 
 def _again(name: str, store: str, identity: str) -> Ledger:
-    """The same book in another process."""
+    """Opens the same book in another process; what pickle calls."""
     found = Ledger.open(name, store)
     if found.book.identity != identity:
         raise LedgerError(f"the book {name!r} was replaced by another of the same name since it was pickled")

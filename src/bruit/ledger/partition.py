@@ -1,4 +1,4 @@
-"""Cells that are paid for side by side."""
+"""Partitions of a data set into cells that are charged in parallel: a person pays only for the cells they touch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bruit.core.arguments import whole
+from bruit.core.losses import Loss
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, LOCAL
+from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument, NeighboursDiffer
 from bruit.ledger.accountants import Amount, amount
-from bruit.ledger.budget import Budget, made
-from bruit.ledger.entries import Place
-from bruit.privacy import ADD_OR_REMOVE_ONE, LOCAL, Exact, Loss
+from bruit.ledger.books.entries import Place
+from bruit.ledger.budget import Budget, make_budget
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -38,24 +41,23 @@ class Partition:
     ) -> Budget:
         """A price paid by the people of one cell only; what it buys may read the records of that cell only."""
         place = Place(self.name, _text(cell, "cell"), self.largest)
-        return made(self.ledger, loss, epsilon=epsilon, delta=delta, by=by, place=place)
+        return make_budget(self.ledger, loss, epsilon=epsilon, delta=delta, by=by, place=place)
 
     def spent(self, cell: str) -> Amount:
         """What was charged to one cell and to the whole data set: the running total of somebody in that cell alone."""
         return amount(self.ledger.book.spent_in(self.name, _text(cell, "cell")), self.ledger.terms)
 
 
-def declared(ledger: Ledger, name: str, cells: int) -> Partition:
-    """A partition of a book, declared now or before on the same terms."""
-    if isinstance(cells, bool) or not isinstance(cells, int) or cells < 1:
-        raise InvalidArgument(f"cells={cells!r} must be a whole number, at least 1: in how many cells a person can be")
+def declare_partition(ledger: Ledger, name: str, cells: int) -> Partition:
+    """Declares a partition of a book, or opens one declared before on the same terms."""
+    cells = whole(cells, "cells", why="in how many cells a person can be")
     if _text(name, "name") == RESPONDENTS:
         raise InvalidArgument(f"the name {RESPONDENTS!r} is for the people of a LOCAL book: ledger.respondents")
     return _of(ledger, name, cells if ledger.neighbours is ADD_OR_REMOVE_ONE else 2 * cells)
 
 
 def everybody(ledger: Ledger) -> Partition:
-    """The people of a LOCAL book: who answers is known, so that one person's answers touch one cell."""
+    """The respondents of a LOCAL book as a partition with one cell each: who answers is known."""
     if ledger.neighbours is not LOCAL:
         raise NeighboursDiffer(
             f"the book {ledger.name!r} is for {ledger.neighbours}: only a LOCAL book knows who answered; "

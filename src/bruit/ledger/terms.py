@@ -7,10 +7,10 @@ from fractions import Fraction
 from shlex import quote
 from typing import Any
 
+from bruit.core.neighbours import Neighbours
+from bruit.core.numbers import Exact, exactly, positive, probability
 from bruit.errors import InvalidArgument, TermsDiffer
-from bruit.ledger.units import LARGEST
-from bruit.privacy import Exact, Neighbours, exactly
-from bruit.privacy.numbers import positive, probability
+from bruit.ledger.books.units import LARGEST
 
 Accounting = str | tuple[str, Exact]
 """How a book adds losses up: "basic", "zcdp" or ("rdp", order)."""
@@ -26,6 +26,8 @@ class Terms:
     person: str
     by: str
     order: Fraction | None = None
+    failures: Fraction = Fraction(0)
+    """The part of delta that a book by zCDP or RDP keeps for chances of failure; the rest converts its total."""
 
     @property
     def accounting(self) -> str:
@@ -34,6 +36,7 @@ class Terms:
 
     def to_json(self) -> dict[str, Any]:
         """The terms in JSON types; rationals as texts."""
+        kept = {"failures": str(self.failures)} if self.failures else {}
         return {
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
@@ -41,6 +44,7 @@ class Terms:
             "person": self.person,
             "by": self.by,
             "order": None if self.order is None else str(self.order),
+            **kept,
         }
 
     def must_equal(self, asked: Terms, name: str) -> None:
@@ -66,10 +70,13 @@ def terms_from_json(description: dict[str, Any]) -> Terms:
         person=description["person"],
         by=description["by"],
         order=None if order is None else Fraction(order),
+        failures=Fraction(description.get("failures", 0)),
     )
 
 
-def checked(epsilon: Exact, delta: Exact, neighbours: Neighbours, person: str, by: Accounting) -> Terms:
+def check_terms(
+    epsilon: Exact, delta: Exact, neighbours: Neighbours, person: str, by: Accounting, failures: Exact = 0
+) -> Terms:
     """The terms a caller asked for, or an error that says what is wrong with them."""
     total = positive(epsilon, "epsilon")
     if total > LARGEST:
@@ -84,7 +91,13 @@ def checked(epsilon: Exact, delta: Exact, neighbours: Neighbours, person: str, b
     failure = probability(delta, "delta")
     if kind != "basic" and failure == 0:
         raise InvalidArgument(f"by={by!r} turns its total into an ε at some δ: give the book a delta above zero")
-    return Terms(total, failure, neighbours, person, kind, order)
+    kept = probability(failures, "failures")
+    if kept and (kind == "basic" or kept >= failure):
+        raise InvalidArgument(
+            f"failures={failures} is a part of delta={delta} below the whole, for a book by 'zcdp' or ('rdp', order); "
+            "a book by 'basic' needs none"
+        )
+    return Terms(total, failure, neighbours, person, kind, order, kept)
 
 
 def _accounting(by: Accounting) -> tuple[str, Fraction | None]:

@@ -1,20 +1,18 @@
 """Describes a privacy loss and turns a composition of losses into a guarantee; plans a training budget."""
 
-from bruit.privacy.accountants import ACCOUNTANTS, delta, epsilon
-from bruit.privacy.belief import Belief, belief, belief_table, premium
-from bruit.privacy.calibration import calibrate
-from bruit.privacy.composition import approximation, basic, replacement
-from bruit.privacy.concentrated import concentrated_price, zcdp
-from bruit.privacy.curves import curve, delta_curve, order_curve
-from bruit.privacy.guarantee import Assumption, Guarantee, guarantee_from_json
-from bruit.privacy.losses import (
+from bruit.core.best_of import BestOf
+from bruit.core.guarantee import Assumption, Guarantee, guarantee_from_json
+from bruit.core.intervals import Covers, Interval
+from bruit.core.losses import (
     Approximate,
+    BoundedRange,
     Composed,
     DiscreteGaussian,
     DiscreteLaplace,
     Gaussian,
     Laplace,
     Loss,
+    NormalShift,
     Parallel,
     Pure,
     Sampled,
@@ -24,11 +22,17 @@ from bruit.privacy.losses import (
     loss_from_json,
     parallel,
 )
-from bruit.privacy.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Neighbours
-from bruit.privacy.numbers import Exact, exactly
-from bruit.privacy.plan import Plan, plan, sound_delta, steps_of, training_loss
-from bruit.privacy.release import Covers, Interval, Release
-from bruit.privacy.renyi import DOCUMENT_ORDERS, ORDERS, rdp
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Neighbours
+from bruit.core.numbers import Exact, exactly
+from bruit.core.release import Release
+from bruit.privacy.accountants import ACCOUNTANTS, delta, epsilon
+from bruit.privacy.accounting.basic import approximation, basic, replacement
+from bruit.privacy.accounting.rdp import DOCUMENT_ORDERS, ORDERS, rdp
+from bruit.privacy.accounting.zcdp import concentrated_price, zcdp
+from bruit.privacy.beliefs import Belief, belief, belief_table, premium
+from bruit.privacy.calibration import calibrate
+from bruit.privacy.curves import curve, delta_curve, order_curve
+from bruit.privacy.training.plans import Plan, plan, sound_delta, steps_of, training_loss
 
 __all__ = [
     "ACCOUNTANTS",
@@ -41,6 +45,8 @@ __all__ = [
     "Approximate",
     "Assumption",
     "Belief",
+    "BestOf",
+    "BoundedRange",
     "Composed",
     "Covers",
     "DiscreteGaussian",
@@ -52,6 +58,7 @@ __all__ = [
     "Laplace",
     "Loss",
     "Neighbours",
+    "NormalShift",
     "Parallel",
     "Plan",
     "Pure",

@@ -1,13 +1,13 @@
-"""The least noise that keeps a promise."""
+"""Calibrates noise: the least noise whose loss costs at most a given epsilon and delta."""
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from bruit.core.losses import Loss
+from bruit.core.numbers import Exact, positive
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy.accountants import Orders, Price, epsilon_price
-from bruit.privacy.losses import Loss
-from bruit.privacy.numbers import Exact, positive
 
 CLOSE = 1e-3
 """How far below its target, relatively, a calibrated epsilon may lie before the search goes on."""
@@ -24,10 +24,10 @@ def calibrate(
     `loss` makes the loss of a noise, for instance `lambda noise: Gaussian(noise, neighbours=REPLACE_ONE) * 10`; its
     epsilon must fall as the noise grows. The noise returned has six decimal digits.
     """
-    return calibrated(loss, epsilon=epsilon, delta=delta, by=by, orders=orders)[0]
+    return calibrate_with_price(loss, epsilon=epsilon, delta=delta, by=by, orders=orders)[0]
 
 
-def calibrated(
+def calibrate_with_price(
     loss: Callable[[Fraction], Loss], *, epsilon: Exact, delta: Exact, by: str, orders: Orders
 ) -> tuple[Fraction, Price]:
     """The calibrated noise and what it costs."""

@@ -8,21 +8,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bruit.core.losses import Loss, Scheme
+from bruit.core.neighbours import Neighbours
+from bruit.core.numbers import Exact, positive, probability
 from bruit.errors import InvalidArgument
-from bruit.privacy import renyi
 from bruit.privacy.accountants import Orders
 from bruit.privacy.accountants import delta as accounted_delta
-from bruit.privacy.losses import Loss, Scheme
-from bruit.privacy.neighbours import Neighbours
-from bruit.privacy.numbers import Exact, positive, probability
-from bruit.privacy.plan import Plan, checked, plan, steps_of, training_loss
-from bruit.privacy.pld import pld_curve
+from bruit.privacy.accounting import rdp
+from bruit.privacy.pld.distribution import pld_curve
+from bruit.privacy.training.plans import Plan, check_run, plan, steps_of, training_loss
 
 if TYPE_CHECKING:
     import polars
 
 CURVE_TOLERANCE = 1e-3
-COLUMNS = ("size", "batch_size", "noise", "epochs", "delta", "neighbours", "by", "steps", "rate", "epsilon", "order")
+COLUMNS = (
+    "size",
+    "batch_size",
+    "noise_multiplier",
+    "epochs",
+    "delta",
+    "neighbours",
+    "by",
+    "steps",
+    "rate",
+    "epsilon",
+    "order",
+)
 
 Whole = int | Iterable[int]
 Number = Exact | Iterable[Exact]
@@ -32,7 +44,7 @@ def curve(
     *,
     size: Whole,
     batch_size: Whole,
-    noise: Number,
+    noise_multiplier: Number,
     epochs: Whole,
     delta: Number,
     neighbours: Neighbours | Sequence[Neighbours],
@@ -40,18 +52,18 @@ def curve(
     scheme: Scheme = Scheme.POISSON,
     orders: Orders = None,
 ) -> polars.DataFrame:
-    """One row for every combination: give a sequence for whatever is to vary.
+    """The epsilon of training runs as a table, one row per combination of the parameters given as sequences.
 
     The columns are those of a plan. Epochs accounted by pld share one grid, on which epsilon is within a thousandth.
     """
     import polars
 
     rows: list[dict[str, Any]] = []
-    lengths = _listed(epochs)
+    lengths = _as_list(epochs)
     for n, batch, level, chance, relation, name in product(
-        *map(_listed, (size, batch_size, noise, delta, neighbours, by))
+        *map(_as_list, (size, batch_size, noise_multiplier, delta, neighbours, by))
     ):
-        fixed = {"size": n, "batch_size": batch, "noise": level, "delta": chance, "neighbours": relation}
+        fixed = {"size": n, "batch_size": batch, "noise_multiplier": level, "delta": chance, "neighbours": relation}
         if name == "pld" and len(lengths) > 1:
             rows.extend(_along_epochs(lengths, scheme=scheme, **fixed))
         else:
@@ -63,17 +75,17 @@ def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = No
     """The epsilon that each Rényi order gives by both conversions: order, divergence, simple, improved."""
     import polars
 
-    grid = renyi.DOCUMENT_ORDERS if orders is None else renyi.chosen_orders(orders)
+    grid = rdp.DOCUMENT_ORDERS if orders is None else rdp.choose_orders(orders)
     chance = float(probability(delta, "delta"))
     if chance == 0:
         raise InvalidArgument("delta=0: Rényi orders give an epsilon only at a delta above zero")
-    divergences = renyi.renyi(loss, grid)
+    divergences = rdp.renyi(loss, grid)
     return polars.DataFrame(
         {
             "order": grid,
             "divergence": divergences,
-            "simple": renyi.simple_epsilon(divergences, grid, chance),
-            "improved": renyi.improved_epsilon(divergences, grid, chance),
+            "simple": rdp.simple_epsilon(divergences, grid, chance),
+            "improved": rdp.improved_epsilon(divergences, grid, chance),
         }
     )
 
@@ -88,11 +100,11 @@ def delta_curve(loss: Loss, *, epsilons: Sequence[Exact], by: str = "pld") -> po
 
 def _along_epochs(lengths: list[int], *, scheme: Scheme, **fixed: Any) -> list[dict[str, Any]]:
     """The rows of one run at every length, from one grid."""
-    chance = float(checked(fixed["size"], fixed["batch_size"], min(lengths), fixed["delta"]))
+    chance = float(check_run(fixed["size"], fixed["batch_size"], min(lengths), fixed["delta"]))
     one = training_loss(epochs=1, scheme=scheme, **{name: fixed[name] for name in fixed if name != "delta"})
     spent = pld_curve(one, lengths, chance, tolerance=CURVE_TOLERANCE)
     common = fixed | {
-        "noise": float(positive(fixed["noise"], "noise")),
+        "noise_multiplier": float(positive(fixed["noise_multiplier"], "noise_multiplier")),
         "delta": chance,
         "neighbours": fixed["neighbours"].value,
         "by": "pld",
@@ -115,7 +127,7 @@ def _row(found: Plan) -> dict[str, Any]:
     return {name: getattr(found, name) for name in COLUMNS} | {"neighbours": found.neighbours.value}
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     if isinstance(value, str | Neighbours) or not isinstance(value, Iterable):
         return [value]
     items = list(value)

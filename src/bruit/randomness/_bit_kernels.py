@@ -22,13 +22,17 @@ PIECE = 8
 
 @kernel
 def settle(words: Words, position: int, threshold: Word, open_lanes: Word) -> tuple[Word, int]:
-    """The open lanes (equal to the threshold so far) whose uniform number falls below it in the end."""
+    """The open lanes (equal to the threshold so far) whose uniform number falls below it in the end.
+
+    `words` (words,) uint64, read from `position` on; a lane is a bit of `open_lanes`. Returns the lanes that fell below
+    and the next position, which is beyond the words where they did not suffice.
+    """
     result, pool, left = ZERO, ZERO, 0
-    while open_lanes != ZERO:
+    while open_lanes != ZERO:  # invariant: every lane no longer open is decided, in `result` where below
         lane = open_lanes & (~open_lanes + ONE)
         open_lanes ^= lane
         shift = PRECISION - PLANES
-        while shift > 0:
+        while shift > 0:  # invariant: the lane's number equals the threshold in all bits from `shift` on
             if left == 0:
                 if position >= len(words):
                     return result, len(words) + 1
@@ -48,6 +52,9 @@ def fill_bits(words: Words, out: Out, done: int, threshold: Word) -> tuple[int, 
 
     Lane by lane a uniform number is compared with the threshold from the top bit on, and is settled at the first bit
     that differs. Four words settle 15 lanes in 16 at once; an open lane takes its next bits eight at a time.
+
+    words   (words,) uint64, uniform; read once each
+    out     (size,) uint64, written from `done` on; bit i of a word is the draw of lane i
     """
     position = 0
     for i in range(done, len(out)):
@@ -55,6 +62,7 @@ def fill_bits(words: Words, out: Out, done: int, threshold: Word) -> tuple[int, 
         if at + PLANES > len(words):
             return i, position, True
         for plane in range(PLANES):
+            # Invariant: open lanes equal the threshold in the first `plane` bits; `result` holds those below.
             word = words[at + plane]
             if (threshold >> np.uint64(PRECISION - 1 - plane)) & ONE:
                 result |= open_lanes & ~word

@@ -5,6 +5,10 @@ past the end says that the block was too short. A `fill_` kernel writes the draw
 stand and where the first unfinished draw began, so that it can be replayed there once the block has been extended:
 beginning it with fresh words instead would favour draws that need few words. `reference.py` reads the same words in the
 same order in plain Python and is the oracle of each kernel.
+
+Layout: `words` (count,) uint64, contiguous, each word used once and in order; `out` (draws,) of the sampler's type,
+contiguous, written from `done` on. In every `fill_` loop out[done:i] is final and words[:position] are used up by it,
+so that (i, position) is where an unfinished draw may be replayed.
 """
 
 from typing import Any
@@ -36,7 +40,7 @@ def multiply(left: Word, right: Word) -> tuple[Word, Word]:
 @kernel
 def uniform_below(words: Words, position: int, bound: Word) -> tuple[Word, int]:
     """Uniform on 0 .. bound-1: the high word of word * bound, unless the low word is one too many [Lemire 2019]."""
-    while position < len(words):
+    while position < len(words):  # every word before `position` was rejected
         high, low = multiply(words[position], bound)
         position += 1
         if low >= bound or low >= (ALL - bound + ONE) % bound:
@@ -52,7 +56,7 @@ def exp_coin(words: Words, position: int, numerator: Word, denominator: Word) ->
     product overflows.
     """
     k = ONE
-    while True:
+    while True:  # the coins Bernoulli(x / 1) .. Bernoulli(x / (k - 1)) all came up
         if k > ONE:
             draw, position = uniform_below(words, position, k)
             if position > len(words) or draw != ZERO:
@@ -68,7 +72,7 @@ def exp_coin(words: Words, position: int, numerator: Word, denominator: Word) ->
 @kernel
 def any_exp_coin(words: Words, position: int, numerator: Word, denominator: Word) -> tuple[bool, int]:
     """Bernoulli(exp(-numerator / denominator)) for any ratio."""
-    while numerator > denominator:
+    while numerator > denominator:  # a coin exp(-1) came up for each denominator that was taken off
         hit, position = exp_coin(words, position, ONE, ONE)
         if position > len(words) or not hit:
             return False, position
@@ -85,7 +89,7 @@ def one_sided(
     over = step * under + rest_step, so that no product overflows.
     [Canonne, Kamath and Steinke 2020, Algorithm 2]; a value past the largest int64 becomes that one.
     """
-    while True:
+    while True:  # rejection: `low` is kept with probability exp(-low / over)
         low, position = uniform_below(words, position, over)
         if position > len(words):
             return LARGEST, position
@@ -96,7 +100,7 @@ def one_sided(
             break
     quotient = low if under == ONE else low // under
     value, rest = np.int64(quotient), low - quotient * under
-    while True:
+    while True:  # value * under + rest = low + over * (coins that came up), rest < under, unless value was capped
         hit, position = exp_coin(words, position, ONE, ONE)
         if position > len(words) or not hit:
             return value, position
@@ -111,7 +115,7 @@ def two_sided(
     words: Words, position: int, over: Word, under: Word, step: np.int64, rest_step: Word
 ) -> tuple[np.int64, int]:
     """Mass proportional to exp(-|k| under / over): one side and a sign; minus zero is drawn again."""
-    while True:
+    while True:  # so far only minus zero was drawn
         value, position = one_sided(words, position, over, under, step, rest_step)
         if position >= len(words):
             return value, len(words) + 1
@@ -203,7 +207,7 @@ def fill_gaussian(
     position = 0
     for i in range(done, len(out)):
         at, keep = position, False
-        while not keep:
+        while not keep:  # words[position:at] belong to proposals of draw i that were rejected
             value, at = two_sided(words, at, scale, ONE, np.int64(scale), ZERO)
             if at > len(words):
                 return i, position, True
@@ -223,7 +227,7 @@ def wide_below(words: Words, position: int, high_bound: Word, low_bound: Word, m
     if high_bound == ZERO:
         value, position = uniform_below(words, position, low_bound)
         return ZERO, value, position
-    while position + 1 < len(words):
+    while position + 1 < len(words):  # every pair before `position` was at or above the bound
         high, low = words[position] & mask, words[position + 1]
         position += 2
         if high < high_bound or (high == high_bound and low < low_bound):
@@ -236,14 +240,14 @@ def wide_exp_coin(
     words: Words, position: int, high: Word, low: Word, high_bound: Word, low_bound: Word, mask: Word
 ) -> tuple[bool, int]:
     """Bernoulli(exp(-numerator / denominator)) for any ratio of two-word numbers."""
-    while high > high_bound or (high == high_bound and low > low_bound):
+    while high > high_bound or (high == high_bound and low > low_bound):  # as in any_exp_coin, on pairs with a borrow
         hit, position = exp_coin(words, position, ONE, ONE)
         if position > len(words) or not hit:
             return False, position
         high -= high_bound + (ONE if low < low_bound else ZERO)
         low -= low_bound
     k = ONE
-    while True:
+    while True:  # as in exp_coin: the coins 1 .. k - 1 all came up
         if k > ONE:
             draw, position = uniform_below(words, position, k)
             if position > len(words) or draw != ZERO:
@@ -273,7 +277,7 @@ def fill_wide_gaussian(
     position = 0
     for i in range(done, len(out)):
         at, keep = position, False
-        while not keep:
+        while not keep:  # words[position:at] belong to proposals of draw i that were rejected
             value, at = two_sided(words, at, scale, ONE, np.int64(scale), ZERO)
             if at > len(words):
                 return i, position, True

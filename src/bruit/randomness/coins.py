@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.arguments import Number, fraction, whole
 from bruit.randomness import reference
 from bruit.randomness._bit_kernels import PRECISION, fill_bits
 from bruit.randomness._kernels import fill_exp_coins
-from bruit.randomness.arguments import Number, fraction, whole
 from bruit.randomness.source import generator
 from bruit.randomness.stream import fill, fill_slowly
 
@@ -16,7 +16,10 @@ ONE = 1 << PRECISION
 
 def bernoulli_bits(numerator: int, words: int, *, rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
     """`words` words of 64 independent bits, each one with probability numerator / 2^52 exactly."""
-    numerator, out = whole(numerator, "numerator", high=ONE), np.zeros(whole(words, "words"), np.uint64)
+    numerator, out = (
+        whole(numerator, "numerator", least=0, most=ONE),
+        np.zeros(whole(words, "words", least=0), np.uint64),
+    )
     rng = generator(rng)
     if numerator in (0, ONE):
         return ~out if numerator else out
@@ -25,7 +28,7 @@ def bernoulli_bits(numerator: int, words: int, *, rng: np.random.Generator | Non
 
 def bernoulli(numerator: int, size: int, *, rng: np.random.Generator | None = None) -> NDArray[np.bool_]:
     """`size` independent booleans, each true with probability numerator / 2^52 exactly."""
-    size = whole(size, "size")
+    size = whole(size, "size", least=0)
     packed = bernoulli_bits(numerator, -(-size // 64), rng=rng).astype("<u8", copy=False)
     return np.unpackbits(packed.view(np.uint8), count=size, bitorder="little").view(np.bool_)
 
@@ -35,7 +38,7 @@ def bernoulli_exp(exponent: Number, size: int, *, rng: np.random.Generator | Non
 
     [Canonne, Kamath and Steinke 2020, Algorithm 1]
     """
-    ratio, out = fraction(exponent, "exponent"), np.empty(whole(size, "size"), np.bool_)
+    ratio, out = fraction(exponent, "exponent"), np.empty(whole(size, "size", least=0), np.bool_)
     top, bottom = ratio.numerator, ratio.denominator
     if max(top, bottom) < 2**63:
         return fill(rng, out, fill_exp_coins, np.uint64(top), np.uint64(bottom), each=3)

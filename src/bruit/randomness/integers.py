@@ -7,23 +7,23 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.arguments import is_whole, whole
 from bruit.errors import InvalidArgument
 from bruit.randomness import reference
 from bruit.randomness._kernels import fill_shuffled, fill_uniform
-from bruit.randomness.arguments import whole
 from bruit.randomness.source import generator
 from bruit.randomness.stream import fill, fill_slowly
 
 
 def uniform_below(bound: int, size: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
     """`size` independent integers, uniform on 0 .. bound-1, for a bound up to 2^63 [Lemire 2019]."""
-    bound, size = whole(bound, "bound", low=1, high=2**63), whole(size, "size")
+    bound, size = whole(bound, "bound", most=2**63), whole(size, "size", least=0)
     return fill(rng, np.empty(size, np.int64), fill_uniform, np.uint64(bound), each=1)
 
 
 def permutation(size: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
     """The integers 0 .. size-1 in a uniformly random order [Fisher and Yates 1938]."""
-    return fill(rng, np.arange(whole(size, "size"), dtype=np.int64), fill_shuffled, each=1)
+    return fill(rng, np.arange(whole(size, "size", least=0), dtype=np.int64), fill_shuffled, each=1)
 
 
 def sample_without_replacement(
@@ -33,8 +33,8 @@ def sample_without_replacement(
 
     Below half of the population repeated draws are dropped: the order of first appearance has the wanted law.
     """
-    population = whole(population, "population", high=2**63)
-    size, rng = whole(size, "size", high=population), generator(rng)
+    population = whole(population, "population", least=0, most=2**63)
+    size, rng = whole(size, "size", least=0, most=population), generator(rng)
     if 2 * size > population:
         return permutation(population, rng=rng)[:size]
     drawn = np.empty(0, np.int64)
@@ -49,7 +49,7 @@ def choose(
 ) -> NDArray[np.int64]:
     """`size` independent indices, each i with probability weights[i] / sum(weights) exactly; weights are integers."""
     sums = list(accumulate(_weights(weights)))
-    out, total = np.empty(whole(size, "size"), np.int64), sums[-1]
+    out, total = np.empty(whole(size, "size", least=0), np.int64), sums[-1]
     if total <= 2**63:
         uniform = uniform_below(total, len(out), rng=rng).astype(np.uint64)
         return np.searchsorted(np.array(sums, np.uint64), uniform, side="right").astype(np.int64)
@@ -59,7 +59,7 @@ def choose(
 def _weights(weights: Sequence[int] | NDArray[np.integer]) -> list[int]:
     """The weights as Python integers; the message never shows one, since weights may come from private data."""
     values = weights.tolist() if isinstance(weights, np.ndarray) else list(weights)
-    whole_numbers = all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values)
+    whole_numbers = all(map(is_whole, values))
     if not whole_numbers or min(values, default=0) < 0 or not sum(map(int, values)):
         raise InvalidArgument("weights must be integers of at least 0, in one row, and not all of them 0")
     return [int(value) for value in values]

@@ -7,10 +7,10 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.arguments import Number, fraction, whole
 from bruit.errors import InvalidArgument
 from bruit.randomness import reference
 from bruit.randomness._kernels import fill_gaussian, fill_one_sided, fill_two_sided, fill_wide_gaussian
-from bruit.randomness.arguments import Number, fraction, whole
 from bruit.randomness.stream import Fill, fill, fill_slowly
 
 LARGEST_SCALE = 2**53
@@ -41,7 +41,7 @@ def discrete_gaussian(variance: Number, size: int, *, rng: np.random.Generator |
 
     [Canonne, Kamath and Steinke 2020, Algorithm 3]
     """
-    number, out = fraction(variance, "variance"), np.empty(whole(size, "size"), np.int64)
+    number, out = fraction(variance, "variance"), np.empty(whole(size, "size", least=0), np.int64)
     if not 0 < number < LARGEST_SCALE**2:
         raise InvalidArgument(f"variance={variance}: give a number above 0 and below 2^106, whose draws fit 64 bits")
     proposal = Proposal.of(number)
@@ -55,7 +55,7 @@ def discrete_gaussian(variance: Number, size: int, *, rng: np.random.Generator |
 def _exponential(
     scale: Number, size: int, rng: np.random.Generator | None, kernel: Fill, draw: reference.Exponential
 ) -> NDArray[np.int64]:
-    ratio, out = fraction(scale, "scale"), np.empty(whole(size, "size"), np.int64)
+    ratio, out = fraction(scale, "scale"), np.empty(whole(size, "size", least=0), np.int64)
     if not 0 < ratio < LARGEST_SCALE:
         raise InvalidArgument(f"scale={scale}: give a number above 0 and below 2^53, whose draws fit 64 bits")
     over, under = ratio.numerator, ratio.denominator

@@ -14,9 +14,9 @@ from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 from randomgen import AESCounter
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 from bruit.randomness._cipher import WORDS_A_BATCH, fill_keystream
-from bruit.randomness.arguments import whole
 
 LARGEST_WORD = 2**64 - 1
 MANY_WORDS = 4 * WORDS_A_BATCH
@@ -116,7 +116,7 @@ def is_strong(rng: np.random.Generator | None) -> bool:
 
 def words(rng: np.random.Generator | None, count: int) -> NDArray[np.uint64]:
     """`count` uniform words of 64 bits; from a strong source many come as the keystream of one fresh ChaCha20 key."""
-    rng, count = generator(rng), whole(count, "count")
+    rng, count = generator(rng), whole(count, "count", least=0)
     if count < MANY_WORDS or not is_strong(rng):
         return rng.integers(LARGEST_WORD, size=count, dtype=np.uint64, endpoint=True)
     out = np.empty(-(-count // WORDS_A_BATCH) * WORDS_A_BATCH, np.uint64)

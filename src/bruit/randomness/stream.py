@@ -1,4 +1,4 @@
-"""Feeds samplers with words: nothing a draw has looked at is ever thrown away before the draw is done."""
+"""Feeds the samplers with random words; a word that a draw has looked at is never thrown away half-used."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

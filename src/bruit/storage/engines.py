@@ -1,4 +1,4 @@
-"""One engine per process and address."""
+"""Opens database engines (SQLite, PostgreSQL): one for each process and address."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def connect(url: str) -> Engine:
 
 def absolute(url: str) -> str:
     """The same address with the SQLite file's path made absolute, so that it means one file in every process."""
-    parsed = _parsed(url)
+    parsed = _parse_url(url)
     if parsed.get_backend_name() == "postgresql":
         return str(parsed.render_as_string(hide_password=False))
     path = parsed.database
@@ -51,11 +51,11 @@ def absolute(url: str) -> str:
 
 def exists(url: str) -> bool:
     """Whether the database of an address is there to be opened; SQLite would make an empty file."""
-    path = _parsed(absolute(url)).database or ""
+    path = _parse_url(absolute(url)).database or ""
     return "://" in path or not absolute(url).startswith("sqlite") or Path(path.removeprefix("file:")).exists()
 
 
-def _parsed(url: str) -> Any:
+def _parse_url(url: str) -> Any:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -87,9 +87,41 @@ def _open(address: str) -> Engine:
         engine = create_engine(address, connect_args={"timeout": WAIT})
     except Exception as error:
         raise StorageError(f"{address}: {error}") from error
+    event.listen(engine, "do_connect", _make_private)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def close(url: str) -> None:
+    """Closes this process's connections to a database; SQLite's file then holds everything, and its WAL is empty."""
+    address = absolute(url)
+    with _opening:
+        engine = _engines.pop((os.getpid(), address), None)
+    if engine is not None:
+        truncate_wal(engine)
+        engine.dispose()
+
+
+def truncate_wal(engine: Engine) -> None:
+    """Moves SQLite's write-ahead log into the file and empties it, so that neither holds what was deleted.
+
+    A reader that holds an older state is waited for two seconds; then the log is emptied when the database is closed.
+    """
+    if engine.dialect.name == "sqlite":
+        with engine.connect().execution_options(reads=True) as connection:
+            raw = connection.connection.driver_connection
+            assert raw is not None
+            raw.execute("PRAGMA busy_timeout = 2000")
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            raw.execute(f"PRAGMA busy_timeout = {int(1000 * WAIT)}")
+
+
+def _make_private(_dialect: object, _record: object, arguments: list[object], _keywords: object) -> None:
+    """Creates a new SQLite file for this user alone; its WAL takes over the permissions."""
+    path = str(arguments[0]) if arguments else ""
+    if path and not path.startswith((":", "file:")) and Path(path).parent.is_dir() and not Path(path).exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -99,6 +131,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
         cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten
     cursor.close()
 
 

@@ -1,4 +1,4 @@
-"""Transactions whose failures are said in bruit's own words."""
+"""Read and write transactions; database failures are raised as bruit's own errors."""
 
 from __future__ import annotations
 

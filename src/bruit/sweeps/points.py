@@ -21,14 +21,14 @@ RESERVED = ("repeat", "rng")
 
 def points_of(grid: Grid) -> list[Point]:
     """Every point of the grid in order, the last name fastest; checked to be tidy and all different."""
-    points = list(_combined(grid)) if isinstance(grid, Mapping) else [_plain(point) for point in grid]
+    points = list(_combine(grid)) if isinstance(grid, Mapping) else [_plain(point) for point in grid]
     if not points:
         raise InvalidArgument("grid holds no point: give a value for every name, or a list of points")
     names = tuple(points[0])
     for point in points:
         if tuple(sorted(point)) != tuple(sorted(names)):
             raise InvalidArgument(f"grid: the point {point} does not name {', '.join(names)} like the first point")
-    if len({written(point) for point in points}) < len(points):
+    if len({point_key(point) for point in points}) < len(points):
         raise InvalidArgument("grid holds the same point twice: ask for more repeats instead")
     return points
 
@@ -38,22 +38,22 @@ def stream(root: Sequence[int], point: Point, repeat: int) -> np.random.Generato
 
     The root, the point's digest and the repeat's number are hashed into a state of its own by `SeedSequence`.
     """
-    digest = np.frombuffer(hashlib.sha256(written(point).encode()).digest()[:16], dtype="<u4")
+    digest = np.frombuffer(hashlib.sha256(point_key(point).encode()).digest()[:16], dtype="<u4")
     seeds = np.random.SeedSequence(list(root), spawn_key=(*map(int, digest), repeat))
     return np.random.Generator(np.random.PCG64(seeds))
 
 
-def written(point: Point) -> str:
-    """The one text of a point."""
+def point_key(point: Point) -> str:
+    """The canonical JSON text of a point: its identity in files and in seeds."""
     return json.dumps(point, sort_keys=True, ensure_ascii=False)
 
 
-def described(point: Point, repeat: int) -> str:
-    """A point and repeat for a person."""
+def describe_point(point: Point, repeat: int) -> str:
+    """A point and repeat as text for progress and errors."""
     return ", ".join([*(f"{name}={value!r}" for name, value in point.items()), f"repeat {repeat}"])
 
 
-def _combined(grid: Mapping[str, Sequence[Value]]) -> Iterator[Point]:
+def _combine(grid: Mapping[str, Sequence[Value]]) -> Iterator[Point]:
     for name, values in grid.items():
         if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
             raise InvalidArgument(f"grid: {name}={values!r} is not a list of values")

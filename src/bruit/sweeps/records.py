@@ -62,7 +62,7 @@ class Records:
             self._file.close()
 
     def _resume(self, path: Path, file: IO[bytes]) -> Sequence[int] | None:
-        """Reads what stands in the file, drops a line cut short, and tells the root it was begun from."""
+        """Reads what stands in the file, drops a last line cut short, and returns the seed the sweep began with."""
         _lock(file, path)
         file.seek(0)
         text = file.read()
@@ -70,9 +70,9 @@ class Records:
             raise BadFile(f"{path} is not the file of a sweep; give another name")
         whole = text.rfind(b"\n") + 1
         file.truncate(whole)
-        return self._read(path, text[:whole].splitlines())
+        return self._read_root(path, text[:whole].splitlines())
 
-    def _read(self, path: Path, lines: Sequence[bytes]) -> Sequence[int] | None:
+    def _read_root(self, path: Path, lines: Sequence[bytes]) -> Sequence[int] | None:
         try:
             described = [json.loads(line) for line in lines]
             for entry in described[1:]:

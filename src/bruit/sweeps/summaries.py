@@ -6,6 +6,7 @@ import numpy as np
 import polars
 from scipy import special
 
+from bruit.core.arguments import confidence as checked_confidence
 from bruit.errors import InvalidArgument
 
 
@@ -33,5 +34,4 @@ def _check(frame: polars.DataFrame, by: Sequence[str], confidence: float) -> Non
     missing = [name for name in by if name not in frame.columns]
     if isinstance(by, str) or missing:
         raise InvalidArgument(f"by={by!r}: give a list of columns out of {', '.join(frame.columns)}")
-    if not 0 < confidence < 1:
-        raise InvalidArgument(f"confidence={confidence} must be above 0 and below 1")
+    checked_confidence(confidence)

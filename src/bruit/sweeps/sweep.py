@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars
 
+from bruit.core.arguments import whole
 from bruit.errors import BruitError, InvalidArgument
 from bruit.randomness import words
-from bruit.sweeps.points import Grid, Point, Value, described, points_of, stream
+from bruit.sweeps.points import Grid, Point, Value, describe_point, points_of, stream
 from bruit.sweeps.records import ROOT_WORDS, Key, Records, Row
 
 Function = Callable[..., Mapping[str, Value]]
@@ -62,7 +63,7 @@ def run(
 
 
 def _work(function: Function, batches: Sequence[Batch], root: Sequence[int], workers: int) -> Iterator[dict[Key, Row]]:
-    """The rows of each batch as they are finished."""
+    """Runs the batches, here or in worker processes, and yields the rows of each as it finishes."""
     if workers == 1 or len(batches) < 2:
         yield from (_run_batch(function, root, batch) for batch in batches)
         return
@@ -125,7 +126,7 @@ def _run_one(function: Function, root: Sequence[int], point: Point, repeat: int)
         row = {name: value.item() if isinstance(value, np.generic) else value for name, value in said.items()}
         _check_row(row, point)
     except Exception as error:
-        error.add_note(f"in the sweep at {described(point, repeat)}")
+        error.add_note(f"in the sweep at {describe_point(point, repeat)}")
         raise
     return row
 
@@ -160,8 +161,7 @@ def _frame(points: Sequence[Point], wanted: Sequence[Key], rows: Mapping[Key, Ro
 
 def _check(function: Function, repeats: int, workers: int) -> None:
     for name, value in (("repeats", repeats), ("workers", workers)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidArgument(f"{name}={value!r} must be a whole number, at least 1")
+        whole(value, name)
     if workers > 1:
         try:
             pickle.dumps(function)
@@ -173,7 +173,7 @@ def _check(function: Function, repeats: int, workers: int) -> None:
 
 
 def _tell_nobody(_done: int, _total: int) -> None:
-    """Listens to progress where nobody else does."""
+    """Ignores progress: the default listener."""
 
 
 def _name(function: Function) -> str:

@@ -1,0 +1,66 @@
+"""What everything speaks of, and how arguments are read: numbers, neighbours, losses, guarantees, releases."""
+
+from bruit.core.best_of import BestOf
+from bruit.core.guarantee import Assumption, Guarantee, guarantee_from_json
+from bruit.core.intervals import Covers, Interval
+from bruit.core.losses import (
+    Approximate,
+    BoundedRange,
+    Composed,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    Laplace,
+    Loss,
+    NormalShift,
+    Parallel,
+    Pure,
+    Sampled,
+    Scheme,
+    ZeroConcentrated,
+    composed,
+    loss_from_json,
+    parallel,
+)
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Neighbours
+from bruit.core.numbers import Exact, exactly
+from bruit.core.release import Outcome, Receipt, Release
+from bruit.core.seeds import RandomState, Seed
+
+__all__ = [
+    "ADD_OR_REMOVE_ONE",
+    "EACH_ROW",
+    "LOCAL",
+    "REPLACE_ONE",
+    "Approximate",
+    "Assumption",
+    "BestOf",
+    "BoundedRange",
+    "Composed",
+    "Covers",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Exact",
+    "Gaussian",
+    "Guarantee",
+    "Interval",
+    "Laplace",
+    "Loss",
+    "Neighbours",
+    "NormalShift",
+    "Outcome",
+    "Parallel",
+    "Pure",
+    "RandomState",
+    "Receipt",
+    "Release",
+    "Sampled",
+    "Scheme",
+    "Seed",
+    "ZeroConcentrated",
+    "composed",
+    "exactly",
+    "guarantee_from_json",
+    "loss_from_json",
+    "parallel",
+]

@@ -1,0 +1,50 @@
+"""Reads the arguments of a call: one check and one sentence for each kind of number or name."""
+
+from fractions import Fraction
+from math import isfinite
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from bruit.errors import InvalidArgument
+
+Number = int | float | Fraction
+"""A float is read as the shortest decimal that denotes it, so 0.1 is 1/10."""
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer of Python or NumPy; neither a bool nor a float is."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def whole(value: Any, name: str, *, least: int | None = 1, most: int | None = None, why: str = "") -> int:
+    """The value as a Python integer, where it is a whole number from `least` to `most`; `why` ends the refusal."""
+    if is_whole(value) and (least is None or value >= least) and (most is None or value <= most):
+        return int(value)
+    span = "" if least is None else f", at least {least}" if most is None else f" from {least} to {most}"
+    raise InvalidArgument(f"{name}={value!r} must be a whole number{span}{': ' + why if why else ''}")
+
+
+def share(value: Any, name: str, *, why: str = "") -> float:
+    """The value, where it is a number strictly between 0 and 1."""
+    if isinstance(value, float | np.floating | Fraction) and 0 < value < 1:
+        return float(value)
+    raise InvalidArgument(f"{name}={value!r} must lie between 0 and 1{', ' + why if why else ''}")
+
+
+def confidence(value: Any) -> float:
+    """The confidence of an interval: strictly between 0 and 1."""
+    return share(value, "confidence", why="for example 0.95")
+
+
+def fraction(value: Number, name: str) -> Fraction:
+    """The exact rational that a sampler is asked with, which must not be negative."""
+    if isinstance(value, bool) or not isinstance(value, Rational | float | np.integer | np.floating):
+        raise InvalidArgument(f"{name}={value!r} is not a number; give an int, a float or a Fraction")
+    if not isinstance(value, Rational) and not isfinite(value):
+        raise InvalidArgument(f"{name}={value}: give a finite number")
+    number = Fraction(value) if isinstance(value, Rational) else Fraction(str(value))
+    if number < 0:
+        raise InvalidArgument(f"{name}={value} is negative; give a number of at least 0")
+    return number

@@ -1,0 +1,47 @@
+"""What a book has spent so far, as a number that may be read at any time and acted upon.
+
+A filter promises the whole of a book. An odometer is read while questions follow answers, and stopping because of what
+it shows must not break it: with a chance of at least 1 - delta the privacy loss L is at most the figure shown, at every
+time.
+
+    basic           the sum of the epsilons                                            [Rogers et al. 2016, Sec. 3]
+    rdp, order a    R + log(1/delta) / (a - 1), R the sum of the divergences
+    zcdp            the least of a rho + log(J/delta) / (a - 1) over J orders a that are fixed when the book is made
+
+For an order a, exp((a - 1) (L - R)) is a supermartingale whatever is asked next, since each question adds its own
+divergence to R and exp((a - 1) L) grows by no more on average; so it passes 1/delta with a chance of at most delta, at
+whatever time [Ville]. For rho-zCDP the divergence of order a is a rho; over J orders the chances add up, J delta/J.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log, sqrt
+
+from bruit.core.numbers import rounded_up
+from bruit.ledger.accountants import MEASURES, Amount, capacity
+from bruit.ledger.books.units import Units
+from bruit.ledger.terms import Terms
+
+ORDERS = 12
+"""The orders of a zCDP odometer: one for each fourth of the book's rho, and of the rest, and so on."""
+
+
+def odometer(spent: Units, terms: Terms) -> Amount:
+    """The (ε, δ) that holds for everything released up to now, whenever it is read; never below zero."""
+    total, delta = spent.exact
+    measure = MEASURES[terms.by]
+    if terms.by == "basic" or not total:
+        return Amount(total, delta, total, measure)
+    if terms.order is not None:
+        worth = float(total) - log(terms.delta) / float(terms.order - 1)
+    else:
+        over = log(ORDERS) - log(terms.delta)
+        worth = min(order * float(total) + over / (order - 1) for order in _orders(terms, over))
+    return Amount(rounded_up(worth), terms.delta, total, measure)
+
+
+def _orders(terms: Terms, over: float) -> list[float]:
+    """For each rho of the whole book, a fourth of it, a sixteenth, ... the order that is best there."""
+    rho = float(max(capacity(terms).exact[0], Fraction(1, 10**12)))
+    return [1 + sqrt(over / rho) * 2**place for place in range(ORDERS)]

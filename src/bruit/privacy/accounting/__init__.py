@@ -1,0 +1,1 @@
+"""Accountants in closed form: basic composition, zCDP, Rényi and the sampled Gaussian."""

@@ -1,0 +1,1 @@
+"""Privacy loss distributions: dominating pairs, discretised, convolved and read back as epsilon."""
