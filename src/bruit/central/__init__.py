@@ -1,12 +1,12 @@
 """Statistics of a table behind one curator, each paid from a budget."""
 
+from bruit.central.bounds_search import bounds
 from bruit.central.counting import count
 from bruit.central.finite_functions import inverse_sensitivity
+from bruit.central.forecasts import epsilon_for, expected_error
 from bruit.central.grouping import group_by
 from bruit.central.histograms import histogram
 from bruit.central.moments import mean, sum, variance  # noqa: A004  central.sum is the statistic
-from bruit.central.planning import epsilon_for, expected_error
-from bruit.central.private_bounds import bounds
 from bruit.central.ranks.accuracy import (
     Bound,
     above_threshold_accuracy,
@@ -18,12 +18,16 @@ from bruit.central.ranks.errors import epsilon_for_rank_error, expected_rank_err
 from bruit.central.ranks.probabilities import DECILES
 from bruit.central.ranks.quantiles import quantiles
 from bruit.central.selection import exponential, most_common, noisy_max
-from bruit.central.threshold import AboveThreshold
+from bruit.central.sparse_vector import AboveThreshold
+from bruit.central.statistics import STATISTICS, Need, Statistic
 
 __all__ = [
     "DECILES",
+    "STATISTICS",
     "AboveThreshold",
     "Bound",
+    "Need",
+    "Statistic",
     "above_threshold_accuracy",
     "bounds",
     "count",

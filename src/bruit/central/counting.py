@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from bruit.central.asking import asked
-from bruit.central.noise import bought_noise, draw, half_width
-from bruit.central.paying import pay, require_price
-from bruit.ledger import Budget
-from bruit.privacy import Covers, Interval, Release
+from bruit.central.column_questions import Integers, buy_answer, integers_mechanism, question_about
+from bruit.central.questions import measures
+from bruit.core.intervals import Covers, Interval
+from bruit.core.release import Outcome, Release
+from bruit.ledger import Budget, ask
+from bruit.mechanisms import Mechanism, asked, table_of
 from bruit.tables import Column, Table
-from bruit.tables.exact import count as exact_count
 
 
 def count(
@@ -18,24 +18,36 @@ def count(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[int]:
-    """How many rows a table has, each person counted at most as often as `limit(rows=...)` says.
+    """How many rows a table has, each person counted at most as often as its limit says.
 
-    Adding, removing or exchanging one person moves the count by at most that number of rows, under both relations.
+    Of a column those rows count that its domain keeps. Adding, removing or exchanging one person moves the count by at
+    most that number of rows, under both relations.
     """
-    table = data if isinstance(data, Table) else data.table
-    price = require_price(budget, table, "central.count")
-    loss = bought_noise(price, each=table.bounds[1])
-    width = half_width(loss, confidence)
-    charge, source = pay(price, loss, what="central.count", rng=rng)
-    value = exact_count(data) + int(draw(loss, 1, rng=source)[0])
-    low, high = (np.array(float(max(value + side, 0))) for side in (-width, width))
-    release = Release(
-        value=value,
-        guarantee=charge.guarantee,
-        method=type(loss).__name__,
-        labels=("count",),
-        interval=Interval(low, high, confidence, Covers.TABLE),
-        noise=float(width),
-        details=asked(table, *(() if isinstance(data, Table) else (data,))),
-    )
-    return charge.finish(release)
+    purchase = ask(budget, what="central.count", person=table_of(data).person, rng=rng)
+    return count_mechanism(data, purchase.price, confidence=confidence).release(purchase)
+
+
+def count_mechanism(data: Table | Column, price: Budget, *, confidence: float = 0.95) -> Mechanism[Integers, int]:
+    """The count with the integer noise that a price buys."""
+    table = table_of(data)
+    if isinstance(data, Table):
+        question = question_about(table, measures.count, confidence=confidence)
+    else:
+        question = question_about(table, measures.non_missing, data, confidence=confidence)
+    bought = buy_answer(question, price)
+    width = bought.noise.half_width(confidence)
+    details = asked(table, *(() if isinstance(data, Table) else (data,)))
+
+    def interpret(noisy: Integers) -> Outcome[int]:
+        value = int(noisy[0, 0])
+        low, high = (np.array(float(max(value + side, 0))) for side in (-width, width))
+        return Outcome(
+            value=value,
+            method=type(bought.noise.loss).__name__,
+            labels=("count",),
+            interval=Interval(low, high, confidence, Covers.TABLE),
+            noise=float(width),
+            details=details,
+        )
+
+    return integers_mechanism("central.count", question, bought, interpret)

@@ -1,7 +1,7 @@
 """Any function of a table with a small domain, answered by inverse sensitivity.
 
     length(x, t) = the least number of records that come, go or are exchanged before the function of the table is t
-    Pr[t] ~ exp(-epsilon length(x, t) / (2 D))                                     [Asi & Duchi 2020; SPEC S3.4]
+    Pr[t] ~ exp(-epsilon length(x, t) / (2 D))                                     [Asi & Duchi 2020; docs/spec.md S3.4]
 One record moves every length by at most one, whatever the function is; lengths are cut at a public `reach`.
 """
 
@@ -14,15 +14,18 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.asking import asked
-from bruit.central.paying import equal_part, pay, require_price
+from bruit.central.column_questions import question_about
+from bruit.central.questions import measures
 from bruit.central.ranks.records import Person, person_of
-from bruit.central.selection import by_rejection
+from bruit.channels import Exponential
+from bruit.core.arguments import whole
+from bruit.core.guarantee import Assumption
+from bruit.core.losses import Pure
+from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
-from bruit.ledger import Budget
-from bruit.privacy import REPLACE_ONE, Assumption, Pure, Release
-from bruit.tables import Among, Column, draw_key
-from bruit.tables.exact import tally
+from bruit.ledger import Budget, ask
+from bruit.mechanisms import Mechanism, asked, part_of
+from bruit.tables import Column
 
 T = TypeVar("T", bound=Hashable)
 Counts = tuple[int, ...]
@@ -49,29 +52,44 @@ def inverse_sensitivity(
     changes; a table for which it fails, or gives an outcome that was not declared, counts for no outcome. Where the
     size is public, as in `quantiles`, only tables of that size are looked at.
     """
-    price = require_price(budget, column.table, "central.inverse_sensitivity")
-    person = _person(column, price, public_size=public_size)
-    _check(outcomes, reach, column.domain.size, person)
-    epsilon = equal_part(price, 1, "central.inverse_sensitivity")
-    assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
-    loss = Pure(epsilon, neighbours=price.neighbours)
-    charge, source = pay(price, loss, what="central.inverse_sensitivity", rng=rng, assumes=assumes)
-    counts = dense_counts(column, rng=source)
-    away = lengths(counts, function, outcomes, reach=reach, exchange=person.fixed_size)
-    moves = 1 if person.fixed_size else person.moves
-    chosen = outcomes[by_rejection(-away, epsilon / (2 * moves), source)]
-    details = asked(column.table, column)
-    return charge.finish(
-        Release(value=chosen, guarantee=charge.guarantee, method="inverse sensitivity", details=details)
+    purchase = ask(budget, what="central.inverse_sensitivity", person=column.table.person, rng=rng)
+    mechanism = inverse_sensitivity_mechanism(
+        column, function, outcomes, purchase.price, reach=reach, public_size=public_size
     )
+    return mechanism.release(purchase)
 
 
-def dense_counts(column: Column, *, rng: np.random.Generator) -> Counts:
-    """How many records have each value of the domain."""
-    integers, counts = tally(column, key=draw_key(rng))
-    dense = np.zeros(column.domain.size, np.int64)
-    dense[integers - column.domain.lowest] = counts
-    return tuple(dense.tolist())
+def inverse_sensitivity_mechanism(
+    column: Column,
+    function: Function[T],
+    outcomes: Sequence[T],
+    price: Budget,
+    *,
+    reach: int,
+    public_size: bool = False,
+) -> Mechanism[NDArray[np.int64], T]:
+    """The exponential mechanism that a price buys over the lengths to the outcomes, the shorter the better."""
+    what = "central.inverse_sensitivity"
+    person = person_of(column, price, public_size=public_size)
+    _check(outcomes, reach, column.domain.size, person)
+    epsilon = part_of(price, 1, what)
+    moves = 1 if person.fixed_size else person.moves
+    choice = Exponential(epsilon / (2 * moves), moves)
+    table, details = column.table.limit(rows=column.table.most_rows), asked(column.table, column)
+    reader = question_about(table, measures.count, by=(column,)).reader
+
+    def read(rng: np.random.Generator) -> NDArray[np.int64]:
+        counts = tuple(reader.read(rng).parts[0].tolist())
+        return -lengths(counts, function, outcomes, reach=reach, exchange=person.fixed_size)
+
+    def send(scores: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        return np.array([[choice.send(scores, rng)] for _ in range(n)], np.int64)
+
+    def interpret(row: NDArray[np.int64]) -> Outcome[T]:
+        return Outcome(value=outcomes[int(row[0])], method="inverse sensitivity", details=details)
+
+    assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
+    return Mechanism(what, Pure(epsilon, neighbours=price.neighbours), read, send, interpret, assumes)
 
 
 def lengths(
@@ -120,17 +138,10 @@ def _moved(table: Counts, place: int, by: int, other: int | None = None) -> Coun
     return tuple(changed)
 
 
-def _person(column: Column, price: Budget, *, public_size: bool) -> Person:
-    if isinstance(column.domain, Among) and not public_size:
-        return Person(column.table.bounds[1], price.neighbours is REPLACE_ONE, fixed_size=False)
-    return person_of(column, price.neighbours, public_size=public_size, a_part=price.covers_a_part)
-
-
 def _check(outcomes: Sequence[Hashable], reach: int, size: int, person: Person) -> None:
     if not outcomes or len(set(outcomes)) < len(outcomes):
         raise InvalidArgument("outcomes= must list at least one value, each once, known before seeing the data")
-    if isinstance(reach, bool) or not isinstance(reach, int) or reach < 1:
-        raise InvalidArgument(f"reach={reach!r} must be a whole number, at least 1")
+    whole(reach, "reach")
     ways = size * (size - 1) if person.fixed_size else 2 * size
     if ways**reach // factorial(reach) > MOST_TABLES:
         raise InvalidArgument(

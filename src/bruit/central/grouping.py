@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, expm1, log, log1p
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.asking import asked
-from bruit.central.histograms import histogram, histogram_sensitivity, labels_of
-from bruit.central.moments import sum_sensitivity
-from bruit.central.noise import (
-    IntegerNoise,
-    bought_noise,
-    draw,
-    half_width,
-    laplace_noise,
-    ratio_of,
-    require_confidence,
+from bruit.central.column_questions import (
+    ANSWER,
+    LEAST_DELTA,
+    Integers,
+    buy_answer,
+    integers_mechanism,
+    question_about,
 )
-from bruit.central.paying import equal_part, pay, require_price
-from bruit.errors import InvalidArgument, NotPrivate
-from bruit.ledger import Budget
-from bruit.privacy import ADD_OR_REMOVE_ONE, Approximate, Covers, DiscreteLaplace, Interval, Neighbours, Release
-from bruit.privacy.numbers import SMALLEST, log_of
-from bruit.tables import Column, Table, UndeclaredColumn, draw_key, require_one_table
-from bruit.tables.exact import found_groups, group_totals
+from bruit.central.histograms import histogram, labels_of
+from bruit.central.questions import measures
+from bruit.central.questions.noises import Bought, Threshold
+from bruit.central.questions.pricing import Prepared
+from bruit.channels import IntegerNoise
+from bruit.core.intervals import Covers, Interval
+from bruit.core.release import Outcome, Release
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget, ask
+from bruit.mechanisms import Mechanism, asked, part_of, send_array, the_table
+from bruit.tables import Column, Table, UndeclaredColumn
+from bruit.tables.plan.reading import ExactIntegers
 
-NEARLY_ONE = 1 - 2.0**-53
-"""The largest float below one."""
+LARGEST_DELTA: Final = Fraction(99, 100)
+LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**5), 10_000
 
 
 def group_by(
@@ -43,102 +45,106 @@ def group_by(
     """Counts, or sums of `values`, by group.
 
     The groups are those that the column's domain declares; a column without a domain gives the groups that are found,
-    of which only those with a noisy count above a threshold are shown, at the price of a delta.
+    of which only those with a noisy number of people above a threshold are shown, at the price of a delta.
     """
-    if isinstance(by, UndeclaredColumn):
-        if values is not None:
-            raise InvalidArgument("sums by group need declared groups: give by=table[...].among([...])")
-        return _found(by, budget, confidence, rng)
-    if values is None:
+    if isinstance(by, Column) and values is None:
         return histogram(by, budget=budget, confidence=confidence, rng=rng)
-    return _sums(by, values, budget, confidence, rng)
+    purchase = ask(budget, what="central.group_by", person=by.table.person, rng=rng)
+    if isinstance(by, UndeclaredColumn):
+        return found_groups_mechanism(by, purchase.price, values=values, confidence=confidence).release(purchase)
+    assert values is not None
+    return group_sums_mechanism(by, values, purchase.price, confidence=confidence).release(purchase)
 
 
-def threshold_for(*, epsilon: Fraction, delta: Fraction, groups: int, rows: int, sensitivity: int) -> int:
-    """The least count that a group needs so that one person's own groups stay hidden.
+def group_sums_mechanism(
+    by: Column, values: Column, price: Budget, *, confidence: float = 0.95
+) -> Mechanism[Integers, NDArray[np.float64]]:
+    """Sums by declared group, each with the integer noise that a price buys."""
+    table, domain = the_table(by, values), values.numbers
+    question = question_about(table, measures.total, values, by=(by,), confidence=confidence)
+    bought = buy_answer(question, price)
+    width = bought.noise.half_width(confidence) * float(domain.grid)
+    labels, details = labels_of(question), asked(table, values, by=(by,))
 
-    A group that only one person has counts at most `rows`; each of the person's `groups` groups passes with probability
-    at most p, (1 - p)^groups >= 1 - delta.                    [Korolova et al. 2009, Thm 1; Wilson et al. 2020, Sec. 4]
+    def interpret(row: Integers) -> Outcome[NDArray[np.float64]]:
+        noisy = domain.decode(row[0])
+        return Outcome(
+            value=noisy,
+            method=type(bought.noise.loss).__name__,
+            labels=labels,
+            interval=Interval(noisy - width, noisy + width, confidence, Covers.TABLE),
+            noise=width,
+            details=details,
+        )
+
+    return integers_mechanism("central.group_by", question, bought, interpret)
+
+
+def found_groups_mechanism(
+    column: UndeclaredColumn, price: Budget, *, values: Column | None = None, confidence: float = 0.95
+) -> Mechanism[ExactIntegers, NDArray[Any]]:
+    """The groups that occur, of which those are shown whose noisy number of people reaches a threshold.
+
+    Where nobody has two rows in a group, the numbers of people are those of the rows and all of the price is theirs;
+    elsewhere half of it pays for the counts, or the sums, of the groups that are shown. An output is one tuple of the
+    groups shown, each with its noisy numbers.
     """
-    scale = float(sensitivity / epsilon)
-    # P(noise >= t) = a^t / (1 + a) for t >= 1, a = exp(-1/scale)
-    above = -scale * (_log_chance(delta, groups) + log1p(ratio_of(scale)))
-    return rows + max(1, ceil(above + 1e-9))
+    summed = () if values is None else (values,)
+    table = the_table(column, *summed)
+    measure = measures.total if summed else measures.people if _once(table) else measures.count
+    question = question_about(table, measure, *summed, by=(column,), confidence=confidence)
+    _require_usual(price)
+    prepared = Prepared.of(question, price)
+    shown_by, paid = prepared.levels[0].threshold, prepared.levels[0].bought.get(ANSWER)
+    assert shown_by is not None
+    noise = paid.noise if isinstance(paid, Bought) else None
+    grid = 1.0 if values is None else float(values.numbers.grid)
+    width = (noise or shown_by.noise).half_width(confidence) * grid
+    details = {"threshold": shown_by.least, **asked(table, *summed, by=(column,))}
+
+    def interpret(output: NDArray[Any]) -> Outcome[NDArray[Any]]:
+        labels, noisy, people = zip(*output[0], strict=True) if output[0] else ((), (), ())
+        value = np.array(noisy, np.int64) if values is None else np.array(noisy, np.float64) * grid
+        least = 0 if values is None else -np.inf
+        low, high = (np.maximum(value + side, least).astype(np.float64) for side in (-width, width))
+        return Outcome(
+            value=value,
+            method="threshold",
+            labels=tuple(labels),
+            interval=Interval(low, high, confidence, Covers.TABLE),
+            noise=float(width),
+            details={"people": list(people), **details},
+        )
+
+    return Mechanism("central.group_by", prepared.loss, question.reader.read, _send_shown(shown_by, noise), interpret)
 
 
-def _log_chance(delta: Fraction, groups: int) -> float:
-    """The ln of the largest p with (1 - p)^groups >= 1 - delta; of delta / groups where delta is below every float."""
-    if delta < SMALLEST:
-        return log_of(delta) - log(groups)
-    return log(-expm1(log1p(-min(float(delta), NEARLY_ONE)) / groups))
+def _send_shown(
+    shown_by: Threshold, noise: IntegerNoise | None
+) -> Callable[[ExactIntegers, int, np.random.Generator], NDArray[Any]]:
+    """The channel of found groups: noisy numbers of people, and of groups that reach the threshold what was paid."""
+
+    def send(exact: ExactIntegers, n: int, rng: np.random.Generator) -> NDArray[Any]:
+        outputs, labels = np.empty((n, 1), object), [texts[0] for _, texts in exact.found or ()]
+        for place, people in enumerate(send_array(shown_by.noise)(exact.parts[0], n, rng)):
+            shown = np.flatnonzero(people >= shown_by.least)
+            noisy = people[shown] if noise is None else noise.send(exact.parts[1][shown], rng)
+            names = [labels[i] for i in shown]
+            outputs[place, 0] = tuple(zip(names, noisy.tolist(), people[shown].tolist(), strict=True))
+        return outputs
+
+    return send
 
 
-def sums_noise(by: Column, values: Column, price: Budget) -> IntegerNoise:
-    """The noise of a sum by group: one person moves `groups` sums, or twice as many when exchanged for another."""
-    people = 1 if price.neighbours is ADD_OR_REMOVE_ONE else 2
-    entries = people * by.table.bounds[0]
-    return bought_noise(price, each=sum_sensitivity(values, ADD_OR_REMOVE_ONE), entries=entries)
+def _require_usual(price: Budget) -> None:
+    """Refuses a price at which floats no longer tell where a threshold lies."""
+    if price.delta and not LEAST_DELTA <= price.delta <= LARGEST_DELTA:
+        raise InvalidArgument("groups that nobody listed need a delta from 1e-200 to 0.99")
+    if not LEAST_EPSILON <= part_of(price, 1, "central.group_by") <= LARGEST_EPSILON:
+        raise InvalidArgument("groups that nobody listed need an epsilon from 1e-5 to 10000")
 
 
-def found_noise(
-    table: Table, epsilon: Fraction, delta: Fraction, neighbours: Neighbours
-) -> tuple[DiscreteLaplace, int]:
-    """The noise of the count of a found group, and the count it needs to be shown."""
-    groups, rows = table.bounds
-    sensitivity, _ = histogram_sensitivity(groups, rows, neighbours)
-    noise = laplace_noise(epsilon, sensitivity, neighbours)
-    least = threshold_for(epsilon=epsilon, delta=delta, groups=groups, rows=rows, sensitivity=sensitivity)
-    return noise, least
-
-
-def _sums(
-    by: Column, values: Column, budget: Budget | None, confidence: float, rng: np.random.Generator | None
-) -> Release[NDArray[np.float64]]:
-    what = "central.group_by"
-    price = require_price(budget, by.table, what)
-    require_one_table([by, values])
-    labels, grid = labels_of((by,)), float(values.numbers.grid)
-    loss = sums_noise(by, values, price)
-    width = half_width(loss, confidence)
-    charge, source = pay(price, loss, what=what, rng=rng)
-    exact = group_totals(by, values, key=draw_key(source))
-    noisy = values.numbers.decode(exact + draw(loss, exact.size, rng=source))
-    release = Release(
-        value=noisy,
-        guarantee=charge.guarantee,
-        method=type(loss).__name__,
-        labels=labels,
-        interval=Interval(noisy - width * grid, noisy + width * grid, confidence, Covers.TABLE),
-        noise=width * grid,
-        details=asked(by.table, values, by=(by,)),
-    )
-    return charge.finish(release)
-
-
-def _found(
-    column: UndeclaredColumn, budget: Budget | None, confidence: float, rng: np.random.Generator | None
-) -> Release[NDArray[np.int64]]:
-    what = "central.group_by"
-    require_confidence(confidence)
-    price = require_price(budget, column.table, what)
-    epsilon = equal_part(price, 1, what)
-    if price.delta == 0:
-        raise NotPrivate("groups that nobody declared need a delta: give budget=ledger.budget(epsilon=..., delta=...)")
-    noise, least = found_noise(column.table, epsilon, price.delta, price.neighbours)
-    loss = Approximate(epsilon, price.delta, neighbours=price.neighbours)
-    charge, source = pay(price, loss, what=what, rng=rng)
-    names, exact = found_groups(column, key=draw_key(source))
-    noisy = exact + draw(noise, len(names), rng=source)
-    shown = np.flatnonzero(noisy >= least)
-    width = half_width(noise, confidence)
-    low, high = (np.maximum(noisy[shown] + side, 0).astype(np.float64) for side in (-width, width))
-    release = Release(
-        value=noisy[shown],
-        guarantee=charge.guarantee,
-        method="stable histogram",
-        labels=tuple(names[place] for place in shown),
-        interval=Interval(low, high, confidence, Covers.TABLE),
-        noise=float(width),
-        details={"threshold": least, "noise": "discrete Laplace", **asked(column.table, by=(column,))},
-    )
-    return charge.finish(release)
+def _once(table: Table) -> bool:
+    """Whether no person has two rows in a group."""
+    limit = table.bounds
+    return limit is None or 1 in (limit.rows, limit.each)

@@ -1,63 +1,53 @@
-"""Sum, mean and variance of a column of numbers."""
+"""Sum, mean and variance of a column of numbers, each on one choice of rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from bruit.central.asking import asked
-from bruit.central.noise import IntegerNoise, bought_noise, draw, half_width, laplace_noise, require_confidence
-from bruit.central.paying import equal_part, pay, require_price
-from bruit.errors import InvalidArgument, OutOfDomain
-from bruit.ledger import Budget
-from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Covers, Interval, Loss, Neighbours, Release, composed
-from bruit.tables import Column, Within, reach
-from bruit.tables.exact import count as exact_count
-from bruit.tables.exact import total
-
-WIDEST_SQUARE = 2**31
-"""The largest square that a variance sums, so that two thousand million of them stay within 64 bits."""
-
-
-def sum_sensitivity(column: Column, neighbours: Neighbours, *, around: int = 0, power: int = 1) -> int:
-    """The most one person moves a sum of a column, in steps of the grid."""
-    return moved_by_one(column.numbers, neighbours, rows=column.table.bounds[1], around=around, power=power)
-
-
-def moved_by_one(domain: Within, neighbours: Neighbours, *, rows: int, around: int = 0, power: int = 1) -> int:
-    """The most one person moves a sum, from what is public.
-
-    Added or removed: the farther end of what the person can add. Exchanged: from one end to the other. Zero is among
-    the ends: where the table is a filtered part of the data, a row may leave it.
-    """
-    low, high = reach(domain, rows=rows, around=around, power=power)
-    return max(-low, high) if neighbours is ADD_OR_REMOVE_ONE else high - low
+from bruit.central.column_questions import (
+    ANSWER,
+    Integers,
+    buy_answer,
+    integers_mechanism,
+    middle_of,
+    question_about,
+)
+from bruit.central.questions import measures
+from bruit.central.questions.asking import Question
+from bruit.central.questions.noises import Bought
+from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
+from bruit.central.ranks.records import require_public_size
+from bruit.core.arguments import whole
+from bruit.core.guarantee import Assumption
+from bruit.core.intervals import Covers, Interval
+from bruit.core.release import Outcome, Release
+from bruit.ledger import Budget, ask
+from bruit.mechanisms import Mechanism, asked
+from bruit.tables import Column
 
 
 def sum(  # noqa: A001  the statistic's own name, used as central.sum
     column: Column, *, budget: Budget | None, confidence: float = 0.95, rng: np.random.Generator | None = None
 ) -> Release[float]:
-    """The sum of a column after clamping, each person's sum clamped to what `limit(rows=...)` rows can reach."""
-    price = require_price(budget, column.table, "central.sum")
-    loss = bought_noise(price, each=sum_sensitivity(column, price.neighbours))
-    width = half_width(loss, confidence)
-    charge, source = pay(price, loss, what="central.sum", rng=rng)
-    steps = total(column) + int(draw(loss, 1, rng=source)[0])
+    """The sum of a column after clamping, of at most so many rows of each person as the limit says."""
+    purchase = ask(budget, what="central.sum", person=column.table.person, rng=rng)
+    return sum_mechanism(column, purchase.price, confidence=confidence).release(purchase)
+
+
+def sum_mechanism(column: Column, price: Budget, *, confidence: float = 0.95) -> Mechanism[Integers, float]:
+    """The sum in steps of the grid with the integer noise that a price buys."""
     grid = float(column.numbers.grid)
-    low, high = (np.array((steps + side) * grid) for side in (-width, width))
-    release = Release(
-        value=steps * grid,
-        guarantee=charge.guarantee,
-        method=type(loss).__name__,
-        labels=(column.name,),
-        interval=Interval(low, high, confidence, Covers.TABLE),
-        noise=width * grid,
-        details=asked(column.table, column),
-    )
-    return charge.finish(release)
+    question = question_about(column.table, measures.total, column, confidence=confidence)
+    bought = buy_answer(question, price)
+    width = bought.noise.half_width(confidence)
+
+    def interpret(noisy: Integers) -> Outcome[float]:
+        value, low, high = (int(noisy[0, 0] + side) * grid for side in (0, -width, width))
+        return _outcome(column, question, bought, (value, low, high))
+
+    return integers_mechanism("central.sum", question, bought, interpret)
 
 
 def mean(
@@ -68,122 +58,102 @@ def mean(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[float]:
-    """The mean of a column: a noisy sum around the middle of its bounds over `size`, or over a paid noisy count."""
-    price = require_price(budget, column.table, "central.mean")
-    return Moments(column, price, size, confidence, powers=(1,), what="central.mean").release(rng)
+    """The mean of a column, by the sums of how far its rows lie from both bounds.
+
+    (x - low) and (high - x) add up to high - low for each row: both sums together cost as much as one, and n need not
+    be paid for. `size` states, under REPLACE_ONE, that this number of rows is public and no replacement changes it;
+    then one sum around the middle is divided by it.
+    """
+    purchase = ask(budget, what="central.mean", person=column.table.person, rng=rng)
+    return mean_mechanism(column, purchase.price, size=size, confidence=confidence).release(purchase)
+
+
+def mean_mechanism(
+    column: Column, price: Budget, *, size: int | None = None, confidence: float = 0.95
+) -> Mechanism[Integers, float]:
+    """Both ends of a mean, or the sum around the middle where the size is public, with the noise that a price buys."""
+    numbers = column.numbers
+    if size is not None:
+        return _mean_of_public_size(column, price, whole(size, "size", why="the public number of rows"), confidence)
+    question = question_about(column.table, measures.mean, column, confidence=confidence)
+    bought, low, span = buy_answer(question, price), float(numbers.low), float(numbers.high - numbers.low)
+    steps = numbers.highest - numbers.lowest
+
+    def interpret(noisy: Integers) -> Outcome[float]:
+        above, below = noisy
+        shares = mean_share(above, below), *mean_interval(above, below, bought.noise, confidence)
+        value, least, greatest = (low + float(share[0]) * span for share in shares)
+        rows = round(int(above[0] + below[0]) / steps)
+        return _outcome(column, question, bought, (value, least, greatest), size=rows)
+
+    return integers_mechanism("central.mean", question, bought, interpret)
+
+
+def _mean_of_public_size(column: Column, price: Budget, size: int, confidence: float) -> Mechanism[Integers, float]:
+    require_public_size(column, price, "size=")
+    numbers = column.numbers
+    around = question_about(
+        column.table, lambda value: measures.total(value - middle_of(value)), column, confidence=confidence
+    )
+    bought, middle = buy_answer(around, price), Fraction((numbers.lowest + numbers.highest) // 2)
+    width = bought.noise.half_width(confidence)
+
+    def interpret(noisy: Integers) -> Outcome[float]:
+        points = [(middle + Fraction(int(noisy[0, 0]) + side, size)) * numbers.grid for side in (0, -width, width)]
+        value, low, high = (float(min(max(point, numbers.low), numbers.high)) for point in points)
+        return _outcome(column, around, bought, (value, low, high), size=size, public=True)
+
+    return integers_mechanism("central.mean", around, bought, interpret, (Assumption.PUBLIC_SIZE,))
 
 
 def variance(
     column: Column,
     *,
     budget: Budget | None,
-    size: int | None = None,
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[float]:
-    """The variance of a column, from noisy sums of first and second powers around the middle of its bounds."""
-    price = require_price(budget, column.table, "central.variance")
-    return Moments(column, price, size, confidence, powers=(1, 2), what="central.variance").release(rng)
+    """The variance of a column, by three sums of products of how far its rows lie from both bounds.
+
+    (high - x)^2, 2 (high - x)(x - low) and (x - low)^2 add up to (high - low)^2 for each row, so that all three
+    together cost as much as one.
+    """
+    purchase = ask(budget, what="central.variance", person=column.table.person, rng=rng)
+    return variance_mechanism(column, purchase.price, confidence=confidence).release(purchase)
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Noisy sums of powers over a size, stated or paid; everything is in steps of the grid until the end."""
+def variance_mechanism(column: Column, price: Budget, *, confidence: float = 0.95) -> Mechanism[Integers, float]:
+    """The three ends of a variance with the noise that a price buys."""
+    numbers = column.numbers
+    question = question_about(column.table, measures.variance, column, confidence=confidence)
+    bought, unit = buy_answer(question, price), float(numbers.high - numbers.low) ** 2
+    steps = (numbers.highest - numbers.lowest) ** 2
 
-    column: Column
-    price: Budget
-    size: int | None
-    confidence: float
-    powers: tuple[int, ...]
-    what: str
+    def interpret(noisy: Integers) -> Outcome[float]:
+        shares = variance_share(noisy), *variance_interval(noisy, bought.noise, confidence)
+        value, low, high = (float(share[0]) * unit for share in shares)
+        return _outcome(column, question, bought, (value, low, high), size=round(int(noisy.sum()) / steps))
 
-    def __post_init__(self) -> None:
-        require_confidence(self.confidence)
-        whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
-        if self.size is not None and not (whole and self.size >= 1):
-            raise InvalidArgument(f"size={self.size!r} must be a public whole number of rows, at least 1, or left out")
-        farthest = max(self.column.numbers.highest - self.middle, self.middle - self.column.numbers.lowest)
-        if 2 in self.powers and farthest**2 > WIDEST_SQUARE:
-            raise OutOfDomain("the grid is too fine for a variance: at most 92 000 steps between the bounds")
-
-    @property
-    def middle(self) -> int:
-        """The grid point in the middle of the bounds, around which sums are smallest."""
-        return (self.column.numbers.lowest + self.column.numbers.highest) // 2
-
-    @property
-    def losses(self) -> list[IntegerNoise]:
-        """One loss for each power, and one for the count where the size is paid for."""
-        parts = len(self.powers) + (self.size is None)
-        epsilon, neighbours = equal_part(self.price, parts, self.what), self.price.neighbours
-        sensitivities = [sum_sensitivity(self.column, neighbours, around=self.middle, power=p) for p in self.powers]
-        if self.size is None:
-            sensitivities.append(self.column.table.bounds[1])
-        return [laplace_noise(epsilon, sensitivity, neighbours) for sensitivity in sensitivities]
-
-    def release(self, rng: np.random.Generator | None) -> Release[float]:
-        losses = self.losses
-        every: Loss = losses[0] if len(losses) == 1 else composed((loss, 1) for loss in losses)
-        assumes = () if self.size is None else (Assumption.PUBLIC_SIZE,)
-        charge, source = pay(self.price, every, what=self.what, rng=rng, assumes=assumes)
-        noisy = [one for (one,) in self.noisy_sums(1, source)]
-        widths = [half_width(loss, 1 - (1 - self.confidence) / len(losses)) for loss in losses]
-        value, low, high, noise = self.combined(noisy, widths)
-        release = Release(
-            value=value,
-            guarantee=charge.guarantee,
-            method="noisy sums of powers",
-            labels=(self.column.name,),
-            interval=Interval(np.array(low), np.array(high), self.confidence, Covers.TABLE),
-            noise=noise,
-            details={**self._details(noisy), **asked(self.column.table, self.column)},
-        )
-        return charge.finish(release)
-
-    def noisy_sums(self, draws: int, rng: np.random.Generator) -> list[list[int]]:
-        """So many independent draws of each noisy sum, and of the noisy count where the size is paid for.
-
-        The caller has paid for them, once for each draw.
-        """
-        exact = [total(self.column, around=self.middle, power=power) for power in self.powers]
-        if self.size is None:
-            exact.append(exact_count(self.column))
-        noises = [draw(loss, draws, rng=rng).tolist() for loss in self.losses]
-        return [[value + noise for noise in drawn] for value, drawn in zip(exact, noises, strict=True)]
-
-    def _details(self, noisy: list[int]) -> dict[str, Any]:
-        return {"size": self.size if self.size is not None else noisy[-1], "size_is_public": self.size is not None}
-
-    def combined(self, noisy: list[int], widths: list[int]) -> tuple[float, float, float, float]:
-        """The value, bounds that hold whenever every noisy number is within its own width, and half their distance."""
-        middle = max(noisy[-1], 1) if self.size is None else self.size
-        sizes = [middle] if self.size is not None else [max(middle - widths[-1], 1), middle + widths[-1]]
-        averages = [Fraction(value, middle) for value in noisy[: len(self.powers)]]
-        ranges = []
-        for steps, width in zip(noisy[: len(self.powers)], widths, strict=False):
-            ends = [Fraction(steps + side, size) for side in (-width, width) for size in sizes]
-            ranges.append((min(ends), max(ends)))
-        if self.powers == (1,):
-            points = [self.middle + average for average in (averages[0], *ranges[0])]
-            value, low, high = (self._inside(point * self.column.numbers.grid) for point in points)
-        else:
-            value, low, high = (self._spread(point) for point in _variances(averages, ranges))
-        return value, low, high, (high - low) / 2
-
-    def _inside(self, value: Fraction) -> float:
-        """A mean can only lie within the bounds."""
-        return float(min(max(value, self.column.numbers.low), self.column.numbers.high))
-
-    def _spread(self, steps: Fraction) -> float:
-        """A variance lies between zero and the square of half the width of the bounds."""
-        domain = self.column.numbers
-        return float(min(max(steps * domain.grid**2, Fraction(0)), ((domain.high - domain.low) / 2) ** 2))
+    return integers_mechanism("central.variance", question, bought, interpret)
 
 
-def _variances(
-    averages: list[Fraction], ranges: list[tuple[Fraction, Fraction]]
-) -> tuple[Fraction, Fraction, Fraction]:
-    """Second moment less squared mean: the value, and bounds by interval arithmetic."""
-    squares = [end**2 for end in ranges[0]]
-    least = Fraction(0) if ranges[0][0] <= 0 <= ranges[0][1] else min(squares)
-    return averages[1] - averages[0] ** 2, ranges[1][0] - max(squares), ranges[1][1] - least
+def _outcome(
+    column: Column,
+    question: Question,
+    bought: Bought,
+    ends: tuple[float, float, float],
+    *,
+    size: int | None = None,
+    public: bool = False,
+) -> Outcome[float]:
+    """A value with its bounds; `size` is the number of rows as far as it is known, noisy or public."""
+    value, low, high = ends
+    sized = {} if size is None else {"size": size, "size_is_public": public}
+    return Outcome(
+        value=value,
+        method=f"{type(bought.noise.loss).__name__}, {question.measures[ANSWER].words}",
+        labels=(column.name,),
+        interval=Interval(np.array(low), np.array(high), question.confidence, Covers.TABLE),
+        noise=(high - low) / 2,
+        details={**sized, **asked(column.table, column)},
+    )

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bruit.central.asking import asked
-from bruit.central.paying import equal_part, pay, require_price
+from bruit.central.caller_functions import Answers, read_numbers, try_on_no_rows
+from bruit.central.column_questions import ANSWER, question_about
+from bruit.central.questions import measures
+from bruit.channels import Choice, Exponential, PermuteAndFlip
+from bruit.core.arguments import whole
+from bruit.core.losses import Pure
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE
+from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
-from bruit.ledger import Budget
-from bruit.privacy import ADD_OR_REMOVE_ONE, Pure, Release
-from bruit.randomness import bernoulli_exp, permutation, uniform_below
-from bruit.tables import Column, Table, draw_key
-from bruit.tables.exact import histogram as exact_histogram
+from bruit.ledger import Budget, ask
+from bruit.mechanisms import Mechanism, asked, buy_choice
+from bruit.tables import Column, Table
 
 C = TypeVar("C")
-Scores = Callable[[Table], ArrayLike]
-"""One whole number for each candidate, the larger the better; called once, after the charge."""
+Scores = Answers
+"""One whole number for each candidate, the larger the better; tried on no rows, then called once, after the charge."""
+
+Whole = Sequence[int] | NDArray[np.integer]
+"""Whole numbers, of any size where they are Python's."""
 
 
 def exponential(
@@ -37,12 +43,24 @@ def exponential(
 
     `monotone` says that one person moves every score in the same direction: the factor 2 is then not needed.
     The draw is exact: a uniform candidate is kept with probability exp(-epsilon * (best - score) / (2 sensitivity)).
+    Scores that are no whole numbers are floored, and count as zero where they are no numbers at all.
                                                                              [McSherry & Talwar 2007, Thm 6]
     """
-    paid = _Choice(
-        table, len(candidates), sensitivity=sensitivity, monotone=monotone, budget=budget, what="central.exponential"
+    purchase = ask(budget, what="central.exponential", person=table.person, rng=rng)
+    mechanism = exponential_mechanism(
+        table, candidates, scores, purchase.price, sensitivity=sensitivity, monotone=monotone
     )
-    return paid.release(candidates, lambda _: scores(table), "exponential mechanism", by_rejection, rng)
+    return mechanism.release(purchase)
+
+
+def exponential_mechanism(
+    table: Table, candidates: Sequence[C], scores: Scores, price: Budget, *, sensitivity: int, monotone: bool = False
+) -> Mechanism[Whole, C]:
+    """The exponential mechanism that a price buys over a caller's scores."""
+    what = "central.exponential"
+    choice = _choice(price, Exponential, candidates, sensitivity=sensitivity, monotone=monotone, what=what)
+    read = _scores_reader(table, scores, candidates, what)
+    return _mechanism(what, choice, price, candidates, read, "exponential mechanism")
 
 
 def noisy_max(
@@ -60,90 +78,74 @@ def noisy_max(
     Candidates are met in random order; each is taken with probability exp(-epsilon * (best - score) / (2 sensitivity)).
                                                                              [McKenna & Sheldon 2020, Alg. 1]
     """
-    paid = _Choice(
-        table, len(candidates), sensitivity=sensitivity, monotone=monotone, budget=budget, what="central.noisy_max"
+    purchase = ask(budget, what="central.noisy_max", person=table.person, rng=rng)
+    mechanism = noisy_max_mechanism(
+        table, candidates, scores, purchase.price, sensitivity=sensitivity, monotone=monotone
     )
-    return paid.release(candidates, lambda _: scores(table), "permute-and-flip", by_permutation, rng)
+    return mechanism.release(purchase)
+
+
+def noisy_max_mechanism(
+    table: Table, candidates: Sequence[C], scores: Scores, price: Budget, *, sensitivity: int, monotone: bool = False
+) -> Mechanism[Whole, C]:
+    """Permute-and-flip that a price buys over a caller's scores."""
+    what = "central.noisy_max"
+    choice = _choice(price, PermuteAndFlip, candidates, sensitivity=sensitivity, monotone=monotone, what=what)
+    read = _scores_reader(table, scores, candidates, what)
+    return _mechanism(what, choice, price, candidates, read, "permute-and-flip")
 
 
 def most_common(column: Column, *, budget: Budget | None, rng: np.random.Generator | None = None) -> Release[str]:
     """The most frequent declared category, by permute-and-flip on the counts by category."""
-    labels, rows = column.categories.labels, column.table.bounds[1]
-    price = require_price(budget, column.table, "central.most_common")
-    monotone = price.neighbours == ADD_OR_REMOVE_ONE
-    paid = _Choice(
-        column.table, len(labels), sensitivity=rows, monotone=monotone, budget=price, what="central.most_common"
-    )
-    return paid.release(
-        labels,
-        lambda source: exact_histogram([column], key=draw_key(source)),
-        "permute-and-flip",
-        by_permutation,
-        rng,
-        asked(column.table, by=(column,)),
-    )
+    purchase = ask(budget, what="central.most_common", person=column.table.person, rng=rng)
+    return most_common_mechanism(column, purchase.price).release(purchase)
 
 
-class _Choice:
-    """What is checked and paid before scores are computed."""
+def most_common_mechanism(column: Column, price: Budget) -> Mechanism[Whole, str]:
+    """Permute-and-flip that a price buys over the counts by category; counts are monotone where people come and go."""
+    what, labels = "central.most_common", column.categories.labels
+    monotone = price.neighbours is ADD_OR_REMOVE_ONE
+    question = question_about(column.table, measures.count, by=(column,))
+    moved, reader = question.sensitivity(ANSWER, price.neighbours).linf, question.reader
+    choice = _choice(price, PermuteAndFlip, labels, sensitivity=moved, monotone=monotone, what=what)
 
-    def __init__(
-        self,
-        table: Table,
-        candidates: int,
-        *,
-        sensitivity: int,
-        monotone: bool,
-        budget: Budget | None,
-        what: str,
-    ) -> None:
-        if isinstance(sensitivity, bool) or not isinstance(sensitivity, int) or sensitivity < 1:
-            raise InvalidArgument(
-                f"sensitivity={sensitivity!r} must be a whole number, at least 1: how far one person can move a score"
-            )
-        if candidates < 1:
-            raise InvalidArgument(f"{what} needs at least one candidate, declared before seeing the data")
-        self.candidates, self.what = candidates, what
-        self.price = require_price(budget, table, what)
-        self.epsilon = equal_part(self.price, 1, what)
-        self.exponent = self.epsilon / (sensitivity * (1 if monotone else 2))
+    def read(rng: np.random.Generator) -> NDArray[np.int64]:
+        return reader.read(rng).parts[0]
 
-    def release(
-        self,
-        candidates: Sequence[C],
-        scores: Callable[[np.random.Generator], ArrayLike],
-        method: str,
-        chosen: Callable[[NDArray[np.integer], Fraction, np.random.Generator], int],
-        rng: np.random.Generator | None,
-        details: dict[str, Any] | None = None,
-    ) -> Release[C]:
-        """Charges, computes the scores, draws."""
-        charge, source = pay(self.price, Pure(self.epsilon, neighbours=self.price.neighbours), what=self.what, rng=rng)
-        found = np.asarray(scores(source))
-        if found.shape != (self.candidates,) or found.dtype.kind not in "iu":
-            raise InvalidArgument(f"{self.what}: scores must be one whole number for each of the candidates")
-        winner = candidates[chosen(found, self.exponent, source)]
-        return charge.finish(Release(value=winner, guarantee=charge.guarantee, method=method, details=details or {}))
+    details = asked(column.table, by=(column,))
+    return _mechanism(what, choice, price, labels, read, "permute-and-flip", details)
 
 
-def by_rejection(scores: NDArray[np.integer], exponent: Fraction, rng: np.random.Generator) -> int:
-    """An index with probability proportional to exp(exponent * score), exactly."""
-    behind = _behind(scores)
-    while True:
-        index = int(uniform_below(len(behind), 1, rng=rng)[0])
-        if bernoulli_exp(exponent * behind[index], 1, rng=rng)[0]:
-            return index
+def _choice(
+    price: Budget, kind: type[Choice], candidates: Sequence[Any], *, sensitivity: int, monotone: bool, what: str
+) -> Choice:
+    moved = whole(sensitivity, "sensitivity", why="how far one person can move a score")
+    if len(candidates) < 1:
+        raise InvalidArgument(f"{what} needs at least one candidate, declared before seeing the data")
+    return buy_choice(price, kind, sensitivity=moved, monotone=monotone, what=what)
 
 
-def by_permutation(scores: NDArray[np.integer], exponent: Fraction, rng: np.random.Generator) -> int:
-    """The first index in random order whose coin, of chance exp(-exponent * (best - score)), shows one."""
-    behind = _behind(scores)
-    order = iter(permutation(len(behind), rng=rng))
-    return next(int(i) for i in order if bernoulli_exp(exponent * behind[i], 1, rng=rng)[0])
+def _scores_reader(
+    table: Table, scores: Scores, candidates: Sequence[Any], what: str
+) -> Callable[[np.random.Generator], Whole]:
+    """How a caller's scores are read once they were tried on no rows."""
+    try_on_no_rows(scores, table, numbers=len(candidates), what=what)
+    return lambda _: read_numbers(scores, table, len(candidates))
 
 
-def _behind(scores: NDArray[np.integer]) -> list[int]:
-    """How far each score is behind the best, in whole numbers that cannot overflow."""
-    whole: list[int] = scores.tolist()
-    best = max(whole)
-    return [best - score for score in whole]
+def _mechanism(
+    what: str,
+    choice: Choice,
+    price: Budget,
+    candidates: Sequence[C],
+    read: Callable[[np.random.Generator], Whole],
+    method: str,
+    details: dict[str, Any] | None = None,
+) -> Mechanism[Whole, C]:
+    def send(scores: Whole, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        return np.array([[choice.send(scores, rng)] for _ in range(n)], np.int64)
+
+    def interpret(row: NDArray[np.int64]) -> Outcome[C]:
+        return Outcome(value=candidates[int(row[0])], method=method, details=details or {})
+
+    return Mechanism(what, Pure(choice.epsilon, neighbours=price.neighbours), read, send, interpret)

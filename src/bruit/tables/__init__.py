@@ -1,31 +1,35 @@
-"""Tables on polars, pandas, DuckDB or Spark with declared columns and per-person bounding.
+"""Tables of people on polars, pandas, DuckDB, Spark or a database, with declared columns.
 
-What they count and sum exactly, in `tables.exact` and `tables.magnitudes`, is private information and no release.
+A cell is read by a total function of that cell and what was declared, and of each person so many rows count as the
+limit says, chosen at random; see `bruit.tables.schema`, `bruit.tables.plan` and `bruit.tables.choice`.
 """
 
-from bruit.tables import exact, magnitudes
-from bruit.tables.bounding import Key, draw_key
+from bruit.tables.choice.limits import Limit
+from bruit.tables.declared_plans import plan_for, read_integers
 from bruit.tables.domain import OTHER, Among, Domain, Within, among, domain_from_json, within
-from bruit.tables.exact import reach
+from bruit.tables.plan.operators import open_table
 from bruit.tables.reading import read
 from bruit.tables.table import Column, Table, UndeclaredColumn, require_one_table
+from bruit.tables.versions.registering import Registered, open_registered, register
 
 __all__ = [
     "OTHER",
     "Among",
     "Column",
     "Domain",
-    "Key",
+    "Limit",
+    "Registered",
     "Table",
     "UndeclaredColumn",
     "Within",
     "among",
     "domain_from_json",
-    "draw_key",
-    "exact",
-    "magnitudes",
-    "reach",
+    "open_registered",
+    "open_table",
+    "plan_for",
     "read",
+    "read_integers",
+    "register",
     "require_one_table",
     "within",
 ]

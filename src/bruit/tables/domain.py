@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
-from narwhals.dtypes import DType
 from numpy.typing import ArrayLike, NDArray
 
+from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument, OutOfDomain
-from bruit.privacy import Exact, exactly
+from bruit.tables.cells.texts import BLANKS
+from bruit.tables.schema.columns import Category, Number
 
 OTHER = "OTHER"
 """The category of every value that was not declared."""
@@ -62,19 +62,10 @@ class Within:
         """The values of grid integers, rounded once: 3 steps of a tenth are 0.3."""
         return np.asarray(integers, np.float64) * float(self.grid.numerator) / float(self.grid.denominator)
 
-    def encode(self, name: str, kind: DType) -> nw.Expr:
-        """The integer of each value of a column, null where the row is dropped, computed inside the engine."""
-        if not (kind.is_numeric() or kind == nw.Boolean):
-            raise InvalidArgument(
-                f"column {name!r} holds {kind}; within(...) needs numbers: use among(...), or cast it"
-            )
-        number = nw.col(name).cast(nw.Float64)
-        present = nw.when(~number.is_nan()).then(number)
-        if self.missing is not None:
-            present = present.fill_null(float(self.missing))
-        inside = present.clip(float(self.low), float(self.high))
-        # At most 2^32 steps: the quotient is off by less than 2^-18, so no value inside rounds to a step outside.
-        return (inside / float(self.grid) + 0.5).floor().cast(nw.Int64)
+    @property
+    def declared(self) -> Number:
+        """How every cell of such a column is read."""
+        return Number(self.low, self.high, self.grid, self.missing)
 
     def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The integer of each value of an array, and which rows are kept."""
@@ -115,20 +106,10 @@ class Among:
         """How many different values the domain has."""
         return len(self.labels)
 
-    def encode(self, name: str, kind: DType) -> nw.Expr:
-        """The integer of each value of a column, null where the row is dropped, computed inside the engine."""
-        texts = nw.col(name)
-        if kind == nw.Boolean:
-            texts = nw.when(~texts).then(nw.lit("false")).otherwise(nw.when(texts).then(nw.lit("true")))
-        elif kind.is_integer() or kind in (nw.Categorical, nw.Enum):
-            texts = texts.cast(nw.String)
-        elif kind != nw.String:
-            raise InvalidArgument(
-                f"column {name!r} holds {kind}; among(...) needs text, whole numbers or true and false"
-            )
-        codes = list(range(len(self.values)))
-        others = None if self.drop_others else len(self.values)
-        return texts.replace_strict(list(self.values), codes, default=others, return_dtype=nw.Int64)
+    @property
+    def declared(self) -> Category:
+        """How every cell of such a column is read."""
+        return Category(self.values, None if self.drop_others else OTHER)
 
     def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """The integer of each value of an array, and which rows are kept."""
@@ -165,9 +146,11 @@ def within(low: Exact, high: Exact, *, grid: Exact, missing: Exact | None = None
 
 def among(values: Sequence[object], *, drop_others: bool = False) -> Among:
     """One of the declared values; the list must be known before seeing the data."""
-    names = tuple(str(value) for value in values)
+    names = tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
     if isinstance(values, str) or not names:
         raise OutOfDomain("among(...) needs a list of at least one category")
+    if any(name.strip(BLANKS) != name for name in names):
+        raise OutOfDomain("among(...) was given a category with blanks at its ends; cells are read without them")
     if len(set(names)) < len(names):
         raise OutOfDomain("among(...) was given a category twice; list each once")
     if OTHER in names and not drop_others:

@@ -1,6 +1,7 @@
 """Accuracy theorems for quantiles as functions that check their hypotheses and say where they promise nothing.
 
-They are the bounds of the source document with its slips mended [SPEC S3.3, S3.4 and errata]: each of `quantiles` calls
+They are the bounds of the source document with its slips mended
+[docs/spec.md S3.3, S3.4 and errata]: each of `quantiles` calls
 has its share of epsilon, the grid adds a term, and a bound that reaches one is called vacuous.
 """
 
@@ -13,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from bruit.core.arguments import share
 from bruit.errors import InvalidArgument
 
 DECILES_ASKED = 9
@@ -64,7 +66,7 @@ def histogram_failure(
 
     beta + mu + eta: AboveThreshold strays by more than alpha, fewer than alpha records lie between d and its
     surroundings, the sample's quantile is off by more than gamma / 2. The uniform law is that of [0, 1]; the normal one
-    is standard, its data within the bounds [a, b] of the method.                                      [SPEC S3.3]
+    is standard, its data within the bounds [a, b] of the method.                                    [docs/spec.md S3.3]
     """
     _positive(gamma=gamma, rows=rows)
     _share(probability=probability)
@@ -81,7 +83,7 @@ def _uniform(probability: float, gamma: float, rows: int, alpha: float, beta: fl
         return Bound(0.0)  # the whole of [0, 1]
     if 2 * alpha > rows * gamma:
         return Bound(1.0, f"2 alpha = {2 * alpha:.4g} is above n gamma = {rows * gamma:.4g}")
-    return _told(beta + float(_uniform_tails(np.array(gamma), rows, alpha)))
+    return _describe(beta + float(_uniform_tails(np.array(gamma), rows, alpha)))
 
 
 def _uniform_tails(gamma: np.ndarray, rows: int, alpha: float) -> np.ndarray:
@@ -105,7 +107,7 @@ def _normal(probability: float, gamma: float, rows: int, alpha: float, beta: flo
     density = exp(-(place**2))
     eta = exp(-rows * gamma**2 / tenth**2 * (upper - gamma / (2 * ROOT)) * density)
     eta += exp(-5 * gamma**2 * tenth * rows / (16 * pi * (tenth + 5 * gamma / ROOT) ** 2) * density)
-    return _told(beta + mu + eta)
+    return _describe(beta + mu + eta)
 
 
 def histogram_expected_error(
@@ -119,7 +121,7 @@ def histogram_expected_error(
 ) -> Bound:
     """The mean distance of the histogram method from the quantile of the uniform law on [0, 1].
 
-    1/k + 2 alpha/n + integral from 2 alpha/n to max(d, 1-d) of min(1, beta + mu + eta)      [SPEC S3.3, errata]
+    1/k + 2 alpha/n + integral from 2 alpha/n to max(d, 1-d) of min(1, beta + mu + eta)      [docs/spec.md S3.3, errata]
     """
     _positive(rows=rows)
     _share(probability=probability)
@@ -152,7 +154,7 @@ def inverse_sensitivity_failure(
     R/rho exp(-n p u eps/4) + 4 exp(-n gamma^2 p^2/8) + 2 gamma/u exp(-n p u/8), u = `distance`, rho = `smoothing`,
     R = `width` of the bounds, p the least `density` of the law within 2 gamma of its quantile, eps the share of one
     quantile; for a table of public size. Near an end only half of the smoothing lies inside: R/rho, not R/(2 rho).
-                                                                   [Asi & Duchi 2020; SPEC S3.4, errata]
+                                                                   [Asi & Duchi 2020; docs/spec.md S3.4, errata]
     """
     _positive(distance=distance, gamma=gamma, smoothing=smoothing, width=width, rows=rows, epsilon=epsilon)
     if distance > gamma / 4:
@@ -161,10 +163,10 @@ def inverse_sensitivity_failure(
         return Bound(1.0, "the density must be above zero all around the quantile")
     mass = rows * density * distance
     strays = width / smoothing * exp(-mass * epsilon / quantiles / 4)
-    return _told(strays + 4 * exp(-rows * (gamma * density) ** 2 / 8) + 2 * gamma / distance * exp(-mass / 8))
+    return _describe(strays + 4 * exp(-rows * (gamma * density) ** 2 / 8) + 2 * gamma / distance * exp(-mass / 8))
 
 
-def _told(chance: float) -> Bound:
+def _describe(chance: float) -> Bound:
     return Bound(chance) if chance < 1 else Bound(1.0, f"the terms add up to {chance:.4g}")
 
 
@@ -176,5 +178,4 @@ def _positive(**values: float) -> None:
 
 def _share(**values: float) -> None:
     for name, value in values.items():
-        if not 0 < value < 1:
-            raise InvalidArgument(f"{name}={value} must lie between 0 and 1")
+        share(value, name)

@@ -14,13 +14,13 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.ranks.mechanisms.exponential import rank_sensitivity
+from bruit.central.ranks.mechanisms.recursive import levels
 from bruit.central.ranks.probabilities import Probabilities, as_probabilities
 from bruit.central.ranks.records import Person
-from bruit.central.ranks.recursive import levels
-from bruit.central.ranks.single import rank_sensitivity
+from bruit.core.neighbours import REPLACE_ONE, Neighbours
+from bruit.core.numbers import Exact, exactly, positive
 from bruit.errors import InvalidArgument
-from bruit.privacy import REPLACE_ONE, Exact, Neighbours, exactly
-from bruit.privacy.numbers import positive
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(256)
 REACH, SPACING = 120.0, 0.03

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
+from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument
-from bruit.privacy import Exact, exactly
 
 DECILES = tuple(Fraction(i, 10) for i in range(1, 10))
 """The nine deciles."""

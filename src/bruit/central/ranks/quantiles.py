@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from fractions import Fraction
-from math import log2
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.asking import asked
-from bruit.central.paying import equal_part, pay, require_price
-from bruit.central.ranks.dice import Dice
-from bruit.central.ranks.errors import rank_error
-from bruit.central.ranks.joint import draw_cuts as draw_jointly
-from bruit.central.ranks.joint import joint_plan
-from bruit.central.ranks.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
+from bruit.central.column_questions import question_about
+from bruit.central.questions import measures
+from bruit.central.ranks.drawings import Cells, RankQuestion
+from bruit.central.ranks.mechanisms.histogram import STEPS
+from bruit.central.ranks.mechanisms.pruning import LARGEST_EPSILON
 from bruit.central.ranks.probabilities import Probabilities, as_probabilities
-from bruit.central.ranks.pruning import LARGEST_EPSILON
-from bruit.central.ranks.records import Person, parted, person_of, read_cells
-from bruit.central.ranks.recursive import draw_recursively, recursive_plan
-from bruit.central.ranks.segments import Segments, draw_cell, near, segments, single_pruning
-from bruit.central.ranks.single import draw_quantile, single_plan
-from bruit.central.ranks.spacings import Spacing
-from bruit.central.ranks.thresholds import STEPS, draw_edges, threshold_plan
-from bruit.errors import InvalidArgument
-from bruit.ledger import Budget
-from bruit.privacy import Assumption, Exact, Pure, Release, exactly
-from bruit.tables import Column, Within
-
-Cells = NDArray[np.int64]
-Draw = Callable[[Cells, np.random.Generator], Cells]
-"""Cells, from the sorted cells of the records; what is public is bound already."""
-
-SUB_CELLS = 2**24
-"""How finely equal records are parted at epsilon 1: a hundred million of them still stand apart well enough."""
-
-METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivity", "smooth")
-
-
-@dataclass(frozen=True)
-class Mechanism:
-    """A method with everything public about it, made and checked before anything is charged."""
-
-    method: str
-    grid: int
-    draw: Draw
-    sub_cells: int = 1
-    details: dict[str, Any] = field(default_factory=dict)
-
-    def drawn(self, cells: Cells, rng: np.random.Generator) -> Cells:
-        """One answer, as cells of the grid, from the cells of the records in any order."""
-        return self.draw(parted(cells, self.grid, self.sub_cells, rng=rng), rng) // self.sub_cells
+from bruit.central.ranks.records import cells_of, person_of
+from bruit.core.guarantee import Assumption
+from bruit.core.losses import Pure
+from bruit.core.numbers import Exact
+from bruit.core.release import Outcome, Release
+from bruit.ledger import Budget, ask
+from bruit.mechanisms import Mechanism, asked, part_of
+from bruit.tables import Column
 
 
 def quantiles(
@@ -84,144 +51,50 @@ def quantiles(
     >>> release.labels, str(release.guarantee)
     (('0.25', '0.5', '0.75'), 'ε = 1 for each row (add or remove one, by basic)')
     """
-    wanted = as_probabilities(probabilities)
-    price = require_price(budget, column.table, "central.quantiles")
-    epsilon = min(equal_part(price, 1, "central.quantiles"), LARGEST_EPSILON)
-    person = person_of(column, price.neighbours, public_size=public_size, a_part=price.covers_a_part)
-    question = Question(wanted, column.numbers, epsilon, person, steps, smoothing, spacing)
-    mechanism = question.mechanism(method)
-    assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
-    loss = Pure(epsilon, neighbours=price.neighbours)
-    charge, source = pay(price, loss, what="central.quantiles", rng=rng, assumes=assumes)
-    records = question.candidates.cells(read_cells(column, rng=source))
-    release = Release(
-        value=question.candidates.values(mechanism.drawn(records, source)),
-        guarantee=charge.guarantee,
-        method=mechanism.method,
-        labels=tuple(f"{float(p):g}" for p in wanted),
-        details={
-            "probabilities": [str(p) for p in wanted],
-            "spacing": spacing,
-            **mechanism.details,
-            **asked(column.table, column),
-        },
+    purchase = ask(budget, what="central.quantiles", person=column.table.person, rng=rng)
+    mechanism = quantiles_mechanism(
+        column,
+        probabilities,
+        purchase.price,
+        method=method,
+        steps=steps,
+        smoothing=smoothing,
+        spacing=spacing,
+        public_size=public_size,
     )
-    return charge.finish(release)
+    return mechanism.release(purchase)
 
 
-@dataclass(frozen=True)
-class Question:
-    """What was asked, of what is public; each method makes its mechanism from it."""
+def quantiles_mechanism(
+    column: Column,
+    probabilities: Probabilities,
+    price: Budget,
+    *,
+    method: str | None = None,
+    steps: int = STEPS,
+    smoothing: Exact | None = None,
+    spacing: str = "linear",
+    public_size: bool = False,
+) -> Mechanism[Cells, NDArray[np.float64]]:
+    """Quantiles drawn on the grid by a method that a price pays for: a channel with a rank error and no half-width."""
+    what, wanted = "central.quantiles", as_probabilities(probabilities)
+    epsilon = min(part_of(price, 1, what), LARGEST_EPSILON)
+    person, domain = person_of(column, price, public_size=public_size), column.numbers
+    ranks = RankQuestion(wanted, domain, epsilon, person, steps, smoothing, spacing)
+    drawing, subject = ranks.drawing(method), asked(column.table, column)
+    reader = question_about(column.table, partial(measures.quantiles, probabilities=wanted), column).reader
+    labels = tuple(f"{float(p):g}" for p in wanted)
+    public = {"probabilities": [str(p) for p in wanted], "spacing": spacing, **drawing.details, **subject}
 
-    probabilities: tuple[Fraction, ...]
-    domain: Within
-    epsilon: Fraction
-    person: Person
-    steps: int
-    smoothing: Exact | None
-    spacing: str = "linear"
+    def read(rng: np.random.Generator) -> Cells:
+        return ranks.candidates.cells(cells_of(reader.read(rng).tallies[0], domain))
 
-    @property
-    def candidates(self) -> Spacing:
-        """Which values may be answered."""
-        return Spacing(self.domain, self.spacing)
+    def send(records: Cells, n: int, rng: np.random.Generator) -> Cells:
+        return np.array([drawing.draw_once(records, rng) for _ in range(n)])
 
-    @property
-    def size(self) -> int:
-        """How many they are."""
-        return self.candidates.size
+    def interpret(cells: Cells) -> Outcome[NDArray[np.float64]]:
+        values = ranks.candidates.values(cells)
+        return Outcome(value=values, method=drawing.method, labels=labels, details=public)
 
-    def mechanism(self, method: str | None) -> Mechanism:
-        """The mechanism of a method, or of the default."""
-        if method is not None and method not in METHODS:
-            raise InvalidArgument(f"method={method!r}; choose among {', '.join(METHODS)}, or leave it out")
-        if self.smoothing is not None and method != "smooth":
-            raise InvalidArgument("smoothing= is for method='smooth' only")
-        if method is None:
-            return self.exponential() if len(self.probabilities) == 1 else self.joint() or self.recursive()
-        made = getattr(self, method.replace("-", "_"))()
-        if made is None:
-            raise InvalidArgument(
-                "method='joint' cannot carry this: ask for fewer quantiles, a coarser grid or another epsilon, "
-                "or take method='recursive'"
-            )
-        return made  # type: ignore[no-any-return]
-
-    @property
-    def sub_cells(self) -> int:
-        """A power of two near 2^24 epsilon, since ranks within 1 / epsilon of each other need not be told apart."""
-        wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
-        return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
-
-    def joint(self) -> Mechanism | None:
-        """Cuts drawn together, with the size of the table where it is private."""
-        plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
-        if plan is None:
-            return None
-        return self._made("joint", lambda cells, rng: draw_jointly(cells, plan, Dice(rng)), sub_cells=self.sub_cells)
-
-    def recursive(self) -> Mechanism:
-        """The middle quantile first, then each half."""
-        plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
-        return self._made(
-            "recursive", lambda cells, rng: draw_recursively(cells, plan, Dice(rng)), sub_cells=self.sub_cells
-        )
-
-    def exponential(self) -> Mechanism:
-        """Each quantile by itself, epsilon shared equally."""
-        size, each = self.size, self.epsilon / len(self.probabilities)
-        plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
-
-        def draw(cells: Cells, rng: np.random.Generator) -> Cells:
-            dice, where = Dice(rng), segments(cells, 0, size - 1)
-            pairs = zip(self.probabilities, plans, strict=True)
-            ends = {"first": 0, "last": size - 1}
-            return np.sort([draw_quantile(where, len(cells), p, plan, dice, **ends) for p, plan in pairs])
-
-        return self._made("exponential", draw)
-
-    def histogram(self) -> Mechanism:
-        """AboveThreshold over equal steps."""
-        plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
-        details = {"steps": len(plan.edges) - 1, "edge": "left"}
-        return Mechanism("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
-
-    def inverse_sensitivity(self) -> Mechanism:
-        """Each quantile by the number of records that would have to change."""
-        return self._made("inverse-sensitivity", self._by_lengths(0))
-
-    def smooth(self) -> Mechanism:
-        """The same, with the least number within a distance."""
-        if self.spacing != "linear":
-            raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
-        radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")
-        if radius < 0:
-            raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
-        whole = round(radius / self.domain.grid)
-        draw = self._by_lengths(whole)
-        return Mechanism("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
-
-    def _by_lengths(self, radius: int) -> Draw:
-        size, person = self.size, self.person
-        lengths = lengths_by_exchange if person.fixed_size else lengths_by_moves
-        moves = 1 if person.fixed_size else person.moves
-        plan = single_pruning(self.epsilon / len(self.probabilities), moves, size)
-
-        def one(where: Segments, rows: int, p: Fraction, dice: Dice) -> int:
-            ends, reach = {"first": 0, "last": size - 1}, plan.window + 1
-            close = near(where, p * rows - reach, p * rows + reach)
-            losses = lengths(close, p, rows)
-            if radius:
-                close, losses = smoothed(close, losses, radius, **ends)
-            return draw_cell(close, losses, plan, dice, **ends)
-
-        def draw(cells: Cells, rng: np.random.Generator) -> Cells:
-            dice, where = Dice(rng), segments(cells, 0, size - 1)
-            return np.sort([one(where, len(cells), p, dice) for p in self.probabilities])
-
-        return draw
-
-    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Mechanism:
-        errors = rank_error(self.probabilities, self.epsilon, self.person, method)
-        details = {"expected_rank_error": errors.round(3).tolist()}
-        return Mechanism(method, self.size, draw, sub_cells, details)
+    assumes = (Assumption.PUBLIC_SIZE,) if person.fixed_size else ()
+    return Mechanism(what, Pure(epsilon, neighbours=price.neighbours), read, send, interpret, assumes)

@@ -9,13 +9,11 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.central.ranks._sorting_kernels import add_times, sort_digits
+from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.errors import InvalidArgument
-from bruit.privacy import EACH_ROW, REPLACE_ONE, Neighbours
+from bruit.ledger import Budget
 from bruit.randomness import uniform_below
-from bruit.tables import Column, draw_key
-from bruit.tables.exact import tally
-from bruit.tables.table import encoded
-from bruit.tables.total import collected
+from bruit.tables import Column, Within
 
 FEW = 512
 """Below so many records NumPy sorts as fast."""
@@ -38,33 +36,39 @@ class Person:
         return self.rows * (2 if self.exchanged else 1)
 
 
-def person_of(column: Column, neighbours: Neighbours, *, public_size: bool = False, a_part: bool = False) -> Person:
-    """What one person can change among the records of a column.
+def person_of(column: Column, price: Budget, *, public_size: bool = False) -> Person:
+    """What one person can change among the records of a column."""
+    if public_size:
+        require_public_size(column, price, "public_size=True")
+    return Person(column.table.most_rows, price.neighbours is REPLACE_ONE, public_size)
 
-    A public size is taken at its word under REPLACE_ONE, where every row is one person's and none can be dropped: only
-    who made the table knows that it was not filtered by what the rows hold. Of `a_part`, a cell of a partition, the
-    size is never public: a replaced record can leave it.
+
+def require_public_size(column: Column, price: Budget, stated: str) -> None:
+    """Refuses a public size where one person could change how many rows there are.
+
+    It is taken at its word under REPLACE_ONE, where every row is one person's and none can be dropped: only who made
+    the table knows that it was not filtered by what the rows hold. Of a cell of a partition the size is never public: a
+    replaced record can leave it.
     """
-    exchanged = neighbours is REPLACE_ONE
-    if public_size and not exchanged:
-        raise InvalidArgument("public_size=True: under ADD_OR_REMOVE_ONE the size of a table is private; leave it out")
-    if public_size and a_part:
+    if price.neighbours is not REPLACE_ONE:
+        raise InvalidArgument(f"{stated}: under ADD_OR_REMOVE_ONE the size of a table is private; leave it out")
+    if price.covers_a_part:
         raise InvalidArgument(
-            "public_size=True with the budget of a cell: a replaced record can leave the cell, so that its size is "
-            "private; leave public_size out"
+            f"{stated} with the budget of a cell: a replaced record can leave the cell, so that its size is private; "
+            "leave it out"
         )
-    if public_size and (column.table.person != EACH_ROW or column.numbers.missing is None):
+    if column.table.person != EACH_ROW or column.drops:
         raise InvalidArgument(
-            "public_size=True needs person=EACH_ROW and a stated missing=: otherwise a replaced row may be dropped"
+            f"{stated} needs person=EACH_ROW and a stated missing=: otherwise a replaced row may be dropped"
         )
-    return Person(column.table.bounds[1], exchanged, public_size)
 
 
-def read_cells(column: Column, *, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The cell of every record, from zero at the low bound, in any order."""
-    domain = column.numbers
-    cells = _integers(column, rng) - domain.lowest
-    return np.clip(cells, 0, domain.size - 1, out=cells)
+def cells_of(tally: polars.DataFrame, domain: Within) -> NDArray[np.int64]:
+    """The cell of every record, from zero at the low bound, in order; from how many records have each value."""
+    value = next(name for name in tally.columns if name.startswith("value"))
+    integers, rows = tally[value].to_numpy(), tally["rows"].to_numpy()
+    order = np.argsort(integers)  # engines count groups in any order
+    return np.repeat(integers[order] - domain.lowest, rows[order])
 
 
 def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -85,13 +89,3 @@ def in_order(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
         return np.sort(values)
     spare = np.empty_like(values)
     return spare if sort_digits(values, spare, (bound - 1).bit_length()) else values
-
-
-def _integers(column: Column, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The integer of every record that counts; engines other than polars count equal ones first."""
-    key = draw_key(rng)
-    frame = encoded([column])
-    if column.table.person == EACH_ROW and isinstance(frame.to_native(), polars.LazyFrame):
-        return collected(frame)["integer 0"].to_numpy().astype(np.int64, copy=False)
-    integers, counts = tally(column, key=key)
-    return np.repeat(integers, counts)

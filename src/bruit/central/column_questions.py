@@ -1,0 +1,98 @@
+"""Questions about declared columns of one table, and the mechanism that answers those made of noisy integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.questions.asking import Question
+from bruit.central.questions.measures import Measure
+from bruit.central.questions.noises import Bought, Share, buy
+from bruit.central.questions.sensitivities import Sensitivity
+from bruit.core.guarantee import Assumption
+from bruit.core.losses import Approximate, Pure
+from bruit.core.release import Outcome
+from bruit.ledger import Budget
+from bruit.mechanisms import Mechanism, buy_integers, send_array
+from bruit.tables import Column, Table, UndeclaredColumn, plan_for
+from bruit.tables.plan.expressions import Expression
+
+T = TypeVar("T")
+Integers = NDArray[np.int64]
+"""Exact or noisy integers: one row for each part of a measure, one column for each group."""
+
+LEAST_DELTA, GREATEST_DELTA = Fraction(1, 10**200), Fraction(1, 2)
+GREATEST_EPSILON = 100
+"""Beyond these Gaussian noise is never the narrower one, and floats no longer tell its curve."""
+
+ANSWER = "answer"
+"""The name of the one measure of a question."""
+
+
+def question_about(
+    table: Table,
+    measure: Callable[..., Measure],
+    *values: Column,
+    by: Sequence[Column | UndeclaredColumn] = (),
+    key: Callable[[Expression], Expression] | None = None,
+    confidence: float = 0.95,
+) -> Question:
+    """One measure of columns of a table, in the groups of other columns, or of what `key` makes of them.
+
+    A row that a domain drops is none of the rows that a limit chooses among.
+    """
+    limit, (plan, expressions) = table.bounds, plan_for(table, (*by, *values))
+    keys, rest = expressions[: len(by)], expressions[len(by) :]
+    if limit is not None:
+        for column, value in zip(values, rest, strict=True):
+            plan = plan.where(~value.is_missing) if column.drops else plan
+    named = {f"{place} {each.words}": each if key is None else key(each) for place, each in enumerate(keys)}
+    return Question(plan, {ANSWER: measure(*rest)}, named, limit, confidence)
+
+
+def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> Bought:
+    """The narrower noise that all of a price buys; a price that is a single loss is that loss.
+
+    Gaussian noise is compared where the price has a delta and the book adds them up (`by="basic"`).
+    """
+    if not isinstance(price.loss, Pure | Approximate):
+        noise = buy_integers(price, l1=moved.l1, l2_squared=moved.l2_squared, entries=moved.entries)
+        return Bought(noise, noise.loss)
+    usual = LEAST_DELTA <= price.delta <= GREATEST_DELTA and Fraction(1, 10**6) <= price.epsilon <= GREATEST_EPSILON
+    delta = price.delta if usual and price.ledger.terms.by == "basic" else Fraction(0)
+    return buy(moved, Share(price.epsilon, delta, price.neighbours), confidence=confidence)
+
+
+def buy_answer(question: Question, price: Budget) -> Bought:
+    """The noise that a price buys for the integers of a question's one measure."""
+    return buy_noise(price, question.sensitivity(ANSWER, price.neighbours), question.confidence)
+
+
+def integers_mechanism(
+    what: str,
+    question: Question,
+    bought: Bought,
+    interpret: Callable[[Integers], Outcome[T]],
+    assumes: tuple[Assumption, ...] = (),
+) -> Mechanism[Integers, T]:
+    """The exact integers of a question, each with noise of its own; `interpret` is given one row a part."""
+    reader = question.reader
+    parts = len(reader.parts)
+
+    def read(rng: np.random.Generator) -> Integers:
+        return np.stack(reader.read(rng).parts)
+
+    def of_a_row(row: NDArray[Any]) -> Outcome[T]:
+        return interpret(row.reshape(parts, -1))
+
+    return Mechanism(what, bought.loss, read, send_array(bought.noise), of_a_row, assumes)
+
+
+def middle_of(value: Expression) -> Fraction:
+    """The grid point in the middle of the bounds of a number, around which sums are smallest."""
+    kind = value.numbers
+    return kind.value((kind.lowest + kind.highest) // 2)

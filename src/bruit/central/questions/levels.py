@@ -1,0 +1,90 @@
+"""The levels of a question: sets of its keys that the chosen rows are grouped by, such as wards and all wards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from math import prod
+
+from bruit.errors import InvalidArgument
+from bruit.tables.plan.expressions import Expression
+from bruit.tables.plan.reading import key_labels
+
+Levels = tuple[tuple[str, ...], ...]
+Cell = tuple[str | None, ...]
+"""The labels of a group, one for each key of the question; None where all of a key are taken together."""
+
+
+def rollup(*keys: str) -> Levels:
+    """All keys, then each time the last one fewer, down to the whole: (a, b), (a), ()."""
+    return tuple(keys[:number] for number in range(len(keys), -1, -1))
+
+
+def cube(*keys: str) -> Levels:
+    """Every set of the keys, from all of them down to the whole."""
+    return tuple(each for number in range(len(keys), -1, -1) for each in combinations(keys, number))
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One set of keys: all keys of a question, or fewer, which is coarser than what the limit chose groups by."""
+
+    keys: Mapping[str, Expression]
+    names: tuple[str, ...]
+    """The keys of this level, in the order of those of the question."""
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The places of its keys among those of the question."""
+        return tuple(place for place, name in enumerate(self.keys) if name in self.names)
+
+    @property
+    def coarser(self) -> bool:
+        """Whether groups of the question are taken together."""
+        return len(self.names) < len(self.keys)
+
+    @cached_property
+    def found(self) -> tuple[str, ...]:
+        """Its keys that nobody listed."""
+        return tuple(name for name in self.names if not hasattr(self.keys[name].kind, "labels"))
+
+    @cached_property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """The public labels of each of its declared keys."""
+        return {name: key_labels(self.keys[name]) for name in self.names if name not in self.found}
+
+    @property
+    def groups(self) -> int | None:
+        """How many declared groups there are; None where they are found."""
+        return None if self.found else prod(map(len, self.labels.values()))
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The labels of each declared group, in order."""
+        return tuple(self._cell(dict(zip(self.labels, each, strict=True))) for each in product(*self.labels.values()))
+
+    def found_cell(self, number: int, texts: Sequence[str]) -> Cell:
+        """The labels of a group of declared and found keys."""
+        named = dict(zip(self.found, texts, strict=True))
+        for name, labels in reversed(self.labels.items()):
+            number, place = divmod(number, len(labels))
+            named[name] = labels[place]
+        return self._cell(named)
+
+    def _cell(self, named: Mapping[str, str]) -> Cell:
+        return tuple(named.get(name) for name in self.keys)
+
+
+def levels_of(keys: Mapping[str, Expression], stated: Sequence[Sequence[str]] | None) -> tuple[Level, ...]:
+    """The levels that were stated, or the one of all keys."""
+    if stated is None:
+        return (Level(keys, tuple(keys)),)
+    wanted = [frozenset(each) for each in stated]
+    odd = sorted(set().union(*wanted) - set(keys))
+    if odd:
+        raise InvalidArgument(f"levels: {odd[0]!r} is no key of the question; they are {', '.join(keys) or 'none'}")
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise InvalidArgument("levels: give at least one set of keys, and each once, such as rollup('ward', 'sex')")
+    return tuple(Level(keys, tuple(name for name in keys if name in each)) for each in wanted)

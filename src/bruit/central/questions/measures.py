@@ -1,0 +1,147 @@
+"""The measures of a question: each made of exact integers that one row moves by a public amount."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bruit.central.questions.sensitivities import RowRange
+from bruit.central.ranks.probabilities import Probabilities, as_probabilities
+from bruit.errors import InvalidArgument
+from bruit.tables.plan.expressions import Expression, narrow
+from bruit.tables.plan.reading import Part
+
+TITLES = {
+    "count": "rows",
+    "non_missing": "rows with {}",
+    "distinct": "different values of {}",
+    "people": "people",
+    "sum": "sum of {}",
+    "mean": "mean of {}",
+    "variance": "variance of {}",
+    "quantiles": "quantiles of {}",
+}
+"""The measures, and how each is said."""
+
+PARTS = {
+    "count": ("rows",),
+    "non_missing": ("rows",),
+    "distinct": ("distinct",),
+    "people": ("people",),
+    "sum": ("sum",),
+    "mean": ("above", "below"),
+    "variance": ("twice below", "between", "twice above"),
+    "quantiles": ("tally",),
+}
+"""The exact integers that each measure is made of: the two ends of a mean, the three of a variance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """One statistic of a value, or of whole rows or people, in each group."""
+
+    what: str
+    value: Expression | None = None
+    probabilities: tuple[Fraction, ...] = ()
+    intervals: bool = False
+    """Whether quantiles come with an interval of values."""
+
+    @property
+    def words(self) -> str:
+        """What is measured."""
+        return TITLES[self.what].format("" if self.value is None else self.value.words)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The exact integers it is made of."""
+        return tuple(Part(name, self.value) for name in PARTS[self.what])
+
+    @property
+    def parts_of_known_size(self) -> tuple[Part, ...]:
+        """The exact integers where the number of rows is public: of a mean, the sum above the low bound alone."""
+        return self.parts[:1] if self.what == "mean" else self.parts
+
+    @property
+    def range_of_known_size(self) -> RowRange:
+        """What one row adds to them."""
+        row = self.range_of_a_row
+        return RowRange(0, row.high) if self.what == "mean" else row
+
+    @property
+    def range_of_a_row(self) -> RowRange:
+        """What one row adds to them."""
+        if self.what in ("sum", "mean", "variance"):
+            assert self.value is not None
+            numbers = self.value.numbers
+            width = numbers.highest - numbers.lowest
+            if self.what == "sum":
+                return RowRange(min(numbers.lowest, 0), max(numbers.highest, 0))
+            return RowRange(0, width, ends=2) if self.what == "mean" else RowRange(0, width**2, ends=3)
+        return RowRange(0, 1, once=self.what == "people")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the answer: one, or one for each quantile."""
+        return tuple(f"{float(p):g}" for p in self.probabilities) if self.what == "quantiles" else ("",)
+
+
+def count() -> Measure:
+    """How many rows there are."""
+    return Measure("count")
+
+
+def non_missing(value: Expression) -> Measure:
+    """How many rows have a value."""
+    return Measure("non_missing", value)
+
+
+def distinct(value: Expression) -> Measure:
+    """How many different values there are."""
+    return Measure("distinct", value)
+
+
+def people() -> Measure:
+    """How many people there are."""
+    return Measure("people")
+
+
+def total(value: Expression) -> Measure:
+    """The sum of a number."""
+    return _of_numbers("sum", value)
+
+
+def mean(value: Expression) -> Measure:
+    """The mean of a number, by its two ends: the sum above the low bound and the sum below the high one."""
+    return _of_numbers("mean", value)
+
+
+def variance(value: Expression) -> Measure:
+    """The variance of a number, by three ends: the second-degree Bernstein polynomials of its bounds."""
+    return _of_numbers("variance", value)
+
+
+def quantiles(value: Expression, probabilities: Probabilities, *, intervals: bool = False) -> Measure:
+    """The numbers below which given shares of the rows lie; with `intervals`, between values that are paid for too."""
+    checked = narrow(_of_numbers("sum", value).value or value)
+    return Measure("quantiles", checked, as_probabilities(probabilities), intervals=bool(intervals))
+
+
+MEASURES: dict[str, Callable[..., Measure]] = {
+    "count": count,
+    "non_missing": non_missing,
+    "distinct": distinct,
+    "people": people,
+    "sum": total,
+    "mean": mean,
+    "variance": variance,
+    "quantiles": quantiles,
+}
+
+
+def _of_numbers(what: str, value: Expression) -> Measure:
+    if not isinstance(value, Expression):
+        raise InvalidArgument(f"{what}(...) needs a column of a table, such as table['cost']")
+    if value.numbers.highest == value.numbers.lowest:
+        raise InvalidArgument(f"{value.words} can only be one number: there is nothing to measure")
+    return Measure(what, narrow(value))

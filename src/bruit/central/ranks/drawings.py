@@ -1,0 +1,171 @@
+"""How quantiles are drawn on a grid: each method with everything public about it, made before anything is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.central.ranks.errors import rank_error
+from bruit.central.ranks.mechanisms.exponential import draw_quantile, single_plan
+from bruit.central.ranks.mechanisms.histogram import draw_edges, threshold_plan
+from bruit.central.ranks.mechanisms.joint import draw_cuts as draw_jointly
+from bruit.central.ranks.mechanisms.joint import joint_plan
+from bruit.central.ranks.mechanisms.path_lengths import lengths_by_exchange, lengths_by_moves, smoothed
+from bruit.central.ranks.mechanisms.recursive import draw_recursively, recursive_plan
+from bruit.central.ranks.mechanisms.segments import Segments, draw_cell, near, segments, single_pruning
+from bruit.central.ranks.mechanisms.weighted_draws import WeightedDraws
+from bruit.central.ranks.records import Person, parted
+from bruit.central.ranks.spacings import Spacing
+from bruit.core.numbers import Exact, exactly
+from bruit.errors import InvalidArgument
+from bruit.tables import Within
+
+Cells = NDArray[np.int64]
+Draw = Callable[[Cells, np.random.Generator], Cells]
+"""Cells, from the sorted cells of the records; what is public is bound already."""
+
+SUB_CELLS = 2**24
+"""How finely equal records are parted at epsilon 1: a hundred million of them still stand apart well enough."""
+
+METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivity", "smooth")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A method with everything public about it, made and checked before anything is charged."""
+
+    method: str
+    grid: int
+    draw: Draw
+    sub_cells: int = 1
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def draw_once(self, cells: Cells, rng: np.random.Generator) -> Cells:
+        """One answer, as cells of the grid, from the cells of the records in any order."""
+        return self.draw(parted(cells, self.grid, self.sub_cells, rng=rng), rng) // self.sub_cells
+
+
+@dataclass(frozen=True)
+class RankQuestion:
+    """What was asked, of what is public; each method makes its drawing from it."""
+
+    probabilities: tuple[Fraction, ...]
+    domain: Within
+    epsilon: Fraction
+    person: Person
+    steps: int
+    smoothing: Exact | None
+    spacing: str = "linear"
+
+    @property
+    def candidates(self) -> Spacing:
+        """Which values may be answered."""
+        return Spacing(self.domain, self.spacing)
+
+    @property
+    def size(self) -> int:
+        """How many they are."""
+        return self.candidates.size
+
+    def drawing(self, method: str | None) -> Drawing:
+        """How a method draws, or the default one."""
+        if method is not None and method not in METHODS:
+            raise InvalidArgument(f"method={method!r}; choose among {', '.join(METHODS)}, or leave it out")
+        if self.smoothing is not None and method != "smooth":
+            raise InvalidArgument("smoothing= is for method='smooth' only")
+        if method is None:
+            return self.exponential() if len(self.probabilities) == 1 else self.joint() or self.recursive()
+        made = getattr(self, method.replace("-", "_"))()
+        if made is None:
+            raise InvalidArgument(
+                "method='joint' cannot carry this: ask for fewer quantiles, a coarser grid or another epsilon, "
+                "or take method='recursive'"
+            )
+        return made  # type: ignore[no-any-return]
+
+    @property
+    def sub_cells(self) -> int:
+        """A power of two near 2^24 epsilon, since ranks within 1 / epsilon of each other need not be told apart."""
+        wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
+        return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
+
+    def joint(self) -> Drawing | None:
+        """Cuts drawn together, with the size of the table where it is private."""
+        plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
+        if plan is None:
+            return None
+        return self._made(
+            "joint", lambda cells, rng: draw_jointly(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
+        )
+
+    def recursive(self) -> Drawing:
+        """The middle quantile first, then each half."""
+        plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
+        return self._made(
+            "recursive", lambda cells, rng: draw_recursively(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
+        )
+
+    def exponential(self) -> Drawing:
+        """Each quantile by itself, epsilon shared equally."""
+        size, each = self.size, self.epsilon / len(self.probabilities)
+        plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
+
+        def draw(cells: Cells, rng: np.random.Generator) -> Cells:
+            dice, where = WeightedDraws(rng), segments(cells, 0, size - 1)
+            pairs = zip(self.probabilities, plans, strict=True)
+            ends = {"first": 0, "last": size - 1}
+            return np.sort([draw_quantile(where, len(cells), p, plan, dice, **ends) for p, plan in pairs])
+
+        return self._made("exponential", draw)
+
+    def histogram(self) -> Drawing:
+        """AboveThreshold over equal steps."""
+        plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
+        details = {"steps": len(plan.edges) - 1, "edge": "left"}
+        return Drawing("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
+
+    def inverse_sensitivity(self) -> Drawing:
+        """Each quantile by the number of records that would have to change."""
+        return self._made("inverse-sensitivity", self._by_lengths(0))
+
+    def smooth(self) -> Drawing:
+        """The same, with the least number within a distance."""
+        if self.spacing != "linear":
+            raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
+        radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")
+        if radius < 0:
+            raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
+        whole = round(radius / self.domain.grid)
+        draw = self._by_lengths(whole)
+        return Drawing("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
+
+    def _by_lengths(self, radius: int) -> Draw:
+        size, person = self.size, self.person
+        lengths = lengths_by_exchange if person.fixed_size else lengths_by_moves
+        moves = 1 if person.fixed_size else person.moves
+        plan = single_pruning(self.epsilon / len(self.probabilities), moves, size)
+
+        def one(where: Segments, rows: int, p: Fraction, dice: WeightedDraws) -> int:
+            ends, reach = {"first": 0, "last": size - 1}, plan.window + 1
+            close = near(where, p * rows - reach, p * rows + reach)
+            losses = lengths(close, p, rows)
+            if radius:
+                close, losses = smoothed(close, losses, radius, **ends)
+            return draw_cell(close, losses, plan, dice, **ends)
+
+        def draw(cells: Cells, rng: np.random.Generator) -> Cells:
+            dice, where = WeightedDraws(rng), segments(cells, 0, size - 1)
+            return np.sort([one(where, len(cells), p, dice) for p in self.probabilities])
+
+        return draw
+
+    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Drawing:
+        errors = rank_error(self.probabilities, self.epsilon, self.person, method)
+        details = {"expected_rank_error": errors.round(3).tolist()}
+        return Drawing(method, self.size, draw, sub_cells, details)

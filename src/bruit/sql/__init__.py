@@ -1,0 +1,7 @@
+"""SQL as a way to ask: a query becomes a question over registered tables, or is refused by name."""
+
+from bruit.sql.asking import Answered, ask
+from bruit.sql.rows import PublicTable
+from bruit.sql.translating import Translated, translate
+
+__all__ = ["Answered", "PublicTable", "Translated", "ask", "translate"]

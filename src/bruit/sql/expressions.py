@@ -1,0 +1,132 @@
+"""SQL expressions over one row, as typed expressions and conditions of a plan."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from bruit.errors import InvalidArgument
+from bruit.sql.refusals import refuse_nodes, unknown_function
+from bruit.tables.plan.expressions import Condition, Expression, labelled, number_of, when
+from bruit.tables.plan.operators import Plan
+
+PARTS = {
+    "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "WEEK": "week", "DAY": "day",
+}  # fmt: skip
+EXTRACTS = {
+    "YEAR": "year", "MONTH": "month_of_year", "ISODOW": "weekday", "HOUR": "hour",
+}  # fmt: skip
+COMPARISONS: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=", exp.EQ: "="}
+TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "="}
+
+
+def expression_of(node: exp.Expr, plan: Plan) -> Expression:
+    """The value of a row that an SQL expression gives."""
+    refuse_nodes(node)
+    match node:
+        case exp.Column():
+            return plan[node.name]
+        case exp.Paren() | exp.Alias():
+            return expression_of(node.this, plan)
+        case exp.Literal():
+            return number_of(node.name)
+        case exp.Neg():
+            return expression_of(node.this, plan) * -1
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
+            return _arithmetic(node, plan)
+        case exp.Floor():
+            return expression_of(node.this, plan).floor()
+        case exp.Case():
+            return _case(node, plan)
+        case exp.DateTrunc() | exp.TimestampTrunc():
+            return expression_of(node.this, plan).part(_part(node.args["unit"], PARTS))
+        case exp.Extract():
+            return expression_of(node.expression, plan).part(_part(node.this, EXTRACTS))
+    raise unknown_function(node)
+
+
+def condition_of(node: exp.Expr, plan: Plan) -> Condition:
+    """What an SQL condition says of a row."""
+    refuse_nodes(node)
+    match node:
+        case exp.Paren():
+            return condition_of(node.this, plan)
+        case exp.And() | exp.Or():
+            left, right = condition_of(node.left, plan), condition_of(node.right, plan)
+            return left & right if isinstance(node, exp.And) else left | right
+        case exp.Not():
+            return ~condition_of(node.this, plan)
+        case exp.NEQ():
+            return ~_compared(node.left, "=", node.right, plan)
+        case exp.Between():
+            low, high = node.args["low"], node.args["high"]
+            return _compared(node.this, ">=", low, plan) & _compared(node.this, "<=", high, plan)
+        case exp.In():
+            return expression_of(node.this, plan).among(_listed(node))
+    if type(node) in COMPARISONS:
+        return _compared(node.this, COMPARISONS[type(node)], node.expression, plan)
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+        return expression_of(node.this, plan).is_missing
+    raise unknown_function(node)
+
+
+def _listed(node: exp.In) -> list[object]:
+    """The constants of a list."""
+    values = [constant_of(each) for each in node.expressions]
+    if not values or None in values:
+        raise InvalidArgument("IN needs a list of numbers or texts")
+    return values
+
+
+def constant_of(node: exp.Expr) -> object:
+    """The text or number of a literal, None where the node is none."""
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
+        return node.this.name
+    if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
+        return "-" + node.this.name
+    return node.name if isinstance(node, exp.Literal) else None
+
+
+def _compared(left: exp.Expr, sign: str, right: exp.Expr, plan: Plan) -> Condition:
+    if constant_of(left) is not None and constant_of(right) is None:
+        left, sign, right = right, TURNED[sign], left
+    value = expression_of(left, plan)
+    other = constant_of(right)
+    against: object = other if other is not None else expression_of(right, plan)
+    compare = {">": value.__gt__, ">=": value.__ge__, "<": value.__lt__, "<=": value.__le__, "=": value.equals}
+    return compare[sign](against)
+
+
+def _arithmetic(node: exp.Binary, plan: Plan) -> Expression:
+    left = expression_of(node.left, plan)
+    number = constant_of(node.right)
+    right = expression_of(node.right, plan) if number is None else str(number)
+    if isinstance(node, exp.Add):
+        return left + right
+    if isinstance(node, exp.Sub):
+        return left - right
+    if isinstance(node, exp.Mul):
+        return left * right
+    return left / right  # type: ignore[operator]
+
+
+def _case(node: exp.Case, plan: Plan) -> Expression:
+    if node.this is not None:
+        raise InvalidArgument("CASE column WHEN is written as CASE WHEN column = ... here")
+    cases = [(condition_of(each.this, plan), each.args["true"]) for each in node.args["ifs"]]
+    default = node.args.get("default")
+    if all(isinstance(value, exp.Literal) and value.is_string for _, value in cases):
+        return labelled(
+            [(condition, value.name) for condition, value in cases], otherwise=default.name if default else "OTHER"
+        )
+    found = None if default is None or isinstance(default, exp.Null) else expression_of(default, plan)
+    for condition, value in reversed(cases):
+        found = when(condition, expression_of(value, plan), found)
+    assert found is not None
+    return found
+
+
+def _part(unit: exp.Expr, known: dict[str, str]) -> str:
+    name = unit.name.upper()
+    if name not in known:
+        raise InvalidArgument(f"{name} is no part of a date here; there are {', '.join(known).lower()}")
+    return known[name]

@@ -1,0 +1,56 @@
+"""What SQL can say and a private table cannot answer: each is refused by name, with the nearest question that is."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from bruit.errors import InvalidArgument
+
+SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("Window",), "a window compares people's rows: use a query grouped by the person, or group"),
+    (("Max", "Min"), "{name} is decided by one person: ask for a high or low quantile"),
+    (("ArrayAgg", "GroupConcat", "AnyValue", "First", "Last", "ArrayUniqueAgg", "List"), "{name} shows records"),
+    (
+        ("Like", "ILike", "RegexpLike", "SimilarTo"),
+        "{name} is not the same on every engine: declare the categories it should match",
+    ),
+    (
+        ("CurrentDate", "CurrentTimestamp", "CurrentTime", "Rand"),
+        "today changes from one reading to the next: write the date",
+    ),
+    (
+        ("Select", "Subquery", "Exists"),
+        "a query inside a condition would read without paying: release it first, then write the number",
+    ),
+)
+"""The sentence for each kind of node, by the names of sqlglot's classes."""
+
+
+def refuse_nodes(node: exp.Expr) -> None:
+    """Refuses whatever stands inside an expression of a row that no engine-independent reading has."""
+    for inner in node.walk():
+        for kinds, sentence in SENTENCES:
+            if type(inner).__name__ in kinds:
+                raise InvalidArgument(sentence.format(name=name_of(inner)))
+
+
+def unknown_function(node: exp.Expr) -> InvalidArgument:
+    """The refusal of a function that is not among those known."""
+    columns = ", ".join(dict.fromkeys(column.name for column in node.find_all(exp.Column)))
+    return InvalidArgument(
+        f"the function {name_of(node)} is not the same on every engine: compare {columns or 'a column'} itself"
+    )
+
+
+def name_of(node: exp.Expr) -> str:
+    """How SQL calls a node."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()
+    return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
+
+
+def refuse_clauses(node: exp.Expr, known: set[str], what: str) -> None:
+    """Refuses a clause that is not among those known: what is not understood is never left out."""
+    odd = [name for name, value in node.args.items() if value and name not in known]
+    if odd:
+        raise InvalidArgument(f"{odd[0].strip('_').upper()} in {what} is not answered: leave it out")

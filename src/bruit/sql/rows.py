@@ -1,0 +1,177 @@
+"""The rows that a query reads: tables, joins on the person, lookups, unions and summaries per person, as a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from bruit.errors import InvalidArgument
+from bruit.sql.expressions import condition_of, expression_of
+from bruit.sql.refusals import refuse_clauses
+from bruit.tables import Registered
+from bruit.tables.plan.operators import Plan
+
+AGGREGATES = (
+    exp.Count, exp.Sum, exp.Avg, exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Median,
+    exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile,
+)  # fmt: skip
+CLAUSES = {
+    "expressions", "from_", "from", "joins", "where", "group", "having", "order", "limit", "with_", "with", "distinct",
+}  # fmt: skip
+"""The clauses of a SELECT that are understood."""
+
+SUMMARIES: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "mean", exp.Min: "least", exp.Max: "greatest"}
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """A public table to look values up in: for each column its value by the values of `on`."""
+
+    on: str
+    columns: Mapping[str, Mapping[object, Any]]
+
+
+Tables = Mapping[str, Plan | PublicTable | Registered]
+"""The tables that a query may name: plans, registered tables, and public ones to look values up in."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Translates the FROM part of a query into a plan; `most` bounds the rows of a person in joins and summaries."""
+
+    tables: Mapping[str, Plan | PublicTable]
+    most: int | None = None
+    named: Mapping[str, Plan] = field(default_factory=dict)
+
+    def with_names(self, query: exp.Expr) -> Rows:
+        """The same with the queries that WITH names."""
+        clause = query.args.get("with_") or query.args.get("with")
+        if clause is None:
+            return self
+        if clause.args.get("recursive"):
+            raise InvalidArgument("WITH RECURSIVE has no bound on what one person can change")
+        reader = self
+        for each in clause.expressions:
+            reader = replace(reader, named={**reader.named, each.alias: reader.rows(each.this)})
+        return reader
+
+    def source(self, select: exp.Select) -> Plan:
+        """The plan behind FROM, with its joins and its WHERE."""
+        refuse_clauses(select, CLAUSES, "a SELECT")
+        clause = select.args.get("from_") or select.args.get("from")
+        if clause is None:
+            raise InvalidArgument("no table is named after FROM")
+        plan = self._table(clause.this)
+        if isinstance(plan, PublicTable):
+            raise InvalidArgument("this table is public: ask the engine itself, nothing is to be paid")
+        for join in select.args.get("joins") or []:
+            plan = self._joined(plan, join)
+        where = select.args.get("where")
+        return plan if where is None else plan.where(condition_of(where.this, plan))
+
+    def rows(self, query: exp.Expr) -> Plan:
+        """A query that gives rows: columns kept or derived row by row, or one row a person."""
+        if isinstance(query, exp.Union):
+            if query.args.get("distinct"):
+                raise InvalidArgument("UNION removes equal rows of different people: UNION ALL inside FROM")
+            return self.rows(query.left).stack(self.rows(query.right))
+        if not isinstance(query, exp.Select):
+            raise InvalidArgument(
+                f"{query.key.upper()} compares rows of people: use UNION ALL, joins on the person and conditions"
+            )
+        if query.args.get("having") or query.args.get("with_") or query.args.get("with"):
+            raise InvalidArgument("HAVING and WITH inside FROM are not answered: filter rows, or released numbers")
+        if query.args.get("limit"):
+            raise InvalidArgument("LIMIT of rows chooses people by the order of the file: filter by a declared column")
+        if query.args.get("distinct"):
+            raise InvalidArgument("DISTINCT removes equal rows of different people: leave it out")
+        plan = self.source(query)
+        if query.args.get("group") or any(each.find(*AGGREGATES) for each in query.expressions):
+            return self._per_person(query, plan)
+        return _selected(query, plan)
+
+    def _table(self, node: exp.Expr) -> Plan | PublicTable:
+        if isinstance(node, exp.Subquery):
+            return self.rows(node.this)
+        name = node.name
+        if name in self.named:
+            refuse_clauses(node, {"this", "alias"}, "FROM")
+            return self.named[name]
+        if isinstance(node, exp.Table):
+            refuse_clauses(node, {"this", "alias"}, "FROM")
+        if not isinstance(node, exp.Table) or name not in self.tables:
+            raise InvalidArgument(f"no table {node.sql()!r} was registered; there are {', '.join(self.tables)}")
+        return self.tables[name]
+
+    def _joined(self, plan: Plan, join: exp.Join) -> Plan:
+        refuse_clauses(join, {"this", "side", "kind", "using", "on"}, "a join")
+        other = self._table(join.this)
+        using = [each.name for each in join.args.get("using") or []] or _equal_columns(join.args.get("on"))
+        side = str(join.args.get("side") or join.args.get("kind") or "").upper()
+        if side in ("FULL", "RIGHT"):
+            raise InvalidArgument(f"{side} JOIN makes rows that belong to nobody: use JOIN or LEFT JOIN")
+        if isinstance(other, PublicTable):
+            if using != [other.on]:
+                raise InvalidArgument(f"a public table is joined on the column that names its rows, USING ({other.on})")
+            twice = sorted(set(other.columns) & set(plan.columns))
+            if twice:
+                raise InvalidArgument(f"both tables have a column {twice[0]!r}: give one of them another name")
+            return plan.lookup(other.columns, on=other.on)
+        if using != [plan.person]:
+            raise InvalidArgument("two private tables are joined on the person only")
+        return plan.join(other, most=(self._most("a join"),) * 2, outer=side == "LEFT")
+
+    def _per_person(self, query: exp.Select, plan: Plan) -> Plan:
+        group = query.args.get("group")
+        keys = [each.name for each in group.expressions] if group else []
+        if keys != [plan.person]:
+            raise InvalidArgument("a statistic of a statistic: the inner query must be GROUP BY the person alone")
+        summaries: dict[str, tuple[str, str] | str] = {}
+        for each in query.expressions:
+            inner = each.unalias()
+            if isinstance(inner, exp.Column) and inner.name == plan.person:
+                continue
+            if isinstance(inner, exp.Count) and isinstance(inner.this, exp.Star):
+                summaries[each.alias_or_name] = "count"
+                continue
+            if type(inner) not in SUMMARIES:
+                raise InvalidArgument(
+                    f"{inner.sql()} is no summary of a person: count(*), sum, avg, min or max of a column"
+                )
+            made = f"{each.alias_or_name} of a row"
+            plan = plan.with_(**{made: expression_of(inner.this, plan)})
+            summaries[each.alias_or_name] = (SUMMARIES[type(inner)], made)
+        return plan.per_person(most=self._most("a summary per person"), **summaries)
+
+    def _most(self, what: str) -> int:
+        if self.most is None:
+            raise InvalidArgument(f"{what} needs most=...: how many rows of a person it keeps")
+        return self.most
+
+
+def _selected(query: exp.Select, plan: Plan) -> Plan:
+    """The columns that a query keeps or derives; the person stays the person, under its own name."""
+    kept: list[str] = []
+    for each in query.expressions:
+        inner = each.unalias()
+        if isinstance(inner, exp.Star):
+            kept += [name for name in plan.columns if name not in kept]
+        elif isinstance(inner, exp.Column) and inner.name == plan.person:
+            if each.alias_or_name != plan.person:
+                raise InvalidArgument(f"{plan.person!r} says whose row it is, and keeps its name")
+        else:
+            if each.alias_or_name != inner.name or not isinstance(inner, exp.Column):
+                plan = plan.with_(**{each.alias_or_name: expression_of(inner, plan)})
+            kept.append(each.alias_or_name)
+            plan[kept[-1]]
+    return replace(plan, columns={name: plan.columns[name] for name in kept})
+
+
+def _equal_columns(condition: exp.Expr | None) -> list[str]:
+    """The columns of one name that a join says are equal; none where it says something else."""
+    if isinstance(condition, exp.EQ) and condition.left.name == condition.right.name:
+        return [condition.left.name]
+    return []

@@ -1,0 +1,45 @@
+"""Dates and times from matched digits or physical numbers, as expressions that every engine computes alike."""
+
+from __future__ import annotations
+
+from bruit.tables.expressions.days import DAY, civil_day, day_of_second, local_second
+from bruit.tables.expressions.nodes import Coalesce, Constant, Field, If, Node, clamp, inside
+from bruit.tables.schema.calendar import Pattern
+from bruit.tables.schema.columns import NEAREST, Date, Time
+
+EARLIEST, LATEST = -15_000_000_000, 40_000_000_000
+"""Seconds of about 1494 and 3237, outside every schema: physical times are cut there before anything is added."""
+
+TOKENS = ("yyyy", "mm", "dd", "HH", "MM", "SS")
+
+
+def within_bounds(moment: Node, column: Date | Time) -> Node:
+    """A moment between the bounds, moved to the nearer one or missing where it is outside."""
+    if column.outside == NEAREST:
+        return clamp(moment, column.lowest, column.highest)
+    return inside(moment, column.lowest, column.highest)
+
+
+def from_digits(names: dict[str, str], column: Date | Time) -> Node:
+    """The moment of matched digits, from the columns that `names` gives for yyyy, mm, dd, HH, MM and SS."""
+    day = civil_day(*(Field(names[token]) for token in TOKENS[:3]))
+    day = If(Field(names["yyyy"]) >= 1, day)  # Python's calendar, and everyone's, begins with the year 1
+    if isinstance(column, Date):
+        return day
+    hour, minute, second = (
+        Coalesce(Field(names[token]), Constant(0)) if token in names else Constant(0) for token in TOKENS[3:]
+    )
+    exists = (hour < 24) & (minute < 60) & (second < 60)
+    return If(exists, day * DAY + hour * 3600 + minute * 60 + second)
+
+
+def from_second(second: Node, column: Date | Time, *, instant: bool) -> Node:
+    """The moment of a physical number of seconds since 1970, of a wall clock or of universal time."""
+    if isinstance(column, Date):
+        return day_of_second(second)
+    return local_second(second, column.changes) if instant else second
+
+
+def groups_of(pattern: Pattern) -> dict[str, int]:
+    """The number of the matched group of each part that the pattern has."""
+    return {token: place for place, token in enumerate(pattern.groups, 1)}

@@ -1,0 +1,66 @@
+"""How texts are read: patterns of ASCII that every engine tests alike before anything is cast."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bruit.tables.schema.calendar import Pattern
+from bruit.tables.schema.columns import Date, Time
+from bruit.tables.schema.files import SPACES, File
+
+BLANKS = " \t\n\r\x0b\x0c"
+"""What is taken off both ends of every text."""
+
+MOST_DIGITS = 19
+"""The digits of the largest number of 64 bits."""
+
+WHOLE = rf"\A[+-]?[0-9]{{1,{MOST_DIGITS}}}\z"
+
+ISO_DAY = Pattern(r"\A([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T][0-9:.]+)?\z", ("yyyy", "mm", "dd"))
+ISO_TIME = Pattern(
+    r"\A([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?)?\z",
+    ("yyyy", "mm", "dd", "HH", "MM", "SS"),
+)
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """A pattern of numbers, and what turns a text that matches it into one that every engine casts."""
+
+    pattern: str
+    thousands: tuple[str, ...]
+    decimal: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the texts of a source are read.
+
+    A `machine` writes numbers with a point and dates as ISO 8601 into the same texts that people fill in their own way:
+    an Excel file, a database that casts its columns. There both forms are understood, the machine's first.
+    """
+
+    file: File
+    machine: bool = False
+
+    @property
+    def numbers(self) -> tuple[NumberForm, ...]:
+        """The forms of a number, the first that matches counts."""
+        plain, stated = NumberForm(number_pattern("", "."), (), "."), self.file
+        thousands = SPACES if stated.thousands == " " else (stated.thousands,) * bool(stated.thousands)
+        own = NumberForm(number_pattern(stated.thousands, stated.decimal), thousands, stated.decimal)
+        return (plain, own) if self.machine and own != plain else (own,)
+
+    def moments(self, column: Date | Time) -> tuple[Pattern, ...]:
+        """The forms of a date or a time, the first that is one counts."""
+        iso = ISO_TIME if isinstance(column, Time) else ISO_DAY
+        return (iso, column.pattern) if self.machine else (column.pattern,)
+
+
+def number_pattern(thousands: str, decimal: str) -> str:
+    """An optional sign, digits in groups of three or in none, a fraction, an exponent."""
+    mark = f"[{''.join(SPACES)}]" if thousands == " " else re.escape(thousands)
+    digits = f"(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)" if thousands else "[0-9]+"
+    point = re.escape(decimal)
+    return rf"\A[+-]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?\z"

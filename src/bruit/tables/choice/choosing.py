@@ -1,0 +1,170 @@
+"""The choice of rows: which rows of each person count, by what that person's rows hold and a fresh key alone.
+
+Rows that are equal in everything that is read later are copies of each other: they are counted, numbered 0, 1, ... and
+interchangeable, so that no order of arrival is ever used. A person is the exact value of the person column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from bruit.errors import InvalidArgument
+from bruit.tables.choice.hashing import TERMS, RowKey, Term, hashed, person_number, row_term, text_residue
+from bruit.tables.choice.limits import MOST_ROWS, Limit
+from bruit.tables.expressions.nodes import Coalesce, Constant, Field, If, Node
+from bruit.tables.relations.operations import (
+    PERSON,
+    Copies,
+    Group,
+    Join,
+    Least,
+    LeastNumbers,
+    Operation,
+    Project,
+    same,
+)
+
+ROOM = 2**31
+"""What a hash is multiplied by to make room for a row's number below it, within 2^62."""
+
+MOST_ROW_NUMBERS = 2**63
+MOST_TEXTS = TERMS - 3
+ROW, GROUP, COPY, HASH, PACKED, COUNT = "row number", "group number", "copy", "row hash", "packed", "copies"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of whole numbers between bounds, or missing: one digit of a row's number."""
+
+    name: str
+    lowest: int
+    highest: int
+
+    @property
+    def size(self) -> int:
+        """How many different digits it has, missing being one."""
+        return self.highest - self.lowest + 2
+
+    @property
+    def digit(self) -> Node:
+        """The digit of a value."""
+        return Coalesce(Field(self.name) - self.lowest, Constant(self.size - 1))
+
+    def value(self, digit: Node) -> Node:
+        """The value of a digit."""
+        return If(digit < self.size - 1, digit + self.lowest)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What of a row is read later: columns of numbers, keys of groups first, and columns of texts."""
+
+    keys: tuple[Coded, ...]
+    others: tuple[Coded, ...]
+    text_keys: tuple[str, ...] = ()
+    other_texts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if prod(column.size for column in self.columns) >= MOST_ROW_NUMBERS:
+            names = ", ".join(column.name for column in self.columns)
+            raise InvalidArgument(
+                f"{names} together have 2^63 different rows or more: use coarser grids or fewer columns in one question"
+            )
+        if len(self.texts) > MOST_TEXTS:
+            raise InvalidArgument(f"{len(self.texts)} found columns in one question; at most {MOST_TEXTS}")
+
+    @property
+    def columns(self) -> tuple[Coded, ...]:
+        """The columns of numbers, in the order of their digits."""
+        return (*self.keys, *self.others)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of texts."""
+        return (*self.text_keys, *self.other_texts)
+
+    @property
+    def size(self) -> int:
+        """How many different numbers a row can have."""
+        return prod(column.size for column in self.columns)
+
+    @property
+    def groups(self) -> int:
+        """How many different numbers the keys can have."""
+        return prod(column.size for column in self.keys)
+
+    @property
+    def number(self) -> Node:
+        """The number of a row, from the digits of its columns."""
+        number: Node = Constant(0)
+        for place, column in enumerate(self.columns):
+            number = column.digit if place == 0 else number * column.size + column.digit
+        return number
+
+    def decoded(self, source: Operation) -> Operation:
+        """The columns again, from the number of each row, with the person and the texts."""
+        values: list[tuple[str, Node]] = []
+        stride = self.size
+        for place, column in enumerate(self.columns):
+            stride //= column.size
+            digit = Field(ROW) // stride
+            values.append((column.name, column.value(digit if place == 0 else digit % column.size)))
+        return Project(source, (*same((PERSON, *self.texts)), *values))
+
+
+def choose_rows(
+    source: Operation, layout: Layout, limit: Limit, key: RowKey, group_key: RowKey, *, text: bool
+) -> Operation:
+    """The rows that count, with the columns of the layout and the person; `text` where people are named by texts."""
+    held = (PERSON, ROW, *layout.texts)
+    numbered = Project(source, (*same((PERSON, *layout.texts)), (ROW, layout.number)))
+    rows: Operation = Group(numbered, held, ((COUNT, "count", None),))
+    by: tuple[str, ...] = (PERSON,)
+    if limit.rows is None:
+        assert limit.groups is not None
+        stride = layout.size // layout.groups
+        rows = Project(rows, (*same((*held, COUNT)), (GROUP, Field(ROW) // stride)))
+        by = (PERSON, GROUP, *layout.text_keys)
+        rows = Join(rows, _chosen_groups(rows, layout, limit.groups, group_key, text=text), by, (), outer=False)
+        held = (*held, GROUP)
+    copies = Copies(rows, held, COUNT, COPY, MOST_ROWS)
+    terms = [
+        person_number(key, text=text),
+        row_term(ROW, layout.size),
+        Term(Field(COPY), MOST_ROWS),
+        *(text_residue(name, key) for name in layout.texts),
+    ]
+    ordered = hashed(copies, held, terms, key, called=HASH)
+    most = limit.rows or limit.each
+    assert most is not None
+    return layout.decoded(_least(ordered, layout, by, most))
+
+
+def choose_groups(source: Operation, layout: Layout, most: int, key: RowKey, *, text: bool) -> Operation:
+    """The groups that each person keeps, at most so many: the person and the columns of the layout's keys."""
+    numbered = Project(source, (*same((PERSON,)), (GROUP, layout.number)))
+    chosen = _chosen_groups(Project(numbered, same((PERSON, GROUP))), layout, most, key, text=text)
+    return layout.decoded(Project(chosen, (*same((PERSON,)), (ROW, Field(GROUP)))))
+
+
+def _chosen_groups(rows: Operation, layout: Layout, most: int, key: RowKey, *, text: bool) -> Operation:
+    """The groups of each person that count, numbered in the order of hash, number and texts, never ranked with ties."""
+    held = (PERSON, GROUP, *layout.text_keys)
+    pairs = Group(Project(rows, same(held)), held, ())
+    own = [person_number(key, text=text), row_term(GROUP, layout.groups)]
+    terms = own + [text_residue(name, key) for name in layout.text_keys]
+    ordered = hashed(pairs, held, terms, key, called=HASH)
+    if layout.text_keys or layout.groups >= ROOM:
+        return Least(ordered, held, (PERSON,), (HASH, GROUP, *layout.text_keys), most)
+    packed = Project(ordered, (*same((PERSON,)), (PACKED, Field(HASH) * ROOM + Field(GROUP))))
+    least = LeastNumbers(packed, (PERSON,), PACKED, most)
+    return Project(least, (*same((PERSON,)), (GROUP, Field(PACKED) % ROOM)))
+
+
+def _least(ordered: Operation, layout: Layout, by: tuple[str, ...], most: int) -> Operation:
+    """The first rows of each person, or of each person and group; packed into one number where it fits."""
+    if layout.texts or layout.size >= ROOM:
+        return Least(ordered, (PERSON, ROW, *layout.texts), by, (HASH, ROW, *layout.texts), most)
+    packed = Project(ordered, (*same(by), (PACKED, Field(HASH) * ROOM + Field(ROW))))
+    return Project(LeastNumbers(packed, by, PACKED, most), (*same((PERSON,)), (ROW, Field(PACKED) % ROOM)))

@@ -1,0 +1,44 @@
+"""How much of one person counts: so many rows in all, or so many in each of so many groups; one of the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bruit.errors import InvalidArgument
+
+MOST_ROWS = 2**16
+"""The most rows of a person that can count, and the most copies of one row that are told apart."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """At most `rows` rows of each person in all, or at most `each` rows in each of at most `groups` groups."""
+
+    rows: int | None = None
+    groups: int | None = None
+    each: int | None = None
+
+    def __post_init__(self) -> None:
+        stated = {name: getattr(self, name) for name in ("rows", "groups", "each") if getattr(self, name) is not None}
+        if set(stated) not in ({"rows"}, {"groups", "each"}):
+            raise InvalidArgument(
+                f"limit({', '.join(f'{name}={value}' for name, value in stated.items())}): say rows=..., or groups=... "
+                "and each=..., which are two different limits"
+            )
+        for name, value in stated.items():
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_ROWS:
+                raise InvalidArgument(f"{name}={value!r} must be a whole number from 1 to {MOST_ROWS}")
+
+    def __str__(self) -> str:
+        if self.rows is not None:
+            return f"at most {self.rows} rows of each person, chosen at random"
+        return f"at most {self.each} rows in each of at most {self.groups} groups of each person, chosen at random"
+
+    def to_json(self) -> dict[str, Any]:
+        """Whichever numbers were stated."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+ONE_ROW = Limit(rows=1)
+"""The only limit where each row is a person."""

@@ -1,0 +1,1 @@
+"""Whole-number expressions over the columns of a row, and how each engine writes them."""

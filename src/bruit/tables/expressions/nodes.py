@@ -1,0 +1,173 @@
+"""Whole-number expressions over the columns of a row, written once and compiled for every engine.
+
+A missing operand makes arithmetic and comparisons missing, `and`, `or` and `not` follow Kleene's logic, and a filter
+keeps the rows where its condition is true: what SQL does, and polars too. Quotients and remainders are taken of
+numbers that are not negative, by positive ones, because engines round others differently; whoever builds one sees
+to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+
+
+@dataclass(frozen=True)
+class Node:
+    """The root of every expression; Python's operators build larger ones."""
+
+    def __add__(self, other: Node | int) -> Node:
+        return self if other == 0 else Binary("+", self, constant(other))
+
+    def __sub__(self, other: Node | int) -> Node:
+        return self if other == 0 else Binary("-", self, constant(other))
+
+    def __mul__(self, other: Node | int) -> Node:
+        return self if other == 1 else Binary("*", self, constant(other))
+
+    def __floordiv__(self, other: Node | int) -> Node:
+        return self if other == 1 else Binary("//", self, constant(other))
+
+    def __mod__(self, other: Node | int) -> Node:
+        return Binary("%", self, constant(other))
+
+    def __and__(self, other: Node) -> Node:
+        return Binary("and", self, other)
+
+    def __or__(self, other: Node) -> Node:
+        return Binary("or", self, other)
+
+    def __invert__(self) -> Node:
+        return Not(self)
+
+    def __le__(self, other: Node | int) -> Node:
+        return Binary("<=", self, constant(other))
+
+    def __lt__(self, other: Node | int) -> Node:
+        return Binary("<", self, constant(other))
+
+    def __ge__(self, other: Node | int) -> Node:
+        return Binary(">=", self, constant(other))
+
+    def __gt__(self, other: Node | int) -> Node:
+        return Binary(">", self, constant(other))
+
+    def equals(self, other: Node | int) -> Node:
+        """Whether both are the same number."""
+        return Binary("=", self, constant(other))
+
+    def fields(self) -> Iterator[str]:
+        """The columns that are read, each as often as it is."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, Node):
+                    yield from item.fields()
+
+
+@dataclass(frozen=True)
+class Field(Node):
+    """A reference to a column, read as a number or a text."""
+
+    name: str
+
+    def fields(self) -> Iterator[str]:
+        yield self.name
+
+
+@dataclass(frozen=True)
+class Constant(Node):
+    """A number; None is missing."""
+
+    value: int | None
+
+
+@dataclass(frozen=True)
+class Binary(Node):
+    """An operation on two operands: + - * // % give numbers; < <= = >= >, `and`, `or` give conditions."""
+
+    sign: str
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True)
+class Not(Node):
+    """The opposite of a condition; missing where that is."""
+
+    condition: Node
+
+
+@dataclass(frozen=True)
+class IsMissing(Node):
+    """Whether there is no number; never missing itself."""
+
+    value: Node
+
+
+@dataclass(frozen=True)
+class If(Node):
+    """A conditional: one number where a condition is true, another elsewhere."""
+
+    condition: Node
+    then: Node
+    otherwise: Node = Constant(None)
+
+
+@dataclass(frozen=True)
+class Coalesce(Node):
+    """A number, and another one where it is missing."""
+
+    value: Node
+    otherwise: Node
+
+
+@dataclass(frozen=True)
+class Among(Node):
+    """Whether a number is one of a list."""
+
+    value: Node
+    choices: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TextNumber(Node):
+    """The first 60 bits of SHA-256(key, text) of a column of texts, modulo 2^31 - 1."""
+
+    text: Field
+    key: str
+
+
+def text_numbers(node: Node) -> Iterator[TextNumber]:
+    """The numbers of texts inside an expression, each as often as it stands there."""
+    if isinstance(node, TextNumber):
+        yield node
+        return
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, Node):
+            yield from text_numbers(value)
+
+
+def replaced(node: Node, instead: Mapping[Node, Node]) -> Node:
+    """The same expression with others in the place of some of its parts."""
+    if not instead or node in instead:
+        return instead.get(node, node)
+    parts = {field.name: getattr(node, field.name) for field in fields(node)}
+    changed = {name: replaced(part, instead) for name, part in parts.items() if isinstance(part, Node)}
+    return replace(node, **changed)
+
+
+def constant(value: Node | int) -> Node:
+    """A number as an expression."""
+    return value if isinstance(value, Node) else Constant(value)
+
+
+def clamp(value: Node, low: int, high: int) -> Node:
+    """The nearest number from low to high."""
+    return If(value < low, Constant(low), If(value > high, Constant(high), value))
+
+
+def inside(value: Node, low: int, high: int) -> Node:
+    """The number where it lies from low to high; missing elsewhere."""
+    return If((value >= low) & (value <= high), value)

@@ -1,0 +1,100 @@
+"""The steps of a plan, each a value; every one maps a person's rows to rows of that person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars
+
+from bruit.tables.choice.hashing import RowKey
+from bruit.tables.expressions.nodes import Node
+from bruit.tables.plan.kinds import Kind
+from bruit.tables.schema.statement import Schema
+from bruit.tables.sources.opening import Source
+from bruit.tables.versions.curator_file import Registration
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A table under its schema, and where it was registered."""
+
+    source: Source
+    schema: Schema
+    registration: Registration | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What is public: the table's name, the digest of its schema and the version that was registered."""
+        version = None if self.registration is None else self.registration.version
+        return {"name": self.schema.name, "schema": self.schema.digest, "version": version}
+
+
+@dataclass(frozen=True, eq=False)
+class Where:
+    """The rows where a condition is true."""
+
+    input: Step
+    condition: Node
+
+
+@dataclass(frozen=True, eq=False)
+class With:
+    """The same rows with further columns, or with columns of the same name replaced."""
+
+    input: Step
+    columns: tuple[tuple[str, Node], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """Two tables of the same people: of each person at most `most` rows of either side, every pair of them."""
+
+    left: Step
+    right: Step
+    most: tuple[int, int]
+    columns: tuple[Mapping[str, Kind], Mapping[str, Kind]]
+    """What each side can hold."""
+
+    outer: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """The rows of one table, then those of another."""
+
+    inputs: tuple[Step, Step]
+
+
+@dataclass(frozen=True, eq=False)
+class Summarised:
+    """One row a person, from at most `most` rows: the name of each summary, what it is and of which column."""
+
+    input: Step
+    summaries: tuple[tuple[str, str, str | None], ...]
+    most: int
+    columns: Mapping[str, Kind]
+    """What the input can hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """The rows of one cell of a partition, of the people who keep it: each keeps at most `most` of the cells."""
+
+    input: Leaf
+    column: Node
+    """The place of a row's cell, from zero."""
+
+    size: int
+    place: int
+    most: int
+    key: RowKey
+    """The key of the choice of cells, the same in every release."""
+
+    partition: str
+    label: str
+    kept: polars.DataFrame | None = None
+    """Pairs of a person and a cell where a list decides who keeps which; None where the hash does."""
+
+
+Step = Leaf | Where | With | Joined | Stacked | Summarised | Parted

@@ -1,0 +1,1 @@
+"""Operations on rows, and the engines that do them."""

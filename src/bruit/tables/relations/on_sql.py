@@ -1,0 +1,143 @@
+"""Operations as one SQL statement for DuckDB or Spark: a list of named steps, each written once."""
+
+from __future__ import annotations
+
+from bruit.core.neighbours import EACH_ROW
+from bruit.tables.expressions.nodes import Field, Node, replaced, text_numbers
+from bruit.tables.expressions.to_sql import Dialect, to_sql
+from bruit.tables.relations.operations import (
+    PERSON,
+    Copies,
+    Filter,
+    Group,
+    Join,
+    Least,
+    LeastNumbers,
+    Operation,
+    Project,
+    Scan,
+    Union,
+)
+from bruit.tables.sources.opening import Source
+
+
+class Statement:
+    """Writes operations as steps of one `WITH` statement; `leaves` are the sources in the order of their names."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.steps: dict[int, str] = {}
+        self.texts: list[str] = []
+        self.leaves: list[Source] = []
+
+    def write(self, operation: Operation) -> str:
+        """The whole statement of an operation."""
+        last = self._step(operation)
+        return f"WITH {', '.join(self.texts)} SELECT * FROM {last}"
+
+    def leaf(self, source: Source) -> str:
+        """The name of a source in the statement."""
+        if not any(each is source for each in self.leaves):
+            self.leaves.append(source)
+        return f"leaf_{next(place for place, each in enumerate(self.leaves) if each is source)}"
+
+    def _step(self, operation: Operation) -> str:
+        if id(operation) not in self.steps:
+            text = self._text(operation)
+            name = f"step_{len(self.texts)}"
+            self.texts.append(f"{name} AS ({text})")
+            self.steps[id(operation)] = name
+        return self.steps[id(operation)]
+
+    def _names(self, names: tuple[str, ...], prefix: str = "") -> str:
+        return ", ".join(prefix + self.dialect.identifier(name) for name in names)
+
+    def _text(self, operation: Operation) -> str:
+        match operation:
+            case Scan():
+                return self._scan(operation)
+            case Project(source, columns):
+                return self._project(self._step(source), columns)
+            case Filter(source, condition):
+                return f"SELECT * FROM {self._step(source)} WHERE {to_sql(condition, self.dialect)}"
+            case Group(source, keys, aggregates):
+                wanted = ", ".join([*(self._names((key,)) for key in keys), *(self._aggregate(*a) for a in aggregates)])
+                return f"SELECT {wanted} FROM {self._step(source)} GROUP BY {self._names(keys)}"
+            case Copies():
+                return self._copies(operation)
+            case Least():
+                return self._least(operation)
+            case LeastNumbers():
+                return self._least_numbers(operation)
+            case Join(left, right, on, columns, outer):
+                return self._join(self._step(left), self._step(right), on, columns, outer=outer)
+            case Union(inputs, columns):
+                parts = (f"SELECT {self._names(columns)} FROM {self._step(each)}" for each in inputs)
+                return " UNION ALL ".join(parts)
+        raise TypeError(operation)
+
+    def _project(self, step: str, columns: tuple[tuple[str, Node], ...]) -> str:
+        """New columns; in DuckDB, which keeps a step for all who read it, each different text is hashed once."""
+        found = {} if self.dialect.spark else {node: None for _, each in columns for node in text_numbers(each)}
+        joins = ""
+        for place, node in enumerate(found):
+            text, number = self._names((node.text.name,)), self._names((f"number {place}",))
+            once = f"SELECT DISTINCT {text} AS text_{place} FROM {step} WHERE {text} IS NOT NULL"
+            hashed = self.dialect.text_number(f"text_{place}", node.key)
+            joins += (
+                f" LEFT JOIN (SELECT text_{place}, {hashed} AS {number} FROM ({once})) n_{place}"
+                f" ON {step}.{text} = n_{place}.text_{place}"
+            )
+        fields: dict[Node, Node] = {node: Field(f"number {place}") for place, node in enumerate(found)}
+        swapped = ((name, replaced(node, fields)) for name, node in columns)
+        named = ", ".join(f"{to_sql(node, self.dialect)} AS {self._names((name,))}" for name, node in swapped)
+        return f"SELECT {named} FROM {step}{joins}"
+
+    def _scan(self, scan: Scan) -> str:
+        parts, values = [], []
+        wanted = [(name, name) for name in scan.columns]
+        person = scan.person and scan.schema.person != EACH_ROW
+        wanted += [(scan.schema.person, PERSON)] if person else []
+        for place, (name, called) in enumerate(wanted):
+            encoded = scan.source.encode(name, scan.schema, prefix=f"c{place}")
+            parts += [f"{text} AS {self._names((part,))}" for part, text in encoded.parts.items()]
+            values.append(f"{to_sql(encoded.value, self.dialect)} AS {self._names((called,))}")
+        leaf = self.leaf(scan.source)
+        inner = f"SELECT {', '.join(parts)} FROM {leaf}" if parts else f"SELECT 1 AS c FROM {leaf}"
+        read = f"SELECT {', '.join(values) or '1 AS c'} FROM ({inner})"
+        return f"SELECT * FROM ({read}) WHERE {self._names((PERSON,))} IS NOT NULL" if person else read
+
+    def _aggregate(self, name: str, what: str, column: str | None) -> str:
+        called = self._names((name,))
+        if column is None:
+            return f"CAST(count(*) AS BIGINT) AS {called}"
+        inner = self._names((column,))
+        function = f"count(DISTINCT {inner})" if what == "distinct" else f"{what}({inner})"
+        return f"CAST({function} AS BIGINT) AS {called}"
+
+    def _copies(self, copies: Copies) -> str:
+        """The first copy of every row, and beside them the further ones of the few rows that have any."""
+        columns, source = self._names(copies.columns), self._step(copies.input)
+        count, copy = self._names((copies.count,)), self._names((copies.copy,))
+        times = self.dialect.copies(f"least({count}, CAST({copies.most} AS BIGINT))")
+        first = f"SELECT {columns}, CAST(0 AS BIGINT) AS {copy} FROM {source}"
+        return f"{first} UNION ALL SELECT {columns}, {times} AS {copy} FROM {source} WHERE {count} > 1"
+
+    def _least(self, least: Least) -> str:
+        order = ", ".join(f"{self._names((name,))} ASC NULLS FIRST" for name in least.order)
+        place = f"row_number() OVER (PARTITION BY {self._names(least.by)} ORDER BY {order})"
+        numbered = f"SELECT *, {place} AS place FROM {self._step(least.input)}"
+        return f"SELECT {self._names(least.columns)} FROM ({numbered}) WHERE place <= {least.most}"
+
+    def _least_numbers(self, least: LeastNumbers) -> str:
+        if self.dialect.spark:
+            return self._least(Least(least.input, (*least.by, least.number), least.by, (least.number,), least.most))
+        number, by = self._names((least.number,)), self._names(least.by)
+        return (
+            f"SELECT {by}, unnest(min({number}, {least.most})) AS {number} FROM {self._step(least.input)} GROUP BY {by}"
+        )
+
+    def _join(self, left: str, right: str, on: tuple[str, ...], columns: tuple[str, ...], *, outer: bool) -> str:
+        equal = " AND ".join(f"l.{self._names((name,))} = r.{self._names((name,))}" for name in on)
+        kept = f", {self._names(columns, 'r.')}" if columns else ""
+        return f"SELECT l.*{kept} FROM {left} l {'LEFT' if outer else 'INNER'} JOIN {right} r ON {equal}"

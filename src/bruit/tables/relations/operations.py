@@ -1,0 +1,136 @@
+"""Operations on rows that every engine can do: a plan and its choice of rows are lowered to them, once for all engines.
+
+Each gives rows of named columns: whole numbers of 64 bits, or texts compared by their bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import polars
+
+from bruit.tables.expressions.nodes import Field, Node
+from bruit.tables.schema.statement import Schema
+from bruit.tables.sources.opening import Source
+
+PERSON = "person"
+"""The column that holds the exact value of the person column."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The declared columns of an open source, read cell by cell; `person` comes too where rows belong to people."""
+
+    source: Source
+    schema: Schema
+    columns: tuple[str, ...]
+    person: bool
+
+
+@dataclass(frozen=True)
+class Project:
+    """New columns, each an expression over those of the input; no other column stays."""
+
+    input: Operation
+    columns: tuple[tuple[str, Node], ...]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The rows where a condition is true."""
+
+    input: Operation
+    condition: Node
+
+
+@dataclass(frozen=True)
+class Group:
+    """One row for each combination of the keys, with aggregates: count, sum, min, max or distinct of a column."""
+
+    input: Operation
+    keys: tuple[str, ...]
+    aggregates: tuple[tuple[str, str, str | None], ...]
+    """The name of each, what it is, and of which column."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Each row as often as `count` says, at most `most` times, numbered from zero as `copy`; `count` is left out."""
+
+    input: Operation
+    columns: tuple[str, ...]
+    count: str
+    copy: str
+    most: int
+
+
+@dataclass(frozen=True)
+class Least:
+    """The first `most` rows of each combination of `by`, in the order of `order`, a missing value first."""
+
+    input: Operation
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
+    order: tuple[str, ...]
+    most: int
+
+
+@dataclass(frozen=True)
+class LeastNumbers:
+    """The `most` least numbers of one column in each combination of `by`; equal ones count each."""
+
+    input: Operation
+    by: tuple[str, ...]
+    number: str
+    most: int
+
+
+@dataclass(frozen=True)
+class Join:
+    """Each row of the left with each row of the right of the same person; with `outer`, also rows that find none."""
+
+    left: Operation
+    right: Operation
+    on: tuple[str, ...]
+    columns: tuple[str, ...]
+    """Those of the right that stay."""
+
+    outer: bool
+
+
+@dataclass(frozen=True)
+class Union:
+    """The rows of all inputs, which have the same columns."""
+
+    inputs: tuple[Operation, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that were computed before, in polars."""
+
+    frame: polars.DataFrame
+
+
+Operation = Scan | Project | Filter | Group | Copies | Least | LeastNumbers | Join | Union | Rows
+
+
+def substitute(operation: Operation, old: Operation, new: Operation) -> Operation:
+    """The same operation with another one in the place of a step."""
+    if operation is old:
+        return new
+    changed: dict[str, Any] = {}
+    for field in fields(operation):
+        value = getattr(operation, field.name)
+        if isinstance(value, Operation):
+            changed[field.name] = substitute(value, old, new)
+        elif field.name == "inputs":
+            changed[field.name] = tuple(substitute(each, old, new) for each in value)
+    return replace(operation, **changed)
+
+
+def same(names: tuple[str, ...]) -> tuple[tuple[str, Node], ...]:
+    """Columns that stay as they are."""
+    return tuple((name, Field(name)) for name in names)

@@ -1,0 +1,81 @@
+"""Operations run in the engine that holds the table; what comes back is small, and a failure shows no record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import polars
+
+from bruit.errors import InvalidArgument, StorageError
+from bruit.tables.relations.on_polars import Frames
+from bruit.tables.relations.on_sql import Statement
+from bruit.tables.relations.operations import Operation, Rows, Scan, substitute
+from bruit.tables.sources.opening import Source
+
+
+def engine_of(sources: Iterable[Source]) -> str:
+    """The one engine of all the sources of a plan."""
+    engines = {source.engine for source in sources}
+    if len(engines) > 1:
+        raise InvalidArgument(f"tables of {' and '.join(sorted(engines))} cannot be joined: bring them into one engine")
+    return engines.pop()
+
+
+def run(operations: list[Operation], *, shared: Operation | None = None) -> list[polars.DataFrame]:
+    """The rows of each operation; `shared` is a step that several of them use, computed once where that helps."""
+    source = _source_of(operations[0])
+    with withheld():
+        if source.engine == "polars":
+            return _run_polars(operations, shared)
+        return [_run_sql(operation, source) for operation in operations]
+
+
+@contextmanager
+def withheld() -> Iterator[None]:
+    """Whatever an engine raises, a panic too, becomes one error without its message, which may show a record."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        raise StorageError(
+            "the engine failed while it read the table; its own message may show records and is withheld. "
+            "As the curator, run the same query in the engine to see it"
+        ) from None
+
+
+def _run_polars(operations: list[Operation], shared: Operation | None) -> list[polars.DataFrame]:
+    frames = Frames()
+    if shared is None or len(operations) == 1:
+        return [frames.frame(operation).collect(engine="streaming") for operation in operations]
+    kept = Rows(frames.frame(shared).collect(engine="streaming"))
+    return [frames.frame(substitute(operation, shared, kept)).collect() for operation in operations]
+
+
+def _run_sql(operation: Operation, source: Source) -> polars.DataFrame:
+    statement = Statement(source.dialect)
+    text = statement.write(operation)
+    if source.engine == "spark":
+        frames = {f"leaf_{place}": leaf.frame for place, leaf in enumerate(statement.leaves)}
+        return _spark(source.frame.sparkSession, text, frames)
+    leaves = ", ".join(f"leaf_{place} AS ({leaf.frame.sql_query()})" for place, leaf in enumerate(statement.leaves))
+    return source.frame.query("unused", text.replace("WITH ", f"WITH {leaves}, ", 1)).pl()  # type: ignore[no-any-return]
+
+
+def _spark(session: Any, text: str, frames: dict[str, Any]) -> polars.DataFrame:
+    for name, frame in frames.items():
+        frame.createOrReplaceTempView(f"bruit_{name}")
+        text = text.replace(f"FROM {name}", f"FROM bruit_{name}")
+    try:
+        return polars.DataFrame(polars.from_arrow(session.sql(text).toArrow()))
+    finally:
+        for name in frames:
+            session.catalog.dropTempView(f"bruit_{name}")
+
+
+def _source_of(operation: Operation) -> Source:
+    while not isinstance(operation, Scan):
+        operation = getattr(operation, "input", None) or getattr(operation, "left", None) or operation.inputs[0]  # type: ignore[union-attr]
+    return operation.source

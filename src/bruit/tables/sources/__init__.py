@@ -1,0 +1,1 @@
+"""Files, frames, engines and databases, opened under a schema without reading a row."""

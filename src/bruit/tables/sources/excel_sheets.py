@@ -1,0 +1,40 @@
+"""A sheet of an Excel file, every cell as a text: no cell's type is guessed from the cells around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from bruit.errors import BadFile, MissingExtra
+from bruit.tables.batches import in_batches
+from bruit.tables.schema.files import File
+
+
+def scan_excel(path: Path, facts: File) -> polars.LazyFrame:
+    """The rows of the declared sheet below the declared row of names."""
+    names = _load(path, facts, rows=0).columns
+
+    def batches(columns: list[str] | None) -> Iterator[polars.DataFrame]:
+        frame = _load(path, facts, rows=None)
+        yield frame if columns is None else frame.select(columns)
+
+    return in_batches(batches, dict.fromkeys(names, polars.String))
+
+
+def _load(path: Path, facts: File, *, rows: int | None) -> polars.DataFrame:
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtra("Excel files", "excel") from None
+    try:
+        book: Any = fastexcel.read_excel(path)
+        sheet = book.load_sheet(facts.sheet, header_row=facts.header - 1, n_rows=rows, dtypes="string")
+        return sheet.to_polars().cast(polars.String)  # type: ignore[no-any-return]
+    except Exception:
+        raise BadFile(
+            f"{path}: sheet {facts.sheet!r} with names in row {facts.header} cannot be read; state sheet and header "
+            "in the schema's [file]"
+        ) from None
