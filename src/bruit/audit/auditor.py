@@ -1,4 +1,4 @@
-"""Measures a mechanism from outside: the epsilon it can at best have."""
+"""Audits a mechanism as a black box: a lower bound on its epsilon from its outputs on two neighbouring data sets."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.audit import cells
+from bruit.audit import bins
 from bruit.audit.bounds import epsilon_at_least, mu_at_least
 from bruit.audit.verdict import Verdict
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 from bruit.randomness import generator
 
@@ -54,7 +55,7 @@ def audit(
     """
     _check(claimed, samples, alarm, delta)
     bounds = partial(epsilon_at_least, delta=delta)
-    found, told = _measured(mechanism, pair, bounds, samples=samples, alarm=alarm, event=event, rng=rng)
+    found, told = _stronger_direction(mechanism, pair, bounds, samples=samples, alarm=alarm, event=event, rng=rng)
     return Verdict(found, float(claimed), float(delta), float(alarm), samples, told)
 
 
@@ -74,11 +75,11 @@ def audit_gaussian(
     Every threshold on a Gaussian output shows all of its mu, where epsilon shows only in the tails.
     """
     _check(claimed, samples, alarm, 0.0)
-    found, told = _measured(mechanism, pair, mu_at_least, samples=samples, alarm=alarm, event=event, rng=rng)
+    found, told = _stronger_direction(mechanism, pair, mu_at_least, samples=samples, alarm=alarm, event=event, rng=rng)
     return Verdict(found, float(claimed), 0.0, float(alarm), samples, told, "mu")
 
 
-def _measured(
+def _stronger_direction(
     mechanism: Mechanism[Data],
     pair: tuple[Data, Data],
     bounds: Bounds,
@@ -93,18 +94,18 @@ def _measured(
     first, second = (_outputs(mechanism, data, samples, source) for data in pair)
     share = alarm / DIRECTIONS
     if event is not None:
-        happened = [_happened(event, outputs).sum() for outputs in (first, second)]
+        happened = [_event_flags(event, outputs).sum() for outputs in (first, second)]
         both = (happened, happened[::-1])
         found = [(float(bounds(one, other, samples, alarm=share)), "declared") for one, other in both]
     else:
-        found = _learnt(*_numbered(first, second), bounds=bounds, alarm=share)
+        found = _learnt(*_as_numbers(first, second), bounds=bounds, alarm=share)
     return max(found, key=lambda pair: pair[0])
 
 
 def _learnt(first: NDArray[Any], second: NDArray[Any], *, bounds: Bounds, alarm: float) -> list[tuple[float, str]]:
-    """For each direction, the bound of the event that looks best in the first half, tried on the second."""
+    """For each direction, the bound of the event that looks best in the first half, tested on the second half."""
     quarter, half = len(first) // 4, len(first) // 2
-    grid = cells.learn(first[:half], second[:half])
+    grid = bins.learn(first[:half], second[:half])
     numbers = [grid.of(outputs) for outputs in (first, second)]
     ordering, choosing, trying = (
         [np.bincount(cell[part], minlength=grid.count) for cell in numbers]
@@ -131,8 +132,8 @@ def _best_length(
     return int(bounds(2 * hits.cumsum(), 2 * others.cumsum(), 2 * trials, alarm=alarm).argmax()) + 1
 
 
-def _happened(event: Event, outputs: NDArray[Any]) -> NDArray[np.bool_]:
-    """What a declared event says of each output: a truth value for every one of them, and nothing else."""
+def _event_flags(event: Event, outputs: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether the declared event happened in each output; refuses an event that gives anything but truth values."""
     said = np.asarray(event(outputs))
     if said.dtype != np.bool_ or said.shape != (len(outputs),):
         raise InvalidArgument(
@@ -152,8 +153,8 @@ def _outputs(mechanism: Mechanism[Data], data: Data, samples: int, rng: np.rando
     return outputs if outputs.ndim == 1 else outputs.reshape(samples, -1)
 
 
-def _numbered(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Numbers as they are; texts, and numbers that one kind of array cannot hold exactly, by their place among all."""
+def _as_numbers(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Outputs as numbers: texts, and numbers no common type holds exactly, become their rank among all."""
     kinds = {first.dtype.kind, second.dtype.kind}
     if kinds <= set("biuf"):
         common = np.result_type(first, second)
@@ -163,13 +164,13 @@ def _numbered(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], 
     elif len(kinds) == 1 and kinds <= set("USMmc"):
         both = np.concatenate([first, second])
     else:
-        both = np.concatenate([_written(first), _written(second)])
+        both = np.concatenate([_as_texts(first), _as_texts(second)])
     places = _places(both)
     return places[: len(first)], places[len(first) :]
 
 
-def _written(outputs: NDArray[Any]) -> NDArray[np.str_]:
-    """Objects as Python writes them: 1 and "1" differ."""
+def _as_texts(outputs: NDArray[Any]) -> NDArray[np.str_]:
+    """Objects as `repr` writes them: 1 and "1" differ."""
     return np.asarray(np.frompyfunc(repr, 1, 1)(outputs.astype(object)), dtype=str)
 
 
@@ -179,7 +180,7 @@ def _is_exact(own: np.dtype[Any], common: np.dtype[Any]) -> bool:
 
 
 def _places(outputs: NDArray[Any]) -> NDArray[np.int64]:
-    """The place of each value among the different ones; what is not a number, after all that are."""
+    """The rank of each value among the distinct ones; NaN comes last."""
     empty = outputs != outputs
     values, places = np.unique(outputs[~empty], return_inverse=True)
     found = np.full(outputs.shape, len(values), np.int64)
@@ -190,8 +191,7 @@ def _places(outputs: NDArray[Any]) -> NDArray[np.int64]:
 def _check(claimed: float, samples: int, alarm: float, delta: float) -> None:
     if not claimed >= 0:
         raise InvalidArgument(f"claimed={claimed}: give the epsilon the mechanism claims, at least 0")
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < FEWEST_SAMPLES:
-        raise InvalidArgument(f"samples={samples!r} must be a whole number, at least {FEWEST_SAMPLES}")
+    whole(samples, "samples", least=FEWEST_SAMPLES)
     if not 0 < alarm < 1:
         raise InvalidArgument(f"alarm={alarm}: give the chance of a false alarm, above 0 and below 1, such as 1e-9")
     if not 0 <= delta < 1:

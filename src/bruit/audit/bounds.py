@@ -1,4 +1,4 @@
-"""What counts of one event say about epsilon, whatever the law behind them."""
+"""Lower bounds on epsilon or mu from how often one event was seen, whatever the law behind it."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Audits of one training run: many canaries, each put in or left out by its own coin, and a score for each."""
+"""Audits of one training run: canaries, each included by its own coin, are guessed from their scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from scipy import special, stats
 
 from bruit.audit.tradeoffs import GAUSSIAN, Numbers, TradeOffs
 from bruit.audit.verdict import Verdict
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
+from bruit.randomness import generator, permutation
 
 FEWEST_GUESSES = 16
 """The shortest list of guesses that is tried by itself: fewer right ones prove little."""
@@ -35,6 +37,7 @@ def audit_one_run(
     alarm: float,
     delta: float = 0.0,
     guesses: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Verdict:
     """A lower bound on epsilon at delta, from the scores of canaries of one run.              [Steinke et al. 2023]
 
@@ -42,16 +45,17 @@ def audit_one_run(
     P[right >= v] <= P[B >= v] + 2 m delta max_i P[v > B >= v - i] / i for m canaries, where B is binomial with as many
     trials as guesses and the chance 1 / (1 + e^-epsilon). The scores may depend on one another in any way. Each coin
     must be fair and its own, and the scores must know the coins through the run alone. `guesses` is how many canaries
-    are guessed, the highest scores as in and the lowest as out; left out, several numbers share the alarm.
+    are guessed, the highest scores as in and the lowest as out; left out, several numbers share the alarm. Equal scores
+    are put into a random order, drawn from `rng`, since the order in which they are given may know the coins.
     """
     if not 0 <= delta < 1:
         raise InvalidArgument(f"delta={delta} must be at least 0 and below 1")
-    placed = _ranked(scores, included)
+    placed = _rank_canaries(scores, included, generator(rng))
 
-    def refuted(strengths: Numbers, count: int, right: int, share: float) -> NDArray[np.bool_]:
+    def refutes(strengths: Numbers, count: int, right: int, share: float) -> NDArray[np.bool_]:
         return _tails(strengths, count, right, delta=delta, canaries=len(placed)) <= share
 
-    return _audited(placed, refuted, claimed=claimed, alarm=alarm, delta=delta, guesses=guesses, measure="epsilon")
+    return _best_bound(placed, refutes, claimed=claimed, alarm=alarm, delta=delta, guesses=guesses, measure="epsilon")
 
 
 def audit_one_run_curve(
@@ -62,6 +66,7 @@ def audit_one_run_curve(
     claimed: float,
     alarm: float,
     guesses: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Verdict:
     """A lower bound on mu, or on the strength of any family of trade-off curves.         [Mahloujifar et al. 2024]
 
@@ -69,18 +74,18 @@ def audit_one_run_curve(
     E[N; N >= c] / m <= 1 - f(E[r - N; N >= c - 1] / m). A tail that reaches the alarm forces mass below it, step by
     step; a strength is refuted when that adds up to more than the whole. Conditions are those of `audit_one_run`.
     """
-    placed = _ranked(scores, included)
+    placed = _rank_canaries(scores, included, generator(rng))
 
-    def refuted(strengths: Numbers, count: int, right: int, share: float) -> NDArray[np.bool_]:
+    def refutes(strengths: Numbers, count: int, right: int, share: float) -> NDArray[np.bool_]:
         return _overfull(curves, strengths, count, right, canaries=len(placed), alarm=share)
 
     delta, measure = curves.delta, curves.measure
-    return _audited(placed, refuted, claimed=claimed, alarm=alarm, delta=delta, guesses=guesses, measure=measure)
+    return _best_bound(placed, refutes, claimed=claimed, alarm=alarm, delta=delta, guesses=guesses, measure=measure)
 
 
-def _audited(
+def _best_bound(
     placed: NDArray[np.bool_],
-    refuted: Refuted,
+    refutes: Refuted,
     *,
     claimed: float,
     alarm: float,
@@ -88,7 +93,7 @@ def _audited(
     guesses: int | None,
     measure: str,
 ) -> Verdict:
-    """The best bound over the lists of guesses, each at its share of the alarm."""
+    """The best bound over several numbers of guesses, each tested at its share of the alarm."""
     if not claimed >= 0:
         raise InvalidArgument(f"claimed={claimed}: give the {measure} that is claimed, at least 0")
     if not 0 < alarm < 1:
@@ -97,14 +102,18 @@ def _audited(
     found = []
     for count in tried:
         right = _right(placed, count)
-        bound = _strongest(lambda s, r=right, c=count: refuted(s, c, r, alarm / len(tried)))  # type: ignore[misc]
+        bound = _strongest(lambda s, r=right, c=count: refutes(s, c, r, alarm / len(tried)))  # type: ignore[misc]
         found.append((bound, f"{right} of {count} guesses right"))
     bound, told = max(found, key=lambda pair: pair[0])
     return Verdict(bound, float(claimed), float(delta), float(alarm), len(placed), told, measure)
 
 
-def _ranked(scores: ArrayLike, included: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each canary was in, from the highest score to the lowest; equal scores keep their order."""
+def _rank_canaries(scores: ArrayLike, included: ArrayLike, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Whether each canary was included, from the highest score to the lowest; equal scores in a random order.
+
+    The order is drawn without the coins, so guesses stay a function of the scores and of noise of their own, which is
+    all that the bounds ask for. The caller's order is no such function: canaries may be listed by their coins.
+    """
     values, coins = np.asarray(scores, np.float64), np.asarray(included)
     if values.ndim != 1 or len(values) == 0 or coins.shape != values.shape:
         raise InvalidArgument(
@@ -115,7 +124,8 @@ def _ranked(scores: ArrayLike, included: ArrayLike) -> NDArray[np.bool_]:
         raise InvalidArgument(f"included holds {coins.dtype}: give truth values, such as included == 1")
     if np.isnan(values).any():
         raise InvalidArgument("a score is not a number: give a score to every canary")
-    return np.asarray(coins[np.argsort(-values, kind="stable")], bool)
+    shuffled = permutation(len(values), rng=rng)
+    return np.asarray(coins[shuffled[np.argsort(-values[shuffled], kind="stable")]], bool)
 
 
 def _right(placed: NDArray[np.bool_], guesses: int) -> int:
@@ -125,7 +135,7 @@ def _right(placed: NDArray[np.bool_], guesses: int) -> int:
 
 
 def _lengths(canaries: int) -> Sequence[int]:
-    """All of them, a quarter, a sixteenth and so on: noise hides all but the clearest canaries."""
+    """The numbers of guesses to try: all, a quarter, a sixteenth …; noise hides all but the clearest canaries."""
     lengths = [canaries]
     while lengths[-1] // 4 >= FEWEST_GUESSES:
         lengths.append(lengths[-1] // 4)
@@ -133,20 +143,18 @@ def _lengths(canaries: int) -> Sequence[int]:
 
 
 def _length(guesses: int, canaries: int) -> int:
-    if isinstance(guesses, bool) or not isinstance(guesses, int) or not 1 <= guesses <= canaries:
-        raise InvalidArgument(f"guesses={guesses!r} must be a whole number from 1 to the {canaries} canaries")
-    return guesses
+    return whole(guesses, "guesses", most=canaries, why="not more than there are canaries")
 
 
-def _strongest(refuted: Callable[[Numbers], NDArray[np.bool_]]) -> float:
+def _strongest(refutes: Callable[[Numbers], NDArray[np.bool_]]) -> float:
     """The largest refuted strength that is found; a weaker one promises more, so it is refuted too."""
     low, high = 0.0, STRONGEST
     for _ in range(ROUNDS):
         points = np.linspace(low, high, POINTS)
-        refutes = np.flatnonzero(refuted(points))
-        if len(refutes) == 0:
+        found = np.flatnonzero(refutes(points))
+        if len(found) == 0:
             return 0.0
-        last = int(refutes[-1])
+        last = int(found[-1])
         low, high = float(points[last]), float(points[min(last + 1, POINTS - 1)])
     return low
 
@@ -173,7 +181,7 @@ def _steepest(guesses: int, right: int, chance: float) -> float:
 def _overfull(
     curves: TradeOffs, strengths: Numbers, guesses: int, right: int, *, canaries: int, alarm: float
 ) -> NDArray[np.bool_]:
-    """Whether a chance `alarm` of so many right guesses forces more mass than there is, for each strength.
+    """Whether so many right guesses with chance `alarm` would need total probability above 1, for each strength.
 
     `good` and `bad` are E[N; N >= c] / m and E[r - N; N >= c] / m, least where all the tail sits at `right`. The curve
     asks for bad >= f(1 - good) one step lower; what is missing must be put at N = c - 1.

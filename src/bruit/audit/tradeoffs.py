@@ -1,4 +1,4 @@
-"""Families of trade-off curves: how rare an event must stay without a record that is likely with it."""
+"""Families of trade-off curves: the least type II error of telling two neighbours apart at each type I error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TradeOffs(Protocol):
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianTradeOff:
     """The curves of telling N(mu, 1) from N(0, 1), f(x) = Phi(Phi^-1(1 - x) - mu).        [Dong, Roth & Su 2022]"""
 
     measure: str = "mu"
@@ -46,7 +46,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class Approximate:
+class ApproximateTradeOff:
     """The curves of (epsilon, delta) at one delta.   [Wasserman & Zhou 2010]"""
 
     delta: float = 0.0
@@ -65,4 +65,4 @@ class Approximate:
         return np.maximum(np.maximum(falling, steep), 0.0)
 
 
-GAUSSIAN = Gaussian()
+GAUSSIAN = GaussianTradeOff()

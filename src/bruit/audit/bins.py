@@ -1,4 +1,4 @@
-"""Outputs of any kind sorted into numbered cells, in a way learnt from other outputs of the same mechanism."""
+"""Bins for outputs of any kind, learnt from other outputs of the same mechanism, so that events can be counted."""
 
 import math
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Cells(Protocol):
         """The cell of each output."""
 
     def describe(self, chosen: NDArray[np.int64]) -> str:
-        """Some cells, in rising order, for a person."""
+        """Some cells, in rising order, as text."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ScalarCells:
         step = 2 if len(self.atoms) == len(self.edges) else 1  # where every edge is an atom, the gaps are empty
         shown = chosen[chosen % 2 == 1] if step == 2 else chosen
         runs = np.split(shown, np.flatnonzero(np.diff(shown) > step) + 1)
-        return _listed([self._run(int(run[0]), int(run[-1])) for run in runs if len(run)])
+        return _join_intervals([self._run(int(run[0]), int(run[-1])) for run in runs if len(run)])
 
     def _run(self, first: int, last: int) -> str:
         tops = np.sort(np.concatenate([self.edges, self.atoms]))
@@ -94,12 +94,12 @@ class JointCells:
 
     def describe(self, chosen: NDArray[np.int64]) -> str:
         places = np.transpose(np.unravel_index(chosen, self.shape))
-        return _listed([", ".join(map(_describe_one, self.parts, place)) for place in places])
+        return _join_intervals([", ".join(map(_describe_one, self.parts, place)) for place in places])
 
 
 @dataclass(frozen=True)
 class ScoredCells:
-    """The sum over coordinates of log likelihood ratios, in cells: best where coordinates are independent."""
+    """Bins of the summed log-likelihood ratios of all coordinates: best where coordinates are independent."""
 
     parts: tuple[ScalarCells, ...]
     ratios: tuple[NDArray[np.float64], ...]
@@ -117,7 +117,7 @@ class ScoredCells:
 
 
 def learn(first: NDArray[Any], second: NDArray[Any]) -> Cells:
-    """Cells for the outputs on one data set and on its neighbour."""
+    """Learns bins for outputs from draws on one data set and on its neighbour."""
     both = np.concatenate([first, second])
     if both.ndim == 1:
         return _learn_scalar(both)
@@ -170,7 +170,7 @@ def _describe_one(part: ScalarCells, cell: np.int64) -> str:
     return part.describe(np.array([cell])) or "nothing"
 
 
-def _listed(texts: list[str]) -> str:
+def _join_intervals(texts: list[str]) -> str:
     more = f" ∪ {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
     return " ∪ ".join(texts[:SHOWN]) + more
 

@@ -1,0 +1,262 @@
+"""What a release adds noise to, heard from inside: how far one person moves it, beside what was charged for.
+
+While one listens, every sampler of noise gives zeros that note what they are added to, so that the exact integers of
+any release are known, whoever wrote it: a statistic, the fit of an estimator, scores of the user's own. The release is
+run on one table and noted; on a neighbouring table it is given the noted answers, so that whatever comes after hangs on
+the same answers, as in the proof of adaptive composition. Between the two each noise has then a price:
+
+    discrete Laplace   |moved|_1 / scale           cube    the largest move of each block / scale
+    choice             2 exponent * largest move of a score, or half where all move one way and it says `monotone`
+    discrete Gaussian  |moved|_2^2 / (2 variance), as rho
+
+Their sum must not exceed what the loss in the book amounts to.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.channels.choices import Choice, Exponential, PermuteAndFlip
+from bruit.channels.integer_noise import IntegerNoise
+from bruit.channels.vector_noise import CubeNoise
+from bruit.core.losses import Approximate, BoundedRange, Loss, Pure
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
+from bruit.errors import NotPrivate
+from bruit.privacy.accounting.basic import basic
+from bruit.privacy.accounting.zcdp import concentrated_price, zcdp
+from bruit.randomness import discrete_gaussian, discrete_laplace
+
+R = TypeVar("R")
+ROUNDING = 1e-9
+"""How far a sum of prices in floating point may lie above the exact one."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a noise: its law with its parameter, and the exact integers it was added to."""
+
+    law: str
+    parameter: Fraction
+    exact: NDArray[Any]
+    monotone: bool = False
+    entries: int = 1
+    """Of a cube: how many integers one block has."""
+
+
+@dataclass
+class Tape:
+    """The uses of one run; where there are answers of an earlier run they are given again instead of its own."""
+
+    uses: list[Use] = field(default_factory=list)
+    answers: Sequence[Any] | None = None
+    given: list[Any] = field(default_factory=list)
+
+    def note(self, use: Use, answer: Any) -> Any:
+        """Notes a use, and gives its answer, or the one that was noted in its place before."""
+        place = len(self.uses)
+        self.uses.append(use)
+        if self.answers is not None and place < len(self.answers):
+            answer = self.answers[place]
+        self.given.append(answer)
+        return answer
+
+    def choose(self, kind: str, exponent: Fraction, scores: NDArray[Any], *, monotone: bool = False) -> int:
+        """Notes the scores of a choice and takes the best, or the one that was taken before."""
+        return int(self.note(Use(kind, exponent, scores.copy(), monotone), int(np.argmax(scores))))
+
+
+class Silence(np.ndarray[Any, np.dtype[np.int64]]):
+    """Noise of zeros that notes what it is added to."""
+
+    tape: Tape
+    law: str
+    parameter: Fraction
+    entries: int
+
+    def __array_finalize__(self, obj: Any) -> None:
+        for name in ("tape", "law", "parameter", "entries"):
+            if hasattr(obj, name):
+                setattr(self, name, getattr(obj, name))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **more: Any) -> Any:
+        plain = [np.asarray(each) for each in inputs]
+        if ufunc is not np.add or method != "__call__":
+            return getattr(ufunc, method)(*plain, **more)
+        exact = plain[1 if inputs[0] is self else 0]
+        use = Use(self.law, self.parameter, _whole(exact, self.shape), entries=self.entries)
+        found = self.tape.note(use, plain[0] + plain[1])
+        if out is None:
+            return found
+        out[0][...] = found
+        return out[0]
+
+
+def _whole(exact: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    return np.array(np.broadcast_to(exact, np.broadcast_shapes(exact.shape, shape)))
+
+
+def silence(tape: Tape, law: str, parameter: Any, shape: Any, entries: int = 1) -> Silence:
+    """So many zeros that listen."""
+    zeros = np.zeros(shape, np.int64).view(Silence)
+    zeros.tape, zeros.law, zeros.parameter, zeros.entries = tape, law, Fraction(parameter), entries
+    return zeros
+
+
+def silent_cube(tape: Tape, noise: CubeNoise, blocks: int) -> Silence:
+    """Blocks of zeros in the place of the noise of cubes."""
+    return silence(tape, "cube", noise.scale, (blocks, noise.entries), noise.entries)
+
+
+TAPES: list[Tape] = []
+"""The tape of whoever listens: a draw that is not one of the package's samplers notes itself on the last."""
+
+
+@contextmanager
+def listening(tape: Tape) -> Iterator[None]:
+    """Every noise of the package is silent, and noted on the tape. One listens in one thread at a time."""
+    samplers: dict[Any, Any] = {
+        discrete_laplace: lambda scale, size=1, **_: silence(tape, "laplace", scale, size),
+        discrete_gaussian: lambda variance, size=1, **_: silence(tape, "gaussian", variance, size),
+    }
+    changed: list[tuple[Any, str, Any]] = []
+
+    def change(owner: Any, name: str, new: Any) -> None:
+        changed.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, new)
+
+    TAPES.append(tape)
+    try:
+        for module in [module for name, module in sys.modules.items() if name.startswith("bruit.")]:
+            for name, value in list(vars(module).items()):
+                if callable(value) and getattr(value, "__hash__", None) and value in samplers:
+                    change(module, name, samplers[value])
+        change(CubeNoise, "draw", lambda self, blocks, **_: silent_cube(tape, self, blocks))
+        change(IntegerNoise, "send", lambda self, values, *_, **__: _sent(tape, self, values))
+        for kind in (Exponential, PermuteAndFlip):
+            change(kind, "send", lambda self, values, *_, **__: _chosen(tape, self, values))
+        yield
+    finally:
+        TAPES.pop()
+        for owner, name, value in reversed(changed):
+            setattr(owner, name, value)
+
+
+def _sent(tape: Tape, noise: IntegerNoise, values: Any) -> Any:
+    exact = np.asarray(values, object if isinstance(values, int) else None)
+    law = "laplace" if hasattr(noise.loss, "scale") else "gaussian"
+    parameter = noise.loss.scale if hasattr(noise.loss, "scale") else noise.loss.variance
+    found = tape.note(Use(law, parameter, exact.copy()), exact.copy())
+    return int(found) if isinstance(values, int) else found
+
+
+def _chosen(tape: Tape, choice: Choice, scores: Any) -> int:
+    exact = np.array([int(each) for each in scores], object)
+    return tape.choose(choice.kind, choice.exponent, exact, monotone=choice.monotone)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What small tables reached and what was charged, as epsilon, or as rho where a noise is Gaussian."""
+
+    name: str
+    neighbours: Neighbours
+    measure: str
+    charged: float
+    reached: float
+    uses: int
+    tables: int
+    fault: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether no small table moved the integers further than was paid for."""
+        return not self.fault and self.reached <= self.charged * (1 + ROUNDING)
+
+    def to_json(self) -> dict[str, Any]:
+        """The line in JSON types."""
+        found = {"measure": self.measure, "claimed": self.charged, "reached": self.reached, "tables": self.tables}
+        verdict = "passes" if self.holds else "fails"
+        return {"name": self.name, "neighbours": self.neighbours.value, **found, "verdict": verdict}
+
+
+def listen(
+    name: str,
+    release: Callable[[Sequence[R], Neighbours], Loss],
+    people: Sequence[Sequence[R]],
+    *,
+    others: Sequence[R] = (),
+) -> list[Heard]:
+    """Walks all pairs of small tables under both relations: one line a relation, which holds or shows how it fails.
+
+    `release(rows, neighbours)` pays for an answer and gives back the loss that was charged; it must draw whatever is
+    not noise from a fixed seed. `people` are the rows of different persons, of whom one is in the table or another;
+    `others` are rows of everybody else. Nobody is a person too: whoever is replaced has at least one row.
+    """
+    return [_walk(name, release, people, others, neighbours) for neighbours in (ADD_OR_REMOVE_ONE, REPLACE_ONE)]
+
+
+def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbours) -> Heard:
+    reached, uses, tables, fault = 0.0, 0, 0, ""
+    loss: Loss | None = None
+    if neighbours is REPLACE_ONE:
+        people = [person for person in people if person]
+    for start in [()] if neighbours is ADD_OR_REMOVE_ONE else people:
+        first = Tape()
+        with listening(first):
+            loss = release([*others, *start], neighbours)
+        gaussian = any(use.law == "gaussian" for use in first.uses)
+        for person in people:
+            tape = Tape(answers=first.given)
+            with listening(tape):
+                release([*others, *person], neighbours)
+            tables += 1
+            if [use.exact.shape for use in tape.uses] != [use.exact.shape for use in first.uses]:
+                fault = f"{len(tape.uses)} uses of noise beside {len(first.uses)}: what is asked hangs on a record"
+                continue
+            pairs = zip(first.uses, tape.uses, strict=True)
+            reached = max(reached, sum(_price(one, other, neighbours, rho=gaussian) for one, other in pairs))
+        uses = max(uses, len(first.uses))
+    measure, charged = _charged(loss, gaussian=gaussian)
+    return Heard(
+        name, neighbours, measure, charged, reached, uses, tables, fault or ("" if uses else "no noise was heard")
+    )
+
+
+def _charged(loss: Loss | None, *, gaussian: bool) -> tuple[str, float]:
+    assert loss is not None
+    if isinstance(loss, Approximate) and gaussian:
+        return "rho", float(concentrated_price(float(loss.epsilon), float(loss.delta)))
+    if gaussian:
+        return "rho", float(zcdp(loss))
+    try:
+        return "epsilon", float(basic(loss)[0])
+    except NotPrivate:
+        return "rho", float(zcdp(loss))
+
+
+def _price(one: Use, other: Use, neighbours: Neighbours, *, rho: bool) -> float:
+    """What one noise lost between two tables, as epsilon or as rho."""
+    moved = np.abs((other.exact - one.exact).astype(np.float64))
+    parameter = float(one.parameter)
+    if one.law == "gaussian":
+        return float((moved**2).sum()) / (2 * parameter)
+    if one.law == "cube":
+        width = one.entries if moved.size % one.entries == 0 else moved.shape[-1]
+        epsilon = float(moved.reshape(-1, width).max(-1, initial=0).sum()) / parameter
+    elif one.law == "laplace":
+        epsilon = float(moved.sum()) / parameter
+    else:
+        same_way = one.monotone and len({np.sign(each) for each in (other.exact - one.exact).tolist() if each}) < 2
+        epsilon = parameter * float(moved.max(initial=0)) * (1 if same_way else 2)
+    if not rho or epsilon == 0:
+        return epsilon
+    kind = BoundedRange if one.law == Exponential.kind else Pure
+    return float(zcdp(kind(Fraction(epsilon), neighbours=neighbours)))
