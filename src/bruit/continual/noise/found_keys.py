@@ -1,0 +1,54 @@
+"""Keys that nobody listed: their noise began with the stream, and they show once their noisy total is large enough.
+
+Up to an event of chance δ, a key of one person alone never shows; what shows is then a function of noisy totals of keys
+that both neighbours have (docs/continual.md).                       [Korolova et al. 2009; Bun, Nissim & Stemmer 2016]
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, exp
+
+import numpy as np
+from scipy import special
+
+from bruit.continual.noise.buffers import Integers, empty, step
+from bruit.continual.plan import Plan, normal_shift, rounding_bound
+from bruit.core import ADD_OR_REMOVE_ONE
+from bruit.errors import NotPrivate
+from bruit.randomness import discrete_gaussian
+
+HALVINGS = 80
+
+
+def threshold(plan: Plan, delta: Fraction) -> int:
+    """The least total that shows a key, so that no key of one person alone is ever shown, but for a chance `delta`.
+
+    The largest total of one person, plus the quantile at which the chances over all periods and all cells of a person
+    sum to delta. The noise is compared with the normal law, to which rounding adds less than half a unit.
+    """
+    b = plan.factor.b(plan.periods)
+    if rounding_bound(plan.factor, plan.lattice) + float(b.sum()) >= plan.unit / 2:
+        raise NotPrivate("the noise is too coarse for keys that nobody listed: give a smaller epsilon or fewer periods")
+    times = plan.participation.most(plan.periods)
+    people = 1 if plan.neighbours is ADD_OR_REMOVE_ONE else 2
+    apart = normal_shift(plan.squared_shift, plan.periods, plan.lattice.sigma, plan.neighbours)
+    allowed = float(delta / (people * times * plan.contribution.cells) - apart.far) * exp(-float(apart.near))
+    if allowed <= 0:
+        raise NotPrivate(f"δ = {float(delta):.3g} is too small for keys that nobody listed")
+    deviations = plan.deviation * np.sqrt(np.cumsum(b**2))
+    low, high = 0.0, 60 * float(deviations[-1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        enough = float(special.ndtr(-middle / deviations).sum()) <= allowed
+        low, high = (low, middle) if enough else (middle, high)
+    return times * plan.contribution.largest + ceil(high + 1)
+
+
+def past_buffers(plan: Plan, periods: int, cells: int, rng: np.random.Generator) -> Integers:
+    """Buffers of cells as if they had been there from the first period on; the noise they gave is thrown away."""
+    buffers = empty(plan.factor, cells)
+    for _ in range(periods):
+        fresh = discrete_gaussian(plan.lattice.sigma**2, cells, rng=rng)
+        buffers, _ = step(plan.factor, plan.lattice.spare, buffers, fresh)
+    return buffers

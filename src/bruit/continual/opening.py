@@ -1,0 +1,193 @@
+"""Opening a stream: its row, its charge, the mark that it was paid for. Nothing is drawn before the mark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from bruit.continual.advance import empty_state
+from bruit.continual.factorisation import Factor, search_factor
+from bruit.continual.factorisation.any_horizon import ANY_HORIZON, LONGEST
+from bruit.continual.noise.found_keys import threshold
+from bruit.continual.participation import Participation
+from bruit.continual.payment import affordable, charge_from, charge_numbered, keys_delta_of, loss_of, pay
+from bruit.continual.plan import Plan, make_plan
+from bruit.continual.questions import Keys, StreamQuestion
+from bruit.continual.store import (
+    StoredState,
+    check_digest,
+    create,
+    find,
+    mark_paid,
+    prepare_store,
+    replace_unpaid,
+    set_generation,
+)
+from bruit.continual.terms import StreamTerms, terms_from_json
+from bruit.core import EACH_ROW
+from bruit.core.arguments import is_whole, whole
+from bruit.errors import InvalidArgument, TermsDiffer, UnknownLedger
+from bruit.ledger import Budget, Charge, Ledger, Purchase
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+Goal = str | int
+"""Which error is made small: "max" or "mean" of the totals, or that of a sliding window of so many periods."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A stream that is paid for."""
+
+    engine: Engine
+    token: str
+    terms: StreamTerms
+    charge: Charge
+
+
+def open_or_create(
+    name: str,
+    question: StreamQuestion,
+    purchase: Purchase,
+    *,
+    participation: Participation,
+    periods: int | None,
+    goal: Goal,
+) -> Opened:
+    """The stream of that name on these terms, made and paid for where it does not stand."""
+    ledger = purchase.price.ledger
+    asked = _asked(participation, periods, goal, purchase.price)
+    engine, book = prepare_store(_store(ledger)), ledger.book.identity
+    state = find(engine, book, name)
+    if state is not None and _is_abandoned(state, ledger, question, asked):
+        replace_unpaid(engine, state.token)
+        state = find(engine, book, name)
+    if state is None:
+        terms = _make_terms(question, asked, purchase, participation)
+        state = create(engine, book, name, terms.to_json(), empty_state(terms.plan))
+    terms = terms_from_json(state.terms)
+    if not terms.agrees_with(question, asked):
+        raise TermsDiffer(
+            f"the stream {name!r} of the book {ledger.name!r} was opened with another question, participation, "
+            "horizon or aim: open it as it stands with Stream.open, or give the new one another name"
+        )
+    if state.entry is None:
+        charge = pay(purchase, loss_of(terms.plan.loss, terms.keys_delta), source=state.token)
+        mark_paid(engine, state.token, charge.number)
+    return open_standing(name, ledger)
+
+
+def planned_terms(
+    question: StreamQuestion,
+    purchase: Purchase,
+    *,
+    participation: Participation,
+    periods: int | None,
+    goal: Goal,
+) -> StreamTerms:
+    """The terms that a stream would be opened on; nothing is written or paid."""
+    return _make_terms(question, _asked(participation, periods, goal, purchase.price), purchase, participation)
+
+
+def open_standing(name: str, ledger: Ledger, *, set_back: bool = False) -> Opened:
+    """The stream of that name, which was paid for; its last values are those that its book remembers."""
+    engine = prepare_store(_store(ledger))
+    state = find(engine, ledger.book.identity, name)
+    if state is None or state.entry is None:
+        raise UnknownLedger(
+            f"no stream {name!r} was paid for from the book {ledger.name!r}; open it with a question and a budget"
+        )
+    if not set_back:
+        check_digest(engine, state.token)
+    return Opened(engine, state.token, terms_from_json(state.terms), charge_numbered(ledger, state.entry))
+
+
+def open_again(name: str, purchase: Purchase, *, seen: int) -> Opened:
+    """The stream of that name after its store was set back: paid for once more before it draws again.
+
+    On the branch that starts here the same bound holds as on the first, so j restorations cost j more prices. A crash
+    between charge and mark is paid for again: nobody can tell it from another restoration.
+    """
+    ledger = purchase.price.ledger
+    opened = open_standing(name, ledger, set_back=True)
+    state = find(opened.engine, ledger.book.identity, name)
+    if state is None or not (state.was_set_back or seen > state.period):
+        raise InvalidArgument(
+            f"the stream {name!r} was not set back: it knows period {0 if state is None else state.period}, and "
+            f"seen={seen}; open it with Stream.open, which costs nothing"
+        )
+    again = replace(purchase, what=f"{purchase.what}, set back to period {state.period}")
+    loss = loss_of(opened.terms.plan.loss, opened.terms.keys_delta)
+    charge = pay(again, loss, source=f"{state.token}#{token_hex(8)}")
+    set_generation(opened.engine, state.token, entry=charge.number, seen=seen)
+    return Opened(opened.engine, state.token, opened.terms, charge)
+
+
+def _store(ledger: Ledger) -> str:
+    if ledger.book.store is None:
+        raise InvalidArgument(
+            "a book in memory keeps no streams: give it a store, Ledger(..., store='sqlite:///file.db')"
+        )
+    return ledger.book.store
+
+
+def _asked(participation: Participation, periods: int | None, goal: Goal, budget: Budget) -> dict[str, Any]:
+    """What was asked, in JSON types, checked; a budget buys another plan at another price, so that stands apart."""
+    horizon = LONGEST if periods is None else periods
+    whole(horizon, "periods", most=LONGEST, why="or None where nobody knows")
+    window = is_whole(goal) and 1 <= int(goal) < horizon
+    if goal not in ("max", "mean") and not window:
+        raise InvalidArgument(f"aim={goal!r}: give 'max', 'mean', or the length of a sliding window below {horizon}")
+    if periods is None and goal != "max":
+        raise InvalidArgument(f"aim={goal!r} needs a known number of periods; an unknown one has a factor of its own")
+    if periods is None and participation.times is None:
+        raise InvalidArgument(
+            "people who come again and again need a known number of periods: give periods, or at_most"
+        )
+    if budget.person == EACH_ROW and participation.times != 1:
+        raise InvalidArgument("each row is a person of its own (person=EACH_ROW): participation can only be once()")
+    return {"participation": vars(participation), "periods": periods, "aim": goal}
+
+
+def _is_abandoned(state: StoredState, ledger: Ledger, question: StreamQuestion, asked: dict[str, Any]) -> bool:
+    """Whether a stream on other terms was begun by a process that died before it paid."""
+    unpaid = state.entry is None and charge_from(ledger, state.token) is None
+    return unpaid and not terms_from_json(state.terms).agrees_with(question, asked)
+
+
+def _make_terms(
+    question: StreamQuestion, asked: dict[str, Any], purchase: Purchase, participation: Participation
+) -> StreamTerms:
+    periods, budget = asked["periods"] or LONGEST, purchase.price
+    factor = _factor(asked, participation, periods)
+    keys_delta = keys_delta_of(budget) if isinstance(question, Keys) else Fraction(0)
+
+    def make(shift: float) -> Plan:
+        return make_plan(
+            factor,
+            shift,
+            periods=periods,
+            cells=question.size,
+            participation=participation,
+            contribution=question.contribution,
+            neighbours=budget.neighbours,
+        )
+
+    plan = affordable(purchase, make, keys_delta)
+    least = threshold(plan, keys_delta) if keys_delta else None
+    return StreamTerms(question, asked, plan, keys_delta, least, purchase.seed.seeded)
+
+
+def _factor(asked: dict[str, Any], participation: Participation, periods: int) -> Factor:
+    if asked["periods"] is None:
+        return ANY_HORIZON
+    often = {"times": participation.most(periods), "apart": participation.apart}
+    aim = asked["aim"]
+    return (
+        search_factor(periods, window=aim, **often)
+        if isinstance(aim, int)
+        else search_factor(periods, aim=aim, **often)
+    )

@@ -1,0 +1,201 @@
+"""The public plan of a stream before it is paid: its factorisation, noise lattice, unit and price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, exp, log2, sqrt
+from typing import Any
+
+from bruit.continual.factorisation import Factor, factor_from_json
+from bruit.continual.participation import Contribution, Participation
+from bruit.continual.sensitivity import squared_sensitivity
+from bruit.core import ADD_OR_REMOVE_ONE, Neighbours, NormalShift
+from bruit.core.numbers import root, rounded_up
+from bruit.errors import InvalidArgument
+
+REACH = 20
+"""Deviations within which the discrete law is compared with the rounded normal one (docs/continual.md, Theorem 2)."""
+
+FINEST = 28
+"""The noise has at least 2^28 units a deviation: what rounding costs is then about a millionth of the error."""
+
+WIDEST = 52
+"""The samplers give integers of a deviation up to 2^52."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Whole units of noise: `sigma` of them are one deviation, and buffers have `spare` bits more."""
+
+    sigma: int
+    spare: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A stream of so many periods and cells. `unit` is U, how many units of noise one unit of the data is worth.
+
+    `cells` is None where keys are found: nobody knows their number. All that a price depends on stands here, so that
+    what is stored was paid for, whatever the floats of another machine would make of it.
+    """
+
+    periods: int
+    cells: int | None
+    factor: Factor
+    participation: Participation
+    contribution: Contribution
+    neighbours: Neighbours
+    lattice: Lattice
+    unit: int
+    squared_shift: Fraction
+
+    @property
+    def changed(self) -> int:
+        """How many cells (counters) can differ between neighbouring data sets."""
+        return cells_changed(self.periods, self.participation, self.contribution, self.neighbours, self.cells)
+
+    @property
+    def loss(self) -> NormalShift:
+        """What the whole stream loses."""
+        return normal_shift(self.squared_shift, self.periods * self.changed, self.lattice.sigma, self.neighbours)
+
+    def loss_after(self, periods: int) -> NormalShift:
+        """What the first so many periods lose: the price grows as the stream goes on, and is paid at its opening."""
+        asked = (self.participation, self.contribution, self.neighbours, self.cells)
+        shift = _squared_shift(self.factor, periods, self.unit, self.lattice, *asked)
+        draws = periods * cells_changed(periods, *asked)
+        return normal_shift(min(shift, self.squared_shift), draws, self.lattice.sigma, self.neighbours)
+
+    @cached_property
+    def deviation(self) -> float:
+        """One deviation of the noise of a period, in units of the data."""
+        return self.lattice.sigma / self.unit
+
+    def to_json(self) -> dict[str, Any]:
+        """A complete description in JSON types; U and the price stand in it."""
+        return {
+            "periods": self.periods,
+            "cells": self.cells,
+            "factor": self.factor.to_json(),
+            "participation": vars(self.participation),
+            "contribution": vars(self.contribution),
+            "neighbours": self.neighbours.value,
+            "sigma": self.lattice.sigma,
+            "spare": self.lattice.spare,
+            "unit": self.unit,
+            "squared_shift": str(self.squared_shift),
+        }
+
+
+def plan_from_json(description: dict[str, Any]) -> Plan:
+    """The plan that `to_json` described."""
+    return Plan(
+        periods=description["periods"],
+        cells=description["cells"],
+        factor=factor_from_json(description["factor"]),
+        participation=Participation(**description["participation"]),
+        contribution=Contribution(**description["contribution"]),
+        neighbours=Neighbours(description["neighbours"]),
+        lattice=Lattice(description["sigma"], description["spare"]),
+        unit=description["unit"],
+        squared_shift=Fraction(description["squared_shift"]),
+    )
+
+
+def make_plan(
+    factor: Factor,
+    shift: float,
+    *,
+    periods: int,
+    cells: int | None,
+    participation: Participation,
+    contribution: Contribution,
+    neighbours: Neighbours,
+    lattice: Lattice | None = None,
+) -> Plan:
+    """The plan with the least noise whose whole stream is no easier to tell than N(shift, 1) from N(0, 1)."""
+    asked = (participation, contribution, neighbours, cells)
+    chosen = lattice or lattice_for(periods, shift, contribution)
+    norm, slack = _norm_and_slack(factor, periods, chosen, *asked)
+    unit = int((chosen.sigma * Fraction(shift) - slack) // norm)
+    if unit < 1:
+        raise InvalidArgument(
+            f"a shift of {shift:.3g} for people who count {participation}, over {periods} periods, needs more noise "
+            "than 64 bits hold: give a larger epsilon, fewer periods or tighter bounds"
+        )
+    moved = _squared_shift(factor, periods, unit, chosen, *asked)
+    return Plan(periods, cells, factor, participation, contribution, neighbours, chosen, unit, moved)
+
+
+def lattice_for(periods: int, shift: float, contribution: Contribution) -> Lattice:
+    """Noise fine enough that rounding costs nothing, with as many spare bits as floats keep exact."""
+    size = ceil(log2(contribution.squared_norm + 1) / 2 + log2(1 + 1 / shift))
+    bits = max(FINEST, 17 + size)
+    spare = max(0, 46 - bits - ceil(log2(periods) / 2))
+    # Buffers stay in 64 bits but for a chance below n · cells · exp(-2000); beyond, numbers of any size are used.
+    if bits > WIDEST or spare + bits + log2(periods) / 2 + 6 >= 62:
+        raise InvalidArgument(
+            f"one person moves a total by up to {sqrt(contribution.squared_norm):.3g} steps: too many for {periods} "
+            "periods; give a coarser grid, tighter bounds or fewer periods"
+        )
+    return Lattice(2**bits, spare)
+
+
+def cells_changed(
+    periods: int,
+    participation: Participation,
+    contribution: Contribution,
+    neighbours: Neighbours,
+    cells: int | None,
+) -> int:
+    """The most cells that can differ between neighbours: those of one person, or of two."""
+    people = 1 if neighbours is ADD_OR_REMOVE_ONE else 2
+    most = people * participation.most(periods) * contribution.cells
+    return most if cells is None else min(most, cells)
+
+
+def normal_shift(squared: Fraction, draws: int, sigma: int, neighbours: Neighbours) -> NormalShift:
+    """The loss of so many draws moved by `squared` in all, in variances (docs/continual.md, Theorem 2)."""
+    near = Fraction(draws) * (REACH**2 // 24 + 2) / sigma**2
+    far = rounded_up(draws * 4 * exp(60 - REACH**2 / 2))
+    return NormalShift(squared, near=near, far=far, neighbours=neighbours)
+
+
+def slack_of(factor: Factor, lattice: Lattice, periods: int, changed: int) -> Fraction:
+    """What rounding adds to the l2 sensitivity, in units of noise: 2 H √(n · cells) (docs/continual.md, Lemma 2)."""
+    return rounded_up(2 * rounding_bound(factor, lattice) * sqrt(periods * changed) * (1 + 1e-9))
+
+
+def rounding_bound(factor: Factor, lattice: Lattice) -> float:
+    """H, the most by which rounding moves the difference of two h_t."""
+    return 1 + 2.0**-lattice.spare * (len(factor.poles) + 2 + 1.5 * factor.spread)
+
+
+def _norm_and_slack(
+    factor: Factor,
+    periods: int,
+    lattice: Lattice,
+    participation: Participation,
+    contribution: Contribution,
+    neighbours: Neighbours,
+    cells: int | None,
+) -> tuple[Fraction, Fraction]:
+    squared = squared_sensitivity(
+        factor,
+        periods,
+        participation=participation,
+        contribution=contribution,
+        neighbours=neighbours,
+        cells=cells,
+    )
+    changed = cells_changed(periods, participation, contribution, neighbours, cells)
+    return root(squared), slack_of(factor, lattice, periods, changed)
+
+
+def _squared_shift(factor: Factor, periods: int, unit: int, lattice: Lattice, *asked: Any) -> Fraction:
+    """(U Δ + slack)² / σ², rounded up to few digits."""
+    norm, slack = _norm_and_slack(factor, periods, lattice, *asked)
+    exact = (unit * norm + slack) ** 2 / lattice.sigma**2
+    return Fraction(-(-exact.numerator * 2**80 // exact.denominator), 2**80)

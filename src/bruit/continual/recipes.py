@@ -1,0 +1,99 @@
+"""A stream as a file states it: what a job that runs every month reads, opens and publishes."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bruit.central.questions import Question
+from bruit.continual.opening import Goal
+from bruit.continual.participation import Participation
+from bruit.continual.published import CONFIDENCE
+from bruit.continual.questions import StreamQuestion, question_from_json
+from bruit.continual.stream import Stream
+from bruit.core import Release
+from bruit.core.numbers import Exact
+from bruit.errors import BadFile, InvalidArgument
+from bruit.ledger import Ledger
+from bruit.tables import Table
+
+NAMES = frozenset({"name", "question", "participation", "periods", "epsilon", "delta", "aim"})
+
+
+@dataclass(frozen=True)
+class StreamRecipe:
+    """Everything that a stream is opened with, but for its book: the same every month.
+
+    `periods` is None where nobody knows the end; ε and δ pay for the whole stream when it is opened.
+    """
+
+    name: str
+    question: StreamQuestion | Question
+    participation: Participation
+    periods: int | None
+    epsilon: Exact
+    delta: Exact
+    aim: Goal = "max"
+
+    @classmethod
+    def from_json(cls, description: Mapping[str, Any]) -> StreamRecipe:
+        """The recipe that a mapping states: name, question, participation, periods, epsilon, delta and perhaps aim.
+
+        A question is stated as `StreamQuestion.to_json` writes it; `periods` may be "unknown".
+        """
+        missing, unknown = NAMES - {"aim"} - set(description), set(description) - NAMES
+        if missing or unknown:
+            raise InvalidArgument(
+                f"a stream is stated by {', '.join(sorted(NAMES))}; "
+                f"missing: {', '.join(sorted(missing)) or 'none'}, unknown: {', '.join(sorted(unknown)) or 'none'}"
+            )
+        values = dict(description)
+        try:
+            question = question_from_json(values.pop("question"))
+            participation = Participation(**values.pop("participation"))
+        except (KeyError, TypeError) as error:
+            raise InvalidArgument(f"a stream's question or participation is not complete: {error}") from error
+        periods = None if values["periods"] == "unknown" else values["periods"]
+        return cls(**{**values, "question": question, "participation": participation, "periods": periods})
+
+    @classmethod
+    def from_toml(cls, text: str) -> StreamRecipe:
+        """The recipe of the table [stream] of a TOML text; numbers keep every digit."""
+        try:
+            stated = tomllib.loads(text, parse_float=str).get("stream")
+        except tomllib.TOMLDecodeError as error:
+            raise BadFile(f"the recipe is no TOML: {error}") from None
+        if not isinstance(stated, dict):
+            raise InvalidArgument("the recipe has no table [stream]")
+        return cls.from_json(stated)
+
+    def open(self, ledger: Ledger) -> Stream:
+        """The stream in a book: made and paid for the first time, the one that stands afterwards."""
+        return Stream(
+            self.name,
+            self.question,
+            participation=self.participation,
+            periods=self.periods,
+            budget=ledger.budget(epsilon=self.epsilon, delta=self.delta),
+            aim=self.aim,
+        )
+
+    def publish(
+        self,
+        ledger: Ledger,
+        data: Table | Question | str | Path,
+        *,
+        source: str | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> Release[Any]:
+        """Publishes one period from a table, or from the new files of a folder; once for each `source`.
+
+        A job names what it does, such as "2026-03": whoever runs it again gets what was published.
+        """
+        stream = self.open(ledger)
+        if isinstance(data, str | Path):
+            return stream.update_from(data, source=source, confidence=confidence)
+        return stream.update(data, source=source, confidence=confidence)

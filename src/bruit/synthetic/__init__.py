@@ -1,0 +1,10 @@
+"""Synthetic tables: invented rows that keep what a private table's counts say, with an interval for each answer."""
+
+from bruit.synthetic.accuracy.comparison import compare
+from bruit.synthetic.conditions import Condition, Where
+from bruit.synthetic.linked import LinkedTables, synthesise_linked
+from bruit.synthetic.plan import Mode
+from bruit.synthetic.synthesis import synthesise
+from bruit.synthetic.synthetic_table import SyntheticTable
+
+__all__ = ["Condition", "LinkedTables", "Mode", "SyntheticTable", "Where", "compare", "synthesise", "synthesise_linked"]

@@ -1,0 +1,120 @@
+"""Counting cells, and redrawing the rows of a synthetic table one value at a time (Gibbs sampling).
+
+Kernels know no people: what they read is either inside the curator (`tally`) or already released.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+Columns = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+Field = NDArray[np.float32]
+
+
+@kernel
+def tally(columns: Columns, clique: Whole, sizes: Whole, out: Whole) -> None:
+    """Adds one to the cell of each row; the last column of a clique varies fastest.
+
+    `columns[i, row]` is the cell of column i. `out` has prod(sizes[clique]) entries; cells are below their sizes, so no
+    bound is checked.
+    """
+    if clique.shape[0] == 1:
+        for row in range(columns.shape[1]):
+            out[columns[clique[0], row]] += 1
+        return
+    if clique.shape[0] == 2:
+        first, second, stride = columns[clique[0]], columns[clique[1]], sizes[clique[1]]
+        for row in range(columns.shape[1]):
+            out[first[row] * stride + second[row]] += 1
+        return
+    for row in range(columns.shape[1]):
+        cell = np.int64(0)
+        for i in clique:
+            cell = cell * sizes[i] + columns[i, row]
+        out[cell] += 1
+
+
+@kernel
+def sweep(
+    table: NDArray[np.uint8],
+    field: Field,
+    first: Whole,
+    start: Whole,
+    other: Whole,
+    stride: Whole,
+    twin: Whole,
+    twins: Whole,
+    step: Field,
+    sizes: Whole,
+    state: np.uint64,
+) -> np.uint64:
+    """Draws every value of every row from its law given all others, in place, and returns the state of the coins.
+
+    table   [rows, columns] uint8, row-major
+    field   one block a view: pull * (noisy count - count of the table); a view is a measured marginal laid out with
+            one of its columns last, so that the loop over that column's values is contiguous
+    first   [columns + 1]: views of column i are first[i] .. first[i+1]-1
+    start   [views]: where the block of a view begins in `field`
+    other   [views, 2]: its other columns (0 where there is none; the stride is then 0 too)
+    stride  [views, 2]: their strides
+    twin    [views, 2, 4]: the same marginal seen from its other columns: begin, stride of this column, two strides
+    twins   [views]: how many of those there are
+    step    [views]: by how much one row moves the field of a cell; 0 where a view is fixed (impossible combinations)
+
+    Invariant: at the top of the loop over columns, `field` is that of the table as it stands.
+    exp(x) is (1 + x/256)^256, cut off at 0: within 4 per thousand for x > -1.4, and monotone everywhere, which is all
+    that a draw from a tempered law needs. Coins: xorshift64 [Marsaglia 2003]; they choose rows of a fit to released
+    counts and hide nothing.
+    """
+    weight, lifted = np.empty(sizes.max(), np.float32), np.zeros(sizes.shape[0], np.float32)
+    for i in range(sizes.shape[0]):
+        for v in range(first[i], first[i + 1]):
+            lifted[i] += step[v]
+    for row in range(table.shape[0]):
+        for i in range(table.shape[1]):
+            if first[i] == first[i + 1]:
+                continue
+            size, old = sizes[i], np.int64(table[row, i])
+            weight[:size] = 0
+            for v in range(first[i], first[i + 1]):
+                base = start[v] + stride[v, 0] * table[row, other[v, 0]] + stride[v, 1] * table[row, other[v, 1]]
+                for b in range(size):
+                    weight[b] += field[base + b]
+            weight[old] += lifted[i]  # as if the row had been taken out of its cells
+            top, total = weight[:size].max(), np.float32(0)
+            for b in range(size):
+                x = max(np.float32(1) + (weight[b] - top) * np.float32(1 / 256), np.float32(0))
+                x *= x
+                x *= x
+                x *= x
+                x *= x
+                x *= x
+                x *= x
+                x *= x
+                x *= x
+                weight[b] = x
+                total += x
+            state ^= state << np.uint64(13)
+            state ^= state >> np.uint64(7)
+            state ^= state << np.uint64(17)
+            left, new = np.float32(state >> np.uint64(40)) * np.float32(2.0**-24) * total - weight[0], 0
+            while left >= 0 and new < size - 1:
+                new += 1
+                left -= weight[new]
+            if new == old:
+                continue
+            for v in range(first[i], first[i + 1]):
+                x1, x2 = table[row, other[v, 0]], table[row, other[v, 1]]
+                base = start[v] + stride[v, 0] * x1 + stride[v, 1] * x2
+                field[base + old] += step[v]
+                field[base + new] -= step[v]
+                for t in range(twins[v]):
+                    base = twin[v, t, 0] + twin[v, t, 2] * x1 + twin[v, t, 3] * x2
+                    field[base + twin[v, t, 1] * old] += step[v]
+                    field[base + twin[v, t, 1] * new] -= step[v]
+            table[row, i] = new
+    return state

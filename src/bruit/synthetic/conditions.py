@@ -1,0 +1,103 @@
+"""Conditions on declared columns, as cells: which are wholly inside, which are touched, and how much of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.errors import InvalidArgument
+from bruit.privacy import Exact, exactly
+from bruit.synthetic.coding import CodedColumn
+from bruit.synthetic.gibbs import Impossible
+from bruit.tables import Among, Within
+
+Condition = Sequence[object] | tuple[Exact, Exact] | str | None
+"""Categories, a pair (low, high) of numbers with both ends inside, one category, or None: the value is missing."""
+
+Where = Mapping[str, Condition]
+"""One condition for each column that is asked about; all must hold."""
+
+MOST_COLUMNS = 3
+"""Columns of an impossible combination."""
+
+
+@dataclass(frozen=True)
+class CellShare:
+    """The share of each cell's values that meet a condition."""
+
+    share: NDArray[np.float64]
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Cells of which every value meets it."""
+        return np.asarray(self.share == 1)
+
+    @property
+    def touched(self) -> NDArray[np.bool_]:
+        """Cells of which some value meets it."""
+        return np.asarray(self.share > 0)
+
+
+def find_column(coded: Sequence[CodedColumn], name: str) -> int:
+    """The place of a column."""
+    for place, column in enumerate(coded):
+        if column.name == name:
+            return place
+    raise InvalidArgument(f"no column {name!r} in the synthetic table; it has {', '.join(each.name for each in coded)}")
+
+
+def read_where(coded: Sequence[CodedColumn], where: Where) -> dict[int, CellShare]:
+    """The cells of each condition."""
+    places = {find_column(coded, name): condition for name, condition in where.items()}
+    return {i: read_condition(coded[i], condition) for i, condition in sorted(places.items())}
+
+
+def read_condition(column: CodedColumn, condition: Condition) -> CellShare:
+    """The cells that one condition on a column means."""
+    share = np.zeros(column.size)
+    if condition is None:
+        if not column.may_miss:
+            raise InvalidArgument(f"{column.name} has no missing values: its domain says what stands for them")
+        share[-1] = 1
+    elif isinstance(column.domain, Among):
+        share[_places(column, column.domain, condition)] = 1
+    else:
+        share[: len(column.firsts)] = _range_shares(column, column.domain, condition)
+    return CellShare(share)
+
+
+def _places(column: CodedColumn, domain: Among, condition: Condition) -> list[int]:
+    values = [condition] if isinstance(condition, str) else [str(value) for value in condition or ()]
+    if unknown := [value for value in values if value not in domain.labels]:
+        raise InvalidArgument(f"{column.name}: no category {unknown[0]!r}; declared are {', '.join(domain.labels)}")
+    return [domain.labels.index(str(value)) for value in values]
+
+
+def _range_shares(column: CodedColumn, domain: Within, condition: Condition) -> NDArray[np.float64]:
+    if isinstance(condition, str) or condition is None or len(condition) != 2:
+        raise InvalidArgument(f"{column.name} holds numbers: give a pair (low, high), both ends inside")
+    low, high = (exactly(end, "end") / domain.grid for end in condition)  # type: ignore[arg-type]
+    first, last = np.array(column.firsts), np.array(column.ends)
+    inside = np.minimum(last, floor(high)) - np.maximum(first, ceil(low)) + 1
+    return np.asarray(np.clip(inside / (last - first + 1), 0, 1))
+
+
+def read_impossible(coded: Sequence[CodedColumn], combinations: Sequence[Where]) -> tuple[Impossible, ...]:
+    """The cells of combinations that are publicly known not to occur; a cell is only excluded where all of it is."""
+    return tuple(_impossible(coded, each) for each in combinations)
+
+
+def _impossible(coded: Sequence[CodedColumn], where: Where) -> Impossible:
+    if not 1 <= len(where) <= MOST_COLUMNS:
+        raise InvalidArgument(f"an impossible combination names 1 to {MOST_COLUMNS} columns; {len(where)} were given")
+    shares = read_where(coded, where)
+    cells = np.ones(1, bool)
+    for each in shares.values():
+        cells = np.logical_and.outer(cells, each.inside).ravel()
+    if cells.all():
+        raise InvalidArgument(f"impossible: {dict(where)} leaves no value at all; narrow it")
+    return Impossible(tuple(shares), cells)

@@ -1,0 +1,131 @@
+"""From the curator's answers to a table: rounds of choosing, measuring and fitting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, pi, sqrt
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.synthetic.curator import Curator
+from bruit.synthetic.gibbs import GibbsSampler, Impossible, Measured
+from bruit.synthetic.marginals import Clique, Counts, count_cells, pairs_of, triples_of
+from bruit.synthetic.plan import ROUNDS
+
+SWEEPS: Final = 5
+LAST_SWEEPS: Final = 7
+MOST_WORK: Final = 3e10
+"""Cells that the last sweeps may look at together, about a minute of one core; at least one sweep is made."""
+
+FEWEST_ROWS: Final = 8192
+"""Rows of the table while marginals are chosen; the last sweeps are on all rows. Set on UCI Adult."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A table of cells and the released counts it was fitted to."""
+
+    rows: NDArray[np.uint8]
+    people: float
+    measured: tuple[Measured, ...]
+
+
+def fit_adaptively(
+    curator: Curator,
+    *,
+    size: int | None,
+    impossible: Sequence[Impossible],
+    state: int,
+    given: NDArray[np.uint8] | None = None,
+) -> Fit:
+    """Measures one-way counts, then in each round the marginals in which the table is most wrong.
+
+    `given` holds the first columns of every row where these are settled: the people whose visits are drawn.
+    """
+    rng, sizes, frozen = np.random.default_rng(state), curator.sizes, curator.plan.question.frozen
+    measured = [curator.single(i) for i in range(frozen, len(sizes))]
+    people = float(size or noisy_size(measured))
+    number = max(1, round(people)) if given is None else len(given)
+    few = min(number, max(FEWEST_ROWS, ceil(4 * people / sqrt(curator.plan.pairs)))) if given is None else number
+    table = np.empty((few, len(sizes)), np.uint8)
+    if given is not None:
+        table[:, :frozen] = given
+    for one in measured:
+        table[:, one.clique[0]] = spread_out(one.noisy, few, rng)
+    for turn in range(ROUNDS) if curator.plan.choice is not None else (ROUNDS - 1,):
+        measured += _choose(curator, table, people, measured, turn, rng)
+        sampler = GibbsSampler(sizes, measured, impossible=impossible, frozen=range(frozen), state=state + turn)
+        sampler.run(table, people, SWEEPS)
+    if few < number:
+        table = np.ascontiguousarray(table[rng.permutation(np.arange(number) % few)])
+    sampler.run(table, people, _last_sweeps(number, measured, sizes))
+    return Fit(without_impossible(table, impossible, sizes, rng), people, tuple(measured))
+
+
+def _last_sweeps(rows: int, measured: Sequence[Measured], sizes: Counts) -> int:
+    """Sweeps over all rows: fewer for a wide table, in which one looks at thousands of marginals for each row."""
+    work = rows * sum(int(sizes[i]) for one in measured for i in one.clique)
+    return max(1, min(LAST_SWEEPS, round(MOST_WORK / max(work, 1))))
+
+
+def without_impossible(
+    table: NDArray[np.uint8], impossible: Sequence[Impossible], sizes: Counts, rng: np.random.Generator
+) -> NDArray[np.uint8]:
+    """The table with rows that still hold an impossible combination replaced by copies of others, by lot."""
+    wrong = np.zeros(len(table), bool)
+    for each in impossible:
+        cell = np.zeros(len(table), np.int64)
+        for i in each.clique:
+            cell = cell * sizes[i] + table[:, i]
+        wrong |= each.cells[cell]
+    if wrong.any() and not wrong.all():
+        table[wrong] = table[rng.choice(np.flatnonzero(~wrong), int(wrong.sum()))]
+    return table
+
+
+def noisy_size(measured: Sequence[Measured]) -> float:
+    """The number of rows that all totals together say, each weighed by its precision; at least one."""
+    weights = np.array([1 / (one.variance * len(one.noisy)) for one in measured])
+    totals = np.array([one.noisy.sum() for one in measured])
+    return max(1.0, float((weights * totals).sum() / weights.sum()))
+
+
+def spread_out(noisy: Counts, many: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    """`many` values in the proportions of noisy counts, shuffled."""
+    share = np.cumsum(np.maximum(noisy, 0) + 1e-9)
+    edges = np.floor(share / share[-1] * many + rng.random()).astype(np.int64)
+    return rng.permutation(np.searchsorted(edges[:-1], np.arange(many), side="right")).astype(np.uint8)
+
+
+def _choose(
+    curator: Curator,
+    table: NDArray[np.uint8],
+    people: float,
+    measured: Sequence[Measured],
+    turn: int,
+    rng: np.random.Generator,
+) -> list[Measured]:
+    """The marginals of one round: where the table is wrong by more than measuring would leave it wrong."""
+    sizes, plan, done = curator.sizes, curator.plan, {one.clique for one in measured}
+    many = plan.picks * (turn + 1) // ROUNDS - (plan.picks - curator.left)
+    candidates = pairs_of(sizes) + (triples_of(sizes, rng) if turn == ROUNDS - 1 else [])
+    candidates = [clique for clique in candidates if clique not in done and clique[-1] >= plan.question.frozen]
+    if plan.choice is None:
+        return curator.measure([clique for clique in candidates if len(clique) == 2][:many])
+    guesses = guess_counts(table, candidates, sizes, people)
+    penalties = [expected_error(guess, sqrt(plan.pairs)) for guess in guesses]
+    return curator.choose(candidates, guesses, penalties, min(many, len(candidates)))
+
+
+def guess_counts(table: NDArray[np.uint8], cliques: Sequence[Clique], sizes: Counts, people: float) -> list[Counts]:
+    """What a table says about marginals, in whole people."""
+    columns, weight = np.ascontiguousarray(table.T), people / max(len(table), 1)
+    return [np.rint(weight * count_cells(columns, clique, sizes)).astype(np.int64) for clique in cliques]
+
+
+def expected_error(guess: Counts, deviation: float) -> int:
+    """The l1 error that measuring a marginal would leave: a cell keeps the share c / (c + deviation) of its noise."""
+    return round(sqrt(2 / pi) * deviation * float((guess / (guess + deviation)).sum()))

@@ -1,0 +1,123 @@
+"""The tempered posterior of a table given noisy marginals, sampled value by value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.synthetic._kernels import sweep
+from bruit.synthetic.marginals import Clique, Counts, count_cells
+
+IMPOSSIBLE: Final = np.float32(-1e6)
+"""The field of a combination that cannot occur: far below any that counts can have, so its weight is exactly 0."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Noisy counts of one marginal, flat, with the variance of their noise."""
+
+    clique: Clique
+    noisy: Counts
+    variance: float
+
+    @property
+    def pull(self) -> float:
+        """How hard each missing row pulls: 1 / deviation."""
+        return float(self.variance**-0.5)
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """Combinations of one to three columns that are publicly known not to occur: True marks a cell, flat."""
+
+    clique: Clique
+    cells: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _View:
+    """A marginal laid out with one column last: where its block begins, and the stride of each of its columns."""
+
+    last: int
+    others: Clique
+    strides: dict[int, int]
+    begin: int
+
+
+class GibbsSampler:
+    """Draws rows from P(table) ~ exp(-sum over marginals k of |noisy_k - counts_k(table)|^2 / (2 deviation_k)).
+
+    At the fixed point a cell of c rows keeps the share c / (c + deviation) of its noisy residual: small cells are
+    shrunk, large ones are believed. Columns in `frozen` stay as they are.
+    """
+
+    def __init__(
+        self,
+        sizes: Counts,
+        measured: Sequence[Measured],
+        *,
+        impossible: Sequence[Impossible] = (),
+        frozen: Collection[int] = (),
+        state: int,
+    ) -> None:
+        self.sizes, self.measured, self.impossible, self.state = sizes, measured, impossible, np.uint64(state)
+        self._length = 0
+        self._cliques = [each.clique for each in measured] + [each.clique for each in impossible]
+        self._views = [[self._view(i, clique) for i in clique] for clique in self._cliques]
+        pulls = [each.pull for each in measured] + [0.0] * len(impossible)
+        by_column: list[list[tuple[_View, list[_View], float]]] = [[] for _ in sizes]
+        for views, pull in zip(self._views, pulls, strict=True):
+            for view in views:
+                if view.last not in frozen:
+                    by_column[view.last].append((view, [each for each in views if each is not view], pull))
+        self._index(by_column)
+
+    def _view(self, last: int, clique: Clique) -> _View:
+        others, strides, size = tuple(j for j in clique if j != last), {last: 1}, int(self.sizes[last])
+        for j in reversed(others):
+            strides[j], size = size, size * int(self.sizes[j])
+        begin, self._length = self._length, self._length + size
+        return _View(last, others, strides, begin)
+
+    def _index(self, by_column: list[list[tuple[_View, list[_View], float]]]) -> None:
+        """The arrays of the kernel; their layout is in its docstring."""
+        flat = [view for views in by_column for view in views]
+        self._first = np.cumsum([0, *map(len, by_column)])
+        self._start = np.array([view.begin for view, _, _ in flat], np.int64)
+        self._pull = np.array([pull for _, _, pull in flat])
+        self._twins = np.array([len(twins) for _, twins, _ in flat], np.int64)
+        self._other, self._stride = np.zeros((2, len(flat), 2), np.int64)
+        self._twin = np.zeros((len(flat), 2, 4), np.int64)
+        for v, (view, twins, _) in enumerate(flat):
+            self._other[v, : len(view.others)] = view.others
+            self._stride[v, : len(view.others)] = [view.strides[j] for j in view.others]
+            for t, seen in enumerate(twins):
+                places = (seen.begin, seen.strides[view.last], *(seen.strides[j] for j in view.others))
+                self._twin[v, t, : len(places)] = places
+
+    def run(self, table: NDArray[np.uint8], people: float, sweeps: int) -> None:
+        """Redraws the rows of a table in place, each standing for people / rows people.
+
+        The field is computed afresh before each sweep, so that rounding does not add up.
+        """
+        if not len(table) or not len(self._start):
+            return
+        weight, field = people / len(table), np.empty(self._length, np.float32)
+        step = (self._pull * weight).astype(np.float32)
+        for _ in range(sweeps):
+            self._fill(field, np.ascontiguousarray(table.T), weight)
+            views = self._first, self._start, self._other, self._stride, self._twin, self._twins
+            self.state = np.uint64(sweep(table, field, *views, step, self.sizes, self.state))
+
+    def _fill(self, field: NDArray[np.float32], columns: NDArray[np.uint8], weight: float) -> None:
+        gaps = [m.pull * (m.noisy - weight * count_cells(columns, m.clique, self.sizes)) for m in self.measured]
+        gaps += [np.where(each.cells, IMPOSSIBLE, 0.0) for each in self.impossible]
+        for clique, views, gap in zip(self._cliques, self._views, gaps, strict=True):
+            block = gap.reshape(self.sizes[list(clique)])
+            for view in views:
+                axes = [clique.index(j) for j in (*view.others, view.last)]
+                field[view.begin : view.begin + block.size] = np.transpose(block, axes).ravel()

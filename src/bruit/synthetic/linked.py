@@ -1,0 +1,158 @@
+"""Two linked tables: people, one row each, and what happened to them, at most so many rows each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from bruit.core.release import Outcome
+from bruit.errors import InvalidArgument, NotPrivate, PrivacyError
+from bruit.ledger import Budget, ask
+from bruit.privacy import EACH_ROW, Guarantee, Loss, Release, composed
+from bruit.synthetic.coding import CodedColumn, code_columns
+from bruit.synthetic.curator import Curator
+from bruit.synthetic.fitting import Fit, fit_adaptively
+from bruit.synthetic.plan import MOST_TRIALS, SMALLER, Plan, PublicNumbers, make_plan
+from bruit.synthetic.reading import Cells, count_owned, read_cells, require_readable
+from bruit.synthetic.synthesis import charged_loss, describe_fit, details_of, make_question, pricing
+from bruit.synthetic.synthetic_table import SyntheticTable
+from bruit.tables import Domain, Table, within
+
+PEOPLE_SHARE: Final = Fraction(1, 2)
+"""The part of the price that the people take; their visits take the rest."""
+
+
+@dataclass(frozen=True)
+class LinkedTables:
+    """Synthetic people and their synthetic visits; `owner[i]` is the place of the person whose visit i is.
+
+    The table of people counts their visits in the column `number`; that of visits repeats the columns of their people.
+    """
+
+    people: SyntheticTable
+    visits: SyntheticTable
+    owner: NDArray[np.int64]
+    number: str
+
+    def frames(self) -> tuple[polars.DataFrame, polars.DataFrame]:
+        """People and visits with values, joined by a column `person` of invented numbers."""
+        people, known = self.people.frame(), len(self.people.columns)
+        visits = self.visits.frame()[:, known:]
+        numbers = polars.Series("person", np.arange(1, len(people) + 1))
+        return people.insert_column(0, numbers), visits.insert_column(0, polars.Series("person", self.owner + 1))
+
+
+def synthesise_linked(
+    people: Table,
+    visits: Table,
+    *,
+    people_columns: Mapping[str, Domain],
+    visit_columns: Mapping[str, Domain],
+    number: str = "visits",
+    budget: Budget | None,
+    rng: np.random.Generator | None = None,
+) -> Release[LinkedTables]:
+    """Synthetic people, and visits drawn for each of them: how many, and of which kind given who they are.
+
+    Both tables name people by the same column. One row of each person counts in `people`, and as many in `visits` as
+    its limit says; visits of somebody whom `people` does not name are left out.
+    """
+    what = "synthetic.synthesise_linked"
+    purchase = ask(budget, what=what, person=visits.person, rng=rng)
+    price = purchase.price
+    most = _require_linked(people, visits)
+    if number in people_columns or set(people_columns) & set(visit_columns):
+        raise InvalidArgument(f"{number!r} and the columns of people and visits must all have different names")
+    owners = code_columns({**people_columns, number: within(0, most, grid=1, missing=0)})
+    both = (*owners, *code_columns(visit_columns))
+    require_readable(people, owners[:-1])
+    require_readable(visits, both[len(owners) :])
+    first = make_question(owners, 1, price, mode="adaptive", expected_rows=None)
+    second = make_question(both, most, price, mode="adaptive", expected_rows=None, frozen=len(owners))
+    plans = plan_linked((first, second), price, what)
+    charge = purchase.pay(charged_loss(_loss(plans), price, "zcdp"))
+    source = charge.generator()
+    cells = read_linked(people, visits, owners, both, most, source)
+    value = fit_linked(charge.guarantee, owners, both, number, cells, plans, source)
+    details = {"people": details_of(value.people), "visits": details_of(value.visits)}
+    return charge.finish(Outcome(value, method="marginals, linked", details=details))
+
+
+def _require_linked(people: Table, visits: Table) -> int:
+    """The most visits of one person that count, where both tables name people by the same column."""
+    if people.person != visits.person or people.person == EACH_ROW:
+        raise PrivacyError(
+            f"people are named by {people.person!r}, visits by {visits.person!r}: read both with the same person column"
+        )
+    return visits.most_rows
+
+
+def _loss(plans: tuple[Plan, Plan]) -> Loss:
+    return composed([(plan.loss, 1) for plan in plans])
+
+
+def plan_linked(questions: tuple[PublicNumbers, PublicNumbers], price: Budget, what: str) -> tuple[Plan, Plan]:
+    """The plans of people and visits that a price buys together."""
+    by = price.ledger.terms.by
+    fits, rho = pricing(price, "zcdp" if by == "basic" else by, what)
+    for _ in range(MOST_TRIALS):
+        people, visits = questions
+        plans = make_plan(people, rho * PEOPLE_SHARE), make_plan(visits, rho * (1 - PEOPLE_SHARE))
+        if fits(_loss(plans)):
+            return plans
+        rho *= SMALLER
+    raise NotPrivate("no noise of linked tables fits this price: give a larger epsilon or delta")
+
+
+def read_linked(
+    people: Table,
+    visits: Table,
+    owners: tuple[CodedColumn, ...],
+    both: tuple[CodedColumn, ...],
+    most: int,
+    rng: np.random.Generator,
+) -> tuple[Cells, Cells]:
+    """The cells of people with their number of visits, and those of visits beside the cells of their people."""
+    first = read_cells(people.limit(rows=1), owners[:-1], rows=1, rng=rng)
+    second = read_cells(visits, both[len(owners) :], rows=most, rng=rng)
+    assert first.person is not None
+    assert second.person is not None
+    place, number = count_owned(first.person, second.person)
+    counted = np.vstack([first.columns, number.astype(np.uint8)])
+    kept = place >= 0
+    joined = np.vstack([counted[:, place[kept]], second.columns[:, kept]])
+    return Cells(np.ascontiguousarray(counted), None), Cells(np.ascontiguousarray(joined), None)
+
+
+def fit_linked(
+    guarantee: Guarantee,
+    owners: tuple[CodedColumn, ...],
+    both: tuple[CodedColumn, ...],
+    number: str,
+    cells: tuple[Cells, Cells],
+    plans: tuple[Plan, Plan],
+    rng: np.random.Generator,
+) -> LinkedTables:
+    """Synthetic people and their visits, each with what the audit of its misfit said."""
+    curators = tuple(Curator(each.columns, plan, rng) for each, plan in zip(cells, plans, strict=True))
+    states = tuple(int(rng.integers(1, 2**62)) for _ in plans)
+    fits, owner = draw_linked(curators, states)
+    people, visits = (
+        describe_fit(guarantee, coded, fit, curator, size=None, impossible=(), state=state)
+        for coded, fit, curator, state in zip((owners, both), fits, curators, states, strict=True)
+    )
+    return LinkedTables(people, visits, owner, number)
+
+
+def draw_linked(curators: Sequence[Curator], states: Sequence[int]) -> tuple[tuple[Fit, Fit], NDArray[np.int64]]:
+    """People first; then for each of their visits what it is, given who they are; and whose each visit is."""
+    people = fit_adaptively(curators[0], size=None, impossible=(), state=states[0])
+    owner = np.repeat(np.arange(len(people.rows)), people.rows[:, -1].astype(np.int64))
+    visits = fit_adaptively(curators[1], size=None, impossible=(), state=states[1], given=people.rows[owner])
+    return (people, visits), owner

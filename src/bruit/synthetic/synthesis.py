@@ -1,0 +1,190 @@
+"""`synthesise`: a private table in, a synthetic one out, paid for before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.core.arguments import whole
+from bruit.core.release import Outcome
+from bruit.errors import InvalidArgument, NotPrivate
+from bruit.ledger import Budget, ask
+from bruit.privacy import (
+    Approximate,
+    Assumption,
+    Exact,
+    Guarantee,
+    Loss,
+    Release,
+    ZeroConcentrated,
+    concentrated_price,
+    epsilon,
+    zcdp,
+)
+from bruit.synthetic.accuracy.auditing import audit
+from bruit.synthetic.accuracy.estimates import Measurements
+from bruit.synthetic.coding import CodedColumn
+from bruit.synthetic.conditions import Where, read_impossible
+from bruit.synthetic.curator import Curator
+from bruit.synthetic.fitting import Fit, fit_adaptively
+from bruit.synthetic.gibbs import Impossible
+from bruit.synthetic.plan import Mode, PublicNumbers, fit_plan, gaussian_rho
+from bruit.synthetic.plan import Plan as NoisePlan
+from bruit.synthetic.planned_rows import rows_of
+from bruit.synthetic.synthetic_table import SyntheticTable
+from bruit.synthetic.tree import fit_tree
+from bruit.tables import Domain, Table
+from bruit.tables.choice.limits import Limit
+from bruit.tables.plan.operators import Plan
+
+METHODS: Final[Mapping[Mode, Callable[..., Fit]]] = {Mode.ADAPTIVE: fit_adaptively, Mode.TREE: fit_tree}
+MOST_ROWS: Final = 2**31
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """The same synthesis of a table that is public already: its coins hide nothing."""
+
+    plan: NoisePlan
+    size: int | None
+    impossible: tuple[Impossible, ...]
+
+    def __call__(self, rows: NDArray[np.uint8], seed: int) -> Fit:
+        """A fit to the given rows."""
+        curator = Curator(np.ascontiguousarray(rows.T), self.plan, np.random.default_rng(seed))
+        asked = self.plan.question
+        given = {"given": rows[:, : asked.frozen]} if asked.frozen else {}
+        return METHODS[asked.mode](curator, size=self.size, impossible=self.impossible, state=seed, **given)
+
+
+def synthesise(
+    table: Table | Plan,
+    columns: Mapping[str, Domain] | Sequence[str] | None = None,
+    *,
+    budget: Budget | None,
+    limit: Limit | None = None,
+    edges: Mapping[str, Sequence[Exact]] | None = None,
+    mode: str = "adaptive",
+    size: int | None = None,
+    expected_rows: int | None = None,
+    impossible: Sequence[Where] = (),
+    rng: np.random.Generator | None = None,
+) -> Release[SyntheticTable]:
+    """A table of invented rows that keeps the counts of single columns and of the combinations that matter most.
+
+    `columns` declares each column of a table. A table under a schema (`bruit.tables.plan.operators.open_table`) has
+    declared them: `columns` then names those that are wanted, and `limit` says how many rows of one person count.
+    Cells come from the domains, or from `edges`, the least value of each further cell.
+    `size` is the public number of rows that count, or None: it is then noisy. `expected_rows`, roughly known in public,
+    lets large tables measure more. `impossible` lists combinations that cannot occur. A budget of (epsilon, delta) pays
+    for everything at once, before the table is read.
+
+    Marginals are chosen by the exponential mechanism and counted with discrete Gaussian noise, adaptively, as in AIM
+    [McKenna, Mullins, Sheldon & Miklau 2022]; rows are drawn from the tempered posterior of those counts.
+    """
+    what = "synthetic.synthesise"
+    purchase = ask(budget, what=what, person=table.person, rng=rng)
+    price = purchase.price
+    rows = rows_of(table, columns, edges, limit)
+    coded = rows.coded
+    question = make_question(coded, rows.most, price, mode=mode, expected_rows=expected_rows)
+    known = read_impossible(coded, impossible)
+    public = None if size is None else whole(size, "size", most=MOST_ROWS)
+    plan, by = plan_within(question, price, what)
+    assumes = () if public is None else (Assumption.PUBLIC_SIZE,)
+    charge = purchase.pay(charged_loss(plan.loss, price, by), assumes=assumes)
+    source = charge.generator()
+    curator = Curator(rows.read(source).columns, plan, source)
+    state = int(source.integers(1, 2**62))
+    fit = METHODS[question.mode](curator, size=public, impossible=known, state=state)
+    value = describe_fit(charge.guarantee, coded, fit, curator, size=public, impossible=known, state=state)
+    return charge.finish(Outcome(value, method=f"marginals, {question.mode}", details=details_of(value)))
+
+
+def make_question(
+    coded: Sequence[CodedColumn], rows: int, price: Budget, *, mode: str, expected_rows: int | None, frozen: int = 0
+) -> PublicNumbers:
+    """The public numbers of a synthesis, checked; `rows` is the most rows of one person that count."""
+    sizes = tuple(column.size for column in coded)
+    if mode not in list(Mode):
+        raise InvalidArgument(f"mode={mode!r}: choose one of {', '.join(Mode)}")
+    hint = None if expected_rows is None else whole(expected_rows, "expected_rows", most=MOST_ROWS)
+    return PublicNumbers(sizes, rows, price.neighbours, Mode(mode), hint, frozen)
+
+
+def plan_within(question: PublicNumbers, price: Budget, what: str) -> tuple[NoisePlan, str]:
+    """The plan that a price buys, and the accountant that says so.
+
+    The whole distribution of the loss is the tightest; where it cannot be computed, zero-concentrated privacy can.
+    """
+    by = accountant(question.rows, price)
+    fits, rho = pricing(price, by, what)
+    if by != "pld":
+        return fit_plan(question, fits, rho=rho), by
+    try:
+        tight = gaussian_rho(question, float(price.epsilon), float(price.delta))
+        return fit_plan(question, fits, rho=tight), by
+    except NotPrivate:
+        fits, rho = pricing(price, "zcdp", what)
+        return fit_plan(question, fits, rho=rho), "zcdp"
+
+
+def pricing(price: Budget, by: str, what: str) -> tuple[Callable[[Loss], bool], Fraction]:
+    """Whether a price buys a loss, and the rho that it is about worth."""
+    if isinstance(price.loss, ZeroConcentrated):
+        most = price.loss.rho
+        return lambda loss: zcdp(loss) <= most, most
+    if not price.delta:
+        raise NotPrivate(f"{what} adds Gaussian noise: give budget=ledger.budget(epsilon=..., delta=...)")
+    worth = concentrated_price(float(price.epsilon), float(price.delta))
+    return lambda loss: epsilon(loss, delta=price.delta, by=by) <= price.epsilon, worth
+
+
+def accountant(rows: int, price: Budget) -> str:
+    """The accountant of a plan: the book's; in a book that adds (epsilon, delta), the whole distribution of the loss.
+
+    Where a person has several rows, these can fall into the cells of each marginal in another way, and only
+    zero-concentrated privacy adds all of those up.
+    """
+    terms = price.ledger.terms
+    if terms.by != "basic":
+        return terms.by
+    return price.by or ("pld" if rows == 1 else "zcdp")
+
+
+def charged_loss(loss: Loss, price: Budget, by: str) -> Loss:
+    """What is written into the book: the composed loss, or the (epsilon, delta) that its rho is worth."""
+    if price.ledger.terms.by == "basic" and price.by is None and by == "zcdp" and price.delta:
+        return Approximate(epsilon(loss, delta=price.delta, by="zcdp"), price.delta, neighbours=price.neighbours)
+    return loss
+
+
+def describe_fit(
+    guarantee: Guarantee,
+    coded: tuple[CodedColumn, ...],
+    fit: Fit,
+    curator: Curator,
+    *,
+    size: int | None,
+    impossible: tuple[Impossible, ...],
+    state: int,
+) -> SyntheticTable:
+    """The synthetic table of a fit, once its misfit was audited."""
+    audited = audit(curator, fit, state=state + 1)
+    measurements = Measurements(fit.measured, curator.plan.question.sizes, size)
+    rehearsal = Rehearsal(curator.plan, size, impossible)
+    return SyntheticTable(coded, fit, guarantee, measurements, audited, rehearsal, state)
+
+
+def details_of(table: SyntheticTable) -> dict[str, Any]:
+    """What the entry keeps beside the guarantee: columns, cells and what was measured."""
+    return {
+        "columns": [column.to_json() for column in table.columns],
+        "measured": [list(names) for names in table.measured],
+        "rows": len(table.rows),
+    }
