@@ -1,23 +1,32 @@
 """What a table gives away without noise; generalisation; reconstruction."""
 
-from bruit.anonymity.check import Check, ColumnCheck, check
-from bruit.anonymity.generalise import Generalised, generalise
-from bruit.anonymity.hierarchies import Hierarchy, Intervals, Prefixes, Tree, intervals, prefixes, tree
-from bruit.anonymity.marginals import Marginal, private_marginals
+from bruit.anonymity.anomalies import Check, ColumnCheck, check
+from bruit.anonymity.disclosure.identifier_scan import Finding, Scan, scan
+from bruit.anonymity.disclosure.marginals import Marginal, private_marginals
+from bruit.anonymity.disclosure.risk_report import Report, report
+from bruit.anonymity.disclosure.risks import Disclosure, Linkage, Risk, risk
+from bruit.anonymity.disclosure.singling_out import SinglingSet
+from bruit.anonymity.generalisation.generalising import Generalised, generalise
+from bruit.anonymity.generalisation.hierarchies import (
+    Hierarchy,
+    Intervals,
+    Prefixes,
+    TreeHierarchy,
+    intervals,
+    prefixes,
+    tree,
+)
 from bruit.anonymity.notice import NOT_A_RELEASE
 from bruit.anonymity.pseudonyms import Pseudonymised, draw_pseudonym_key, pseudonymise
 from bruit.anonymity.reconstruction import (
     HadamardQueries,
+    Method,
     Reconstruction,
     Recovery,
     random_queries,
     reconstruct,
     simulate_reconstruction,
 )
-from bruit.anonymity.report import Report, report
-from bruit.anonymity.risk import Disclosure, Linkage, Risk, risk
-from bruit.anonymity.scan import Finding, Scan, scan
-from bruit.anonymity.singling import SinglingSet
 
 __all__ = [
     "NOT_A_RELEASE",
@@ -31,6 +40,7 @@ __all__ = [
     "Intervals",
     "Linkage",
     "Marginal",
+    "Method",
     "Prefixes",
     "Pseudonymised",
     "Reconstruction",
@@ -39,7 +49,7 @@ __all__ = [
     "Risk",
     "Scan",
     "SinglingSet",
-    "Tree",
+    "TreeHierarchy",
     "check",
     "draw_pseudonym_key",
     "generalise",

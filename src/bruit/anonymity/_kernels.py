@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from bruit._jit import kernel
 
 FIRST_SLOTS = 1 << 12
+"""Slots of the first hash table, a power of two; it grows fourfold when half full."""
+
 SPARSE = 2
 """With more possible values than so many times the rows, sorting is cheaper than counting."""
 
@@ -18,12 +20,19 @@ def tally(
 
     Without `weights` every key weighs one; `numbers`, where given, receives the place of each key among the distinct
     ones. Counting stops when there are more than `most`.
+
+    keys      (rows,) int64
+    weights   (rows,) or (0,) int64
+    numbers   (rows,) or (0,) int32, written
+    A key is hashed by Fibonacci hashing (times 2^64 over the golden ratio) and probed linearly.
     """
     slots = FIRST_SLOTS
     held, places = np.full(slots, -1, np.int64), np.empty(slots, np.int32)
     values, counts = np.empty(slots, np.int64), np.zeros(slots, np.int64)
     found = 0
     for row in range(keys.shape[0]):
+        # Invariant: values[:found] are the distinct keys before `row`, counts[:found] their weights; the table is at
+        # most half full, so that every probe ends.
         key = keys[row]
         slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & (slots - 1)
         while held[slot] != key and held[slot] != -1:
@@ -54,7 +63,7 @@ def tally(
 
 
 @kernel
-def _measured(
+def _measure(
     rows: NDArray[np.int32],
     weights: NDArray[np.int32],
     begin: int,
@@ -62,7 +71,10 @@ def _measured(
     low: NDArray[np.int32],
     high: NDArray[np.int32],
 ) -> int:
-    """The weight of some rows; `low` and `high` receive the ends of each column."""
+    """The weight of some rows; `low` and `high` receive the ends of each column.
+
+    rows (rows, columns) int32, C order; weights (rows,) int32; low, high (columns,) int32, written.
+    """
     total = 0
     low[:] = rows[begin]
     high[:] = rows[begin]
@@ -81,13 +93,16 @@ def _measured(
 def _counted_cut(
     values: NDArray[np.int32], weights: NDArray[np.int32], low: int, high: int, k: int, count: NDArray[np.int64]
 ) -> int:
-    """The value nearest to the middle that leaves k on both sides, or -1, by counting every value between the ends."""
+    """The value nearest to the middle that leaves k on both sides, or -1, by counting every value between the ends.
+
+    values, weights (rows,) int32; count (values,) int64, scratch, of which low ... high are overwritten.
+    """
     count[low : high + 1] = 0
     for row in range(values.shape[0]):
         count[values[row]] += weights[row]
     total, left, best = int(weights.sum()), 0, -1
     off = total + 1
-    for value in range(low, high):
+    for value in range(low, high):  # invariant: `left` is the weight up to the value before, `best` the best cut so far
         left += count[value]
         if left >= k and total - left >= k and abs(2 * left - total) < off:
             best, off = value, abs(2 * left - total)
@@ -109,7 +124,7 @@ def _sorted_cut(values: NDArray[np.int32], weights: NDArray[np.int32], k: int) -
 
 
 @kernel
-def _varied(
+def _vary(
     values: NDArray[np.int32],
     place: NDArray[np.int32],
     secret: NDArray[np.int32],
@@ -117,7 +132,10 @@ def _varied(
     seen: NDArray[np.int64],
     stamp: int,
 ) -> int:
-    """The fewest different codes of `secret` on either side of a cut; `seen` remembers them under this stamp."""
+    """The fewest different codes of `secret` on either side of a cut; `seen` remembers them under this stamp.
+
+    values, place (rows,) int32; secret (all rows,) int32, read at `place`; seen (2, codes) int64, scratch.
+    """
     left, right = 0, 0
     for row in range(values.shape[0]):
         side = 1 if values[row] > cut else 0
@@ -132,7 +150,7 @@ def _varied(
 
 
 @kernel
-def _divided(
+def _divide(
     rows: NDArray[np.int32],
     weights: NDArray[np.int32],
     place: NDArray[np.int32],
@@ -141,9 +159,12 @@ def _divided(
     column: int,
     cut: int,
 ) -> int:
-    """Moves the rows up to the cut to the front; gives the first row beyond it."""
+    """Moves the rows up to the cut to the front; gives the first row beyond it.
+
+    rows (rows, columns) int32, C order, weights and place (rows,) int32: all three are permuted alike, in place.
+    """
     first, last = begin, end - 1
-    while True:
+    while True:  # invariant: rows before `first` are up to the cut, rows behind `last` beyond it
         while first <= last and rows[first, column] <= cut:
             first += 1
         while first <= last and rows[last, column] > cut:
@@ -170,6 +191,13 @@ def mondrian(
 
     Both sides of a cut keep at least k (by weight) and, where l > 1, l different codes of `secret`. `part` receives
     the group of each row; the answers are the lowest and the highest code of every group and column.
+
+    rows      (rows, columns) int32, C order: codes below `sizes`
+    weights   (rows,) int32: how many people a row stands for
+    secret    (rows,) int32: codes of the sensitive column
+    sizes     (columns,) int64: how many codes each column has
+    part      (rows,) int32, written; the answers are (groups, columns) int32
+    k, l are the letters of k-anonymity and l-diversity [LeFevre et al. 2006].
     """
     count, width = rows.shape
     place = np.arange(count).astype(np.int32)
@@ -180,10 +208,11 @@ def mondrian(
     tallied, seen = np.zeros(sizes.max(), np.int64), np.zeros((2, secret.max() + 1), np.int64)
     low, high, span = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width)
     while depth > 0:
+        # Invariant: stack[:depth] holds disjoint ranges of rows that are still to be cut; all others have a group.
         depth -= 1
         begin, end = stack[depth, 0], stack[depth, 1]
         middle = begin
-        total = _measured(rows, weights, begin, end, low, high)
+        total = _measure(rows, weights, begin, end, low, high)
         for column in range(width):
             span[column] = (high[column] - low[column]) / max(sizes[column] - 1, 1)
         while total >= 2 * k and middle == begin:
@@ -197,8 +226,8 @@ def mondrian(
             else:
                 cut = _counted_cut(values, weights[begin:end], low[column], high[column], k, tallied)
             stamp += 1
-            if cut >= 0 and (l <= 1 or _varied(values, place[begin:end], secret, cut, seen, stamp) >= l):
-                middle = _divided(rows, weights, place, begin, end, column, cut)
+            if cut >= 0 and (l <= 1 or _vary(values, place[begin:end], secret, cut, seen, stamp) >= l):
+                middle = _divide(rows, weights, place, begin, end, column, cut)
         if middle > begin:
             larger = 0 if middle - begin > end - middle else 1
             stack[depth + larger, 0], stack[depth + larger, 1] = begin, middle

@@ -1,4 +1,4 @@
-"""Columns as small integers, so that rows can be compared by one number."""
+"""Columns as small integer codes, so that rows can be compared by one number."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.anonymity._kernels import tally
-from bruit.privacy import EACH_ROW
+from bruit.core.neighbours import EACH_ROW
 from bruit.tables import Table, read
-from bruit.tables.table import no_column
-from bruit.tables.total import collected
+from bruit.tables.column_names import no_column
 
 LARGEST_KEY = 2**62
 NARROW = 1 << 16
@@ -63,7 +62,7 @@ class Coded:
         order = np.argsort(keys, kind="stable")
         place = np.empty(self.size, np.int64)
         place[order] = np.arange(self.size)
-        return Coded(self.name, narrowed(place, self.size)[self.codes], self.labels[order])
+        return Coded(self.name, narrow(place, self.size)[self.codes], self.labels[order])
 
 
 def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.DataFrame:
@@ -73,11 +72,11 @@ def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.Data
     missing = [name for name in names if name not in read_table.columns]
     if missing:
         raise no_column(", ".join(missing), read_table.columns)
-    return collected(read_table.frame.select(*names)) if names else polars.DataFrame()
+    return read_table.opened.collect(names) if names else polars.DataFrame()
 
 
-def coded(series: polars.Series) -> Coded:
-    """A column as integers; the order of the labels means nothing."""
+def encode_column(series: polars.Series) -> Coded:
+    """A column as integer codes; the order of the labels means nothing."""
     if series.dtype.is_integer() and series.null_count() == 0 and len(series):
         low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if high - low < NARROW:
@@ -92,12 +91,12 @@ def coded(series: polars.Series) -> Coded:
 
 
 def _narrow(series: polars.Series, low: int, high: int) -> Coded:
-    codes = narrowed((series - low).to_numpy(), high - low + 1)
+    codes = narrow((series - low).to_numpy(), high - low + 1)
     present = np.flatnonzero(np.bincount(codes, minlength=high - low + 1))
     if present.size < high - low + 1:
         place = np.zeros(high - low + 1, np.int64)
         place[present] = np.arange(present.size)
-        codes = narrowed(place, present.size)[codes]
+        codes = narrow(place, present.size)[codes]
     return Coded(series.name, codes, polars.Series(present + low, dtype=polars.Int64))
 
 
@@ -109,11 +108,11 @@ def _numeric(series: polars.Series) -> Coded:
     codes[series.is_not_null().to_numpy()] = places
     if series.null_count():
         labels = labels.append(polars.Series([None], dtype=labels.dtype))
-    return Coded(series.name, narrowed(codes, len(labels)), labels)
+    return Coded(series.name, narrow(codes, len(labels)), labels)
 
 
 def _text(series: polars.Series) -> Coded:
-    """Numbered by a 63-bit hash, and held against the texts themselves: a collision is numbered the slow way."""
+    """Codes of texts by a 63-bit hash, checked against the texts themselves; a collision takes the slow way."""
     texts = series.cast(polars.String)
     numbers = np.empty(len(texts), np.int32)
     values, _, _ = tally((texts.hash().to_numpy() >> np.uint64(1)).view(np.int64), NO_WEIGHTS, numbers, EVERY)
@@ -122,7 +121,7 @@ def _text(series: polars.Series) -> Coded:
     if len(values) < len(texts) and not labels.gather(numbers).eq_missing(texts).all():
         labels = texts.unique()
         numbers = texts.replace_strict(labels, np.arange(len(labels)), return_dtype=polars.Int32).to_numpy()
-    return Coded(series.name, narrowed(numbers, len(labels)), labels)
+    return Coded(series.name, narrow(numbers, len(labels)), labels)
 
 
 def _categories(series: polars.Series) -> Coded:
@@ -137,40 +136,40 @@ def _categories(series: polars.Series) -> Coded:
         place[-1] = len(labels)
         places = places.cast(polars.Int64).fill_null(len(place) - 1)
         labels = labels.append(polars.Series([None], dtype=polars.String))
-    return Coded(series.name, narrowed(place, len(labels))[places.to_numpy()], labels)
+    return Coded(series.name, narrow(place, len(labels))[places.to_numpy()], labels)
 
 
-def narrowed(codes: NDArray[Any], size: int) -> NDArray[Any]:
-    """Codes below `size` in the narrowest integers."""
+def narrow(codes: NDArray[Any], size: int) -> NDArray[Any]:
+    """Codes below `size` in the narrowest integer type."""
     return codes.astype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32, copy=False)
 
 
-def joined(columns: Sequence[Coded], rows: int, *, room: int = 1) -> NDArray[np.int64]:
+def join_columns(columns: Sequence[Coded], rows: int, *, room: int = 1) -> NDArray[np.int64]:
     """One number for each row, the same for two rows exactly where all columns agree, and below 2^62 / room."""
-    return joined_codes([(column.codes, column.size) for column in columns], rows, room=room)
+    return join_codes([(column.codes, column.size) for column in columns], rows, room=room)
 
 
-def joined_codes(parts: Sequence[tuple[NDArray[Any], int]], rows: int, *, room: int = 1) -> NDArray[np.int64]:
+def join_codes(parts: Sequence[tuple[NDArray[Any], int]], rows: int, *, room: int = 1) -> NDArray[np.int64]:
     """The same for codes with the number of their labels."""
     keys = np.zeros(rows, np.int64)
     size = 1
     for codes, labels in parts:
         if size * labels * room >= LARGEST_KEY:
-            keys, size = _renumbered(keys)
+            keys, size = _renumber(keys)
         keys *= labels
         keys += codes
         size *= labels
-    return _renumbered(keys)[0] if size * room >= LARGEST_KEY else keys
+    return _renumber(keys)[0] if size * room >= LARGEST_KEY else keys
 
 
-def _renumbered(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _renumber(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     numbers = np.empty(len(keys), np.int32)
     values, _, _ = tally(keys, NO_WEIGHTS, numbers, EVERY)
     return numbers.astype(np.int64), len(values)
 
 
-def counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct keys in rising order and how often each stands."""
+def count_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys in rising order and how often each occurs."""
     values, counts, _ = tally(keys, NO_WEIGHTS, NO_NUMBERS, EVERY)
     order = np.argsort(values)
     return values[order], counts[order]

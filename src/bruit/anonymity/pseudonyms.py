@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars
 
-from bruit.anonymity.coded import Coded, coded, frame_of
+from bruit.anonymity.coded import Coded, encode_column, frame_of
 from bruit.anonymity.notice import NOT_A_RELEASE
 from bruit.errors import InvalidArgument
-from bruit.tables.table import no_column
+from bruit.tables.column_names import no_column
 
 KEY_BYTES = 32
 DIGITS = 32
@@ -62,14 +62,14 @@ def pseudonymise(table: object, columns: Sequence[str], *, key: bytes) -> Pseudo
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise no_column(", ".join(missing), frame.columns)
-    found = {name: coded(frame[name]) for name in columns}
-    replaced = [_replaced(column, key) for column in found.values()]
+    found = {name: encode_column(frame[name]) for name in columns}
+    replaced = [_replace(column, key) for column in found.values()]
     return Pseudonymised(
         frame.with_columns(replaced), {name: recognised_share(column) for name, column in found.items()}
     )
 
 
-def _replaced(column: Coded, key: bytes) -> polars.Series:
+def _replace(column: Coded, key: bytes) -> polars.Series:
     names = [None if value is None else pseudonym(key, column.name, str(value)) for value in column.labels.to_list()]
     return polars.Series(column.name, names, dtype=polars.String).gather(column.codes.astype(np.int64))
 

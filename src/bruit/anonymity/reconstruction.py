@@ -1,4 +1,4 @@
-"""Secret bits from noisy answers to many counting questions.
+"""Reconstruction attacks: secret bits from noisy answers to many counting questions.
 
 Dinur and Nissim: if the answers to enough random subset sums are off by o(√n), nearly all of n secret bits come back in
 polynomial time; if all 2^n sums are answered within E, any table that fits differs in at most 4E bits.
@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.optimize import linprog, lsq_linear
 
 from bruit.anonymity.notice import NOT_A_RELEASE
-from bruit.central.noise import IntegerNoise, draw
+from bruit.channels import IntegerLoss, IntegerNoise
 from bruit.errors import InvalidArgument
 from bruit.randomness import generator
 
@@ -48,7 +48,7 @@ class HadamardQueries:
 
     def answers(self, secret: NDArray[Any]) -> NDArray[np.float64]:
         """The exact sums."""
-        turned = _transformed(np.asarray(secret, np.float64))
+        turned = _hadamard_transform(np.asarray(secret, np.float64))
         sums: NDArray[np.float64] = (turned + turned[0]) / 2
         return sums
 
@@ -98,7 +98,7 @@ def reconstruct(queries: Queries, answers: NDArray[Any], *, method: Method | Non
     size = queries.size if isinstance(queries, HadamardQueries) else np.asarray(queries).shape[1]
     _check(queries, told, chosen, size)
     if isinstance(queries, HadamardQueries):
-        bits = _rounded(_transformed(2 * told - told[0]) / size)
+        bits = _round_bits(_hadamard_transform(2 * told - told[0]) / size)
         return Reconstruction(bits, chosen, float(np.abs(queries.answers(bits) - told).max()))
     asked = np.asarray(queries, np.float64)
     bits = ATTACKS[chosen](asked, told)
@@ -107,7 +107,7 @@ def reconstruct(queries: Queries, answers: NDArray[Any], *, method: Method | Non
 
 def simulate_reconstruction(
     size: int,
-    noise: float | IntegerNoise,
+    noise: float | IntegerLoss,
     *,
     questions: int | None = None,
     method: Method = "least squares",
@@ -130,8 +130,8 @@ def simulate_reconstruction(
     return Recovery(size, len(exact), method, float((found.bits == secret).mean()))
 
 
-def _transformed(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    from bruit.local.hadamard import transformed  # the surveys load when such questions are asked, and not before
+def _hadamard_transform(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    from bruit.local.frequencies.hadamard import transformed
 
     return transformed(values)
 
@@ -146,7 +146,7 @@ def _linear_programming(queries: NDArray[np.float64], answers: NDArray[np.float6
     cost = np.concatenate([np.zeros(size), np.ones(count)])
     bounds = [(0, 1)] * size + [(0, None)] * count
     solved: Any = linprog(cost, A_ub=left, b_ub=np.concatenate([answers, -answers]), bounds=bounds, method="highs-ipm")
-    return _rounded(solved.x[:size])
+    return _round_bits(solved.x[:size])
 
 
 def _least_squares(queries: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -158,7 +158,7 @@ def _least_squares(queries: NDArray[np.float64], answers: NDArray[np.float64]) -
         point = np.linalg.solve(squares, queries.T @ answers)
     else:
         point = lsq_linear(queries, answers, bounds=(0, 1)).x
-    return _rounded(point)
+    return _round_bits(point)
 
 
 def _exhaustive(queries: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -172,10 +172,10 @@ def _exhaustive(queries: NDArray[np.float64], answers: NDArray[np.float64]) -> N
         part = candidates @ queries[first : first + BLOCK].T.astype(np.float32)
         part -= answers[first : first + BLOCK].astype(np.float32)
         np.maximum(misfit, np.abs(part).max(axis=1), out=misfit)
-    return _rounded(candidates[int(misfit.argmin())])
+    return _round_bits(candidates[int(misfit.argmin())])
 
 
-def _rounded(point: NDArray[Any]) -> NDArray[np.uint8]:
+def _round_bits(point: NDArray[Any]) -> NDArray[np.uint8]:
     return np.asarray(point > 0.5, np.uint8)
 
 
@@ -203,7 +203,7 @@ def _check(queries: Queries, answers: NDArray[np.float64], method: str, size: in
         raise InvalidArgument(f"{count} questions need {count} answers, not an array of shape {answers.shape}")
 
 
-def _noise(noise: float | IntegerNoise, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _noise(noise: float | IntegerLoss, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     if isinstance(noise, int | float):
         return rng.uniform(-noise, noise, count)
-    return draw(noise, count, rng=rng).astype(np.float64)
+    return IntegerNoise(noise).draw(count, rng=rng).astype(np.float64)

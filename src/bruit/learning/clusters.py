@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin, TransformerMixin
 
+from bruit.channels import VectorNoise
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning._asking import whole
-from bruit.learning._design import STEPS, Design
-from bruit.learning._estimator import PrivateEstimator, Question, Records
-from bruit.learning._moments import noisy_products, product_entries, with_ones
-from bruit.learning._noise import VectorNoise, all_of, vector_noise
+from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.linear_models._design import STEPS, Design
+from bruit.learning.linear_models._moments import noisy_products, product_entries, with_ones
+from bruit.mechanisms import all_of, buy_vectors
 
 Floats = NDArray[np.float64]
 MOST_ROUNDS, FEWEST_ROUNDS, USUAL_ROUNDS = 6, 1, 4
@@ -68,20 +69,20 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         self._design = None if question.domains is None else Design(question.domains, first=0)
         if question.price is None or self._design is None:
             return self._fit_exactly(clusters, question.pay(None))
-        rounds, noise = _planned(question, self._design.columns, clusters, self.rounds)
+        rounds, noise = _plan_rounds(question, self._design.columns, clusters, self.rounds)
         shape = _Shape.of(question, self._design.columns, parts=rounds + 1, like=noise)
         records = question.pay(all_of((shape.noise, 1), (noise, rounds)))
         rows = self._design.integers(records.values)
-        centres = _started(clusters, *shape.released(rows, size=question.size, rng=records.rng), rng=records.rng)
+        centres = _start_centres(clusters, *shape.released(rows, size=question.size, rng=records.rng), rng=records.rng)
         for _ in range(rounds):
-            centres = _moved(rows, centres, noise, rng=records.rng)
+            centres = _move_centres(rows, centres, noise, rng=records.rng)
         self._centres = centres
         self.cluster_centers_ = self._design.centres + self._design.widths * centres
-        return self
+        return records.finish(self)
 
     def _fit_exactly(self, clusters: int, records: Records) -> KMeans:
         """Lloyd's algorithm to its end, the best of several starts at rows far apart."""
-        rows = self._scaled(records.values)
+        rows = self._scale(records.values)
         if len(rows) < clusters:
             raise InvalidArgument(f"n_samples={len(rows)} should be >= n_clusters={clusters}")
         found = [_lloyd(rows, _plus_plus(rows, clusters, records.rng)) for _ in range(EXACT_STARTS)]
@@ -92,7 +93,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         self.labels_ = _nearest(rows, self._centres)[0]
         return self
 
-    def _scaled(self, values: NDArray[Any]) -> Floats:
+    def _scale(self, values: NDArray[Any]) -> Floats:
         if self._design is None:
             return np.asarray(values, np.float64)
         return np.asarray(self._design.integers(values) / STEPS)
@@ -103,29 +104,29 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
 
     def transform(self, X: Any) -> Floats:
         """The distances of each row from every centre, in scaled columns; post-processing of the fit."""
-        rows = self._scaled(self._encode(X))
+        rows = self._scale(self._encode(X))
         return np.asarray(np.sqrt(((rows[:, None] - self._centres) ** 2).sum(axis=2)))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The nearest centre of each row; post-processing of the fit."""
-        rows = self._scaled(self._encode(X))
+        rows = self._scale(self._encode(X))
         return _nearest(rows, self._centres)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the sum of squared distances from the nearest centres, in scaled columns."""
         del y
-        rows = self._scaled(self._encode(X))
+        rows = self._scale(self._encode(X))
         return -float(_nearest(rows, self._centres)[1].sum())
 
 
-def _planned(question: Question, columns: int, clusters: int, asked: Any) -> tuple[int, VectorNoise]:
-    """How many rounds, from what is public, and their noise."""
+def _plan_rounds(question: Question, columns: int, clusters: int, asked: Any) -> tuple[int, VectorNoise]:
+    """How many rounds, from public numbers alone, and their noise."""
     price, people = question.price, question.people
     assert price is not None
 
     def noise(rounds: int) -> VectorNoise:
         share = Fraction(rounds, rounds + 1)
-        return vector_noise(price, entries=columns + 1, each=STEPS, people=people, share=share, times=rounds)
+        return buy_vectors(price, entries=columns + 1, each=STEPS, people=people, share=share, times=rounds)
 
     if asked is not None or question.size is None:
         rounds = USUAL_ROUNDS if asked is None else whole(asked, "rounds")
@@ -151,7 +152,7 @@ class _Shape:
 
         def noise(entries: int) -> VectorNoise:
             share, people = Fraction(1, parts), question.people
-            return vector_noise(price, entries=entries, each=STEPS**2, people=people, share=share, like=like)
+            return buy_vectors(price, entries=entries, each=STEPS**2, people=people, share=share, like=like)
 
         full = noise(product_entries(columns + 1, public_size=known))
         if full.deviation / STEPS**2 < DROWNED * (question.size or 0):
@@ -177,15 +178,15 @@ class _Shape:
         return mean, (vectors * np.clip(values, LEAST, 1)) @ vectors.T
 
 
-def _started(clusters: int, mean: Floats, covariance: Floats, *, rng: np.random.Generator) -> Floats:
-    """The centres of k-means on made-up normal rows: post-processing of their mean and covariance."""
+def _start_centres(clusters: int, mean: Floats, covariance: Floats, *, rng: np.random.Generator) -> Floats:
+    """Starting centres: k-means on invented normal rows of the released mean and covariance."""
     made = np.clip(rng.multivariate_normal(mean, covariance, max(MADE_UP, 10 * clusters)), -1, 1)
     found = [_lloyd(made, _plus_plus(made, clusters, rng)) for _ in range(EXACT_STARTS)]
     return min(found, key=lambda centres: _nearest(made, centres)[1].sum())
 
 
-def _moved(rows: NDArray[np.int64], centres: Floats, noise: VectorNoise, *, rng: np.random.Generator) -> Floats:
-    """The centres after one noisy round; each goes as much of its way as the noise of its count and sums allows."""
+def _move_centres(rows: NDArray[np.int64], centres: Floats, noise: VectorNoise, *, rng: np.random.Generator) -> Floats:
+    """The centres after one noisy round, each moved the less the noisier its count and sums are."""
     near = np.rint(centres * FINE) / FINE
     sums = np.zeros((len(centres), rows.shape[1] + 1), np.int64)
     for start in range(0, len(rows), BLOCK):

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning._asking import whole
-from bruit.learning._design import STEPS, Design, own_units
-from bruit.learning._estimator import PrivateEstimator
-from bruit.learning._moments import Products, noisy_products, product_entries, with_ones
-from bruit.learning._noise import vector_noise
+from bruit.learning.estimator.contract import PrivateEstimator
+from bruit.learning.linear_models._design import STEPS, Design, own_units
+from bruit.learning.linear_models._moments import Products, noisy_products, product_entries, with_ones
+from bruit.mechanisms import buy_vectors
 
 Floats = NDArray[np.float64]
 
@@ -50,20 +50,21 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         if question.price is None or self._design is None:
             rows = own_units(question.pay(None).values, self._design)
             centred = rows - rows.mean(axis=0)
-            return self._solved(rows.mean(axis=0), centred.T @ centred / max(len(rows) - 1, 1))
+            return self._solve(rows.mean(axis=0), centred.T @ centred / max(len(rows) - 1, 1))
         design = self._design
-        self._kept(design.columns)
+        self._component_count(design.columns)
         entries = product_entries(design.columns + 1, public_size=question.size is not None)
-        noise = vector_noise(question.price, entries=entries, each=STEPS**2, people=question.people)
+        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, people=question.people)
         records = question.pay(noise.loss)
         rows_of_ones = with_ones(design.integers(records.values))
-        mean, covariance = _centred(noisy_products(rows_of_ones, noise, size=question.size, rng=records.rng))
-        return self._solved(design.centres + design.widths * mean, covariance * np.outer(design.widths, design.widths))
+        mean, covariance = _centre(noisy_products(rows_of_ones, noise, size=question.size, rng=records.rng))
+        in_units = covariance * np.outer(design.widths, design.widths)
+        return records.finish(self._solve(design.centres + design.widths * mean, in_units))
 
-    def _solved(self, mean: Floats, covariance: Floats) -> PCA:
+    def _solve(self, mean: Floats, covariance: Floats) -> PCA:
         """The eigenvectors of largest eigenvalue, each with its largest entry positive."""
         most = len(mean)
-        kept = self._kept(most)
+        kept = self._component_count(most)
         values, vectors = np.linalg.eigh(covariance)
         values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1].T
         signs = np.sign(vectors[np.arange(most), np.argmax(np.abs(vectors), axis=1)])
@@ -74,7 +75,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         self._n_features_out = kept
         return self
 
-    def _kept(self, most: int) -> int:
+    def _component_count(self, most: int) -> int:
         kept = most if self.n_components is None else whole(self.n_components, "n_components")
         if kept > most:
             raise InvalidArgument(f"n_components={kept} is above the number of columns, {most}")
@@ -90,7 +91,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
 
 
-def _centred(products: Products) -> tuple[Floats, Floats]:
+def _centre(products: Products) -> tuple[Floats, Floats]:
     """The mean, within its bounds, and the covariance around it."""
     size = max(products.matrix[0, 0], 1.0)
     mean = np.clip(products.matrix[0, 1:] / size, -1, 1)

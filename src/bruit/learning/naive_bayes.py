@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from bruit.learning._design import STEPS, scaled
-from bruit.learning._estimator import PrivateEstimator, Question, Records
-from bruit.learning._noise import VectorNoise, all_of, vector_noise
+from bruit.channels import VectorNoise
+from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.linear_models._design import STEPS, scale_to_steps
+from bruit.mechanisms import all_of, buy_vectors
 from bruit.tables import Among, Domain, Within
 
 Floats = NDArray[np.float64]
@@ -72,7 +73,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             j: _shares(records, j, domain, noisy) for j, domain in enumerate(domains) if isinstance(domain, Among)
         }
         self._numbers = numbers
-        return self
+        return records.finish(self)
 
     def _set_moments(self, sums: _Sums, plan: _Plan | None, size: int | None) -> None:
         """Class shares, and means and variances of scaled columns."""
@@ -112,7 +113,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         found = np.broadcast_to(np.log(self.class_prior_), (len(values), len(self.classes_))).copy()
         for at, j in enumerate(self._numbers):
             domain = None if self._domains is None else self._domains[j]
-            column = scaled(values[:, j], domain) / STEPS if isinstance(domain, Within) else values[:, j]
+            column = scale_to_steps(values[:, j], domain) / STEPS if isinstance(domain, Within) else values[:, j]
             normal = (column - self._exact_centre[at]) / self._exact_width[at]
             variance = self._variances[:, at]
             found -= 0.5 * ((normal[:, None] - self._means[:, at]) ** 2 / variance + np.log(variance))
@@ -161,7 +162,7 @@ class _Plan:
         whole = 1 + 2 * numbers + CATEGORY_WEIGHT * columns
 
         def noise(entries: int, each: int, weight: Fraction, like: VectorNoise | None) -> VectorNoise:
-            return vector_noise(price, entries=entries, each=each, people=people, share=weight / whole, like=like)
+            return buy_vectors(price, entries=entries, each=each, people=people, share=weight / whole, like=like)
 
         together = noise(1 + 2 * numbers, EACH, Fraction(1 + 2 * numbers), None)
         categories = noise(1, 1, CATEGORY_WEIGHT, together) if columns else None
@@ -192,7 +193,7 @@ def _moments(records: Records, domains: tuple[Domain, ...], numbers: list[int], 
     for at, j in enumerate(numbers):
         domain = domains[j]
         assert isinstance(domain, Within)
-        column = scaled(records.values[:, j], domain)
+        column = scale_to_steps(records.values[:, j], domain)
         rows[:, 1 + at], rows[:, 1 + len(numbers) + at] = column * STEPS, 2 * column**2 - EACH
     exact = np.zeros((len(records.classes), rows.shape[1]), np.int64)
     np.add.at(exact, records.target, rows)

@@ -1,18 +1,23 @@
 """Turns many noised answers into estimates with intervals: randomise → tally → estimate."""
 
-from bruit.local.attributes import Attributes
-from bruit.local.bit_flip import DBitFlip
-from bruit.local.choice import choose, choose_mean
+from bruit.local.choice import choose_mean, choose_protocol
 from bruit.local.client import Client
 from bruit.local.files import read_protocol, read_reports, tally_files, tally_files_on_spark, write_reports
+from bruit.local.frequencies.dbitflip import DBitFlip
+from bruit.local.frequencies.hadamard import HadamardResponse
+from bruit.local.frequencies.hashing import BLH, OLH
+from bruit.local.frequencies.krr import KRR
+from bruit.local.frequencies.sketches import CountMeanSketch, HadamardSketch
+from bruit.local.frequencies.subset import SubsetSelection
+from bruit.local.frequencies.unary import OUE, SUE
+from bruit.local.frequencies.warner import ForcedYes, Warner, two_coins
 from bruit.local.frequency_protocol import FrequencyProtocol
-from bruit.local.hadamard import HadamardResponse
-from bruit.local.hashing import BLH, OLH
-from bruit.local.krr import KRR
-from bruit.local.loloha import LOLOHA
-from bruit.local.longitudinal import LongitudinalKRR, LongitudinalOUE
+from bruit.local.longitudinal.loloha import LOLOHA
+from bruit.local.longitudinal.memoised import LongitudinalKRR, LongitudinalOUE
 from bruit.local.means import MeanProtocol, OneBitMean, PiecewiseMean
-from bruit.local.protocol import LocalProtocol, protocol_from_json, tally_from_json
+from bruit.local.offering import Offer, ReportShape
+from bruit.local.protocol import LocalProtocol, ReportsKind, TallyKind, offers, protocol_from_json, tally_from_json
+from bruit.local.questionnaires.attributes import Attributes
 from bruit.local.rappor import (
     BasicRappor,
     Rappor,
@@ -22,11 +27,7 @@ from bruit.local.rappor import (
     read_candidates,
 )
 from bruit.local.shuffling import shuffled, shuffled_delta
-from bruit.local.sketches import CountMeanSketch, HadamardSketch
-from bruit.local.subset import SubsetSelection
 from bruit.local.tally import Reports, Tally
-from bruit.local.unary import OUE, SUE
-from bruit.local.warner import ForcedYes, Warner, two_coins
 
 __all__ = [
     "BLH",
@@ -48,18 +49,23 @@ __all__ = [
     "LongitudinalKRR",
     "LongitudinalOUE",
     "MeanProtocol",
+    "Offer",
     "OneBitMean",
     "PiecewiseMean",
     "Rappor",
     "RapporClient",
+    "ReportShape",
     "Reports",
+    "ReportsKind",
     "SubsetSelection",
     "Tally",
+    "TallyKind",
     "Warner",
-    "choose",
     "choose_mean",
+    "choose_protocol",
     "decode",
     "detection_limit",
+    "offers",
     "protocol_from_json",
     "read_candidates",
     "read_protocol",

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from bruit.local.answers import Categories
+from bruit.core.numbers import Exact
+from bruit.local.categories import Categories
+from bruit.local.forecasts import checked_people
 from bruit.local.frequency_protocol import FrequencyProtocol
-from bruit.local.hadamard import HadamardResponse
-from bruit.local.hashing import OLH
-from bruit.local.krr import KRR
 from bruit.local.means.one_bit import OneBitMean
 from bruit.local.means.piecewise import PiecewiseMean
-from bruit.local.planning import checked_answers
-from bruit.local.subset import SubsetSelection
-from bruit.local.unary import OUE, SUE
-from bruit.privacy import Exact
+from bruit.local.protocol import LocalProtocol, offers
 
-_CANDIDATES: Final = (KRR, HadamardResponse, OLH, SubsetSelection, OUE, SUE)  # by the size of a report
 _CLOSE: Final = 1.02  # a variance within two percent of the least is as good, and the shorter report wins
 
 
@@ -36,37 +31,39 @@ class Choice(Generic[P]):
         return f"{type(self.protocol).__name__}: {self.why}"
 
 
-def choose(categories: Categories, epsilon: Exact, answers: int, *, other: bool = False) -> Choice[FrequencyProtocol]:
+def choose_protocol(
+    categories: Categories, epsilon: Exact, people: int, *, other: bool = False
+) -> Choice[FrequencyProtocol]:
     """The protocol with the least variance of a share, averaged over k categories, among reports of reasonable size.
 
     The variances are those of a population with equal shares, (s (1 - s)) / (n (p - q)^2) at f = 1/k; where two are
     within two percent the one with the shorter report is taken.
     """
-    checked_answers(answers)
+    checked_people(people)
     listed = categories if isinstance(categories, int) else tuple(categories)
-    made: list[FrequencyProtocol] = [kind(listed, epsilon=epsilon, other=other) for kind in _CANDIDATES]
-    size = len(made[0].answers)
-    deviations = {type(one).__name__: float(one.support.variance(1 / size, answers)) ** 0.5 for one in made}
+    made: list[FrequencyProtocol] = [kind(listed, epsilon=epsilon, other=other) for kind in _candidates()]
+    size = len(made[0].categories)
+    deviations = {type(one).__name__: float(one.support.variance(1 / size, people)) ** 0.5 for one in made}
     least = min(deviations.values())
     chosen = next(one for one in made if deviations[type(one).__name__] <= least * _CLOSE**0.5)
     name = type(chosen).__name__
     runner = min((other for other in deviations if other != name), key=deviations.__getitem__)
     why = (
-        f"with {size} answers, epsilon {float(chosen.epsilon):g} and {answers} people a share of 1/{size} comes out "
-        f"within {chosen.expected_error(answers, share=1 / size):.2g} (95 %); {runner} would reach "
+        f"with {size} answers, epsilon {float(chosen.epsilon):g} and {people} people a share of 1/{size} comes out "
+        f"within {chosen.expected_error(people, share=1 / size):.2g} (95 %); {runner} would reach "
         f"{1.96 * deviations[runner]:.2g}"
     )
     return Choice(chosen, why, deviations)
 
 
 def choose_mean(
-    low: Exact, high: Exact, epsilon: Exact, answers: int, *, grid: Exact, missing: Exact | None = None
+    low: Exact, high: Exact, epsilon: Exact, people: int, *, grid: Exact, missing: Exact | None = None
 ) -> Choice[OneBitMean | PiecewiseMean]:
     """The protocol whose mean has the least variance at the number where it is largest: one bit, the window, or both.
 
     Where two are within two percent the one with the shorter report is taken.
     """
-    people = checked_answers(answers)
+    people = checked_people(people)
     made: dict[str, OneBitMean | PiecewiseMean] = {
         "OneBitMean": OneBitMean(low, high, grid=grid, epsilon=epsilon, missing=missing),
         "PiecewiseMean": PiecewiseMean(low, high, grid=grid, epsilon=epsilon, missing=missing),
@@ -76,7 +73,13 @@ def choose_mean(
     name = next(name for name, one in deviations.items() if one <= min(deviations.values()) * _CLOSE**0.5)
     runner = min((other for other in deviations if other != name), key=deviations.__getitem__)
     why = (
-        f"from {low} to {high}, with epsilon {float(made[name].epsilon):g} and {answers} people, the mean comes out "
+        f"from {low} to {high}, with epsilon {float(made[name].epsilon):g} and {people} people, the mean comes out "
         f"with a standard error of at most {deviations[name]:.2g}; {runner} would reach {deviations[runner]:.2g}"
     )
     return Choice(made[name], why, deviations)
+
+
+def _candidates() -> list[Any]:
+    """The kinds that are weighed, those with the shorter report first."""
+    ranked = {offer.rank: name for name, offer in offers().items() if offer.rank is not None}
+    return [LocalProtocol.kinds[ranked[rank]] for rank in sorted(ranked)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Self
@@ -13,15 +13,19 @@ import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
+from bruit.channels import Support
+from bruit.core.guarantee import Assumption, Guarantee
+from bruit.core.intervals import Covers
+from bruit.core.losses import Pure
+from bruit.core.neighbours import LOCAL
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.local import planning
-from bruit.local.answers import Answers
-from bruit.local.estimate import Adjustment, Method, estimate
-from bruit.local.proof import prove
+from bruit.local import forecasts
+from bruit.local.categories import CategoryList
+from bruit.local.estimation.estimate import Adjustment, Method, estimate
+from bruit.local.loss_proof import prove
 from bruit.local.protocol import LocalProtocol
-from bruit.local.support import Support
-from bruit.local.tally import Reports, Tally
-from bruit.privacy import LOCAL, Assumption, Covers, Guarantee, Pure, Release
+from bruit.local.tally import Reports, Tally, round_counts
 from bruit.randomness import generator, is_strong
 
 VERSION = 1
@@ -35,7 +39,7 @@ class FrequencyProtocol(LocalProtocol):
     proves its loss from its integers.
     """
 
-    answers: Answers
+    categories: CategoryList
 
     def _fix(self, **values: Any) -> None:
         for name, value in values.items():
@@ -82,18 +86,32 @@ class FrequencyProtocol(LocalProtocol):
         self, values: ArrayLike | polars.Series | Iterable[Any], *, rng: np.random.Generator | None = None
     ) -> Reports:
         """One report for each answer; this is the step that runs on the respondent's own device."""
-        return Reports(self, self._report(self.answers.indices(values), generator(rng)), seeded=not is_strong(rng))
+        return Reports(self, self._report(self.categories.indices(values), generator(rng)), seeded=not is_strong(rng))
 
-    def tally(self, reports: Reports | ArrayLike) -> Tally:
-        """How many reports support each category."""
+    def tally(self, reports: Reports | ArrayLike, *, round: int | None = None) -> Tally:  # noqa: A002
+        """How many reports support each category.
+
+        `round` says the how-manyth report of its respondent each of them is, where the reports do not say so: those who
+        report again are no new respondents, and an interval must not count them as such.
+        """
         if isinstance(reports, Reports) and reports.protocol != self:
             raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")
         values = self._check(np.asarray(reports.values if isinstance(reports, Reports) else reports))
-        return Tally(self, len(values), self._count(values), isinstance(reports, Reports) and reports.seeded)
+        known = isinstance(reports, Reports)
+        rounds = round_counts(round, reports.round if known else 1, len(values))  # type: ignore[union-attr]
+        return Tally(self, len(values), self._count(values), known and reports.seeded, rounds)  # type: ignore[union-attr]
+
+    def tally_of(self, counts: ArrayLike, people: Any, *, seeded: bool = False, rounds: Sequence[int] = ()) -> Tally:
+        """The tally of so many people whose reports support each category so often."""
+        tally = Tally(self, int(people), np.array(counts, dtype=np.int64), seeded, tuple(rounds))
+        supported = tally.counts
+        if supported.shape != self.empty().counts.shape or (supported < 0).any() or (supported > tally.people).any():
+            raise InvalidArgument("each category is supported by none of the reports, by all, or by some")
+        return tally
 
     def empty(self) -> Tally:
         """The tally of no reports, to add others to."""
-        return Tally(self, 0, np.zeros(len(self.answers), np.int64))
+        return Tally(self, 0, np.zeros(len(self.categories), np.int64))
 
     def estimate(
         self,
@@ -109,21 +127,21 @@ class FrequencyProtocol(LocalProtocol):
         return estimate(self, tally, confidence, covers=covers, method=method, joint=joint, adjust=adjust)
 
     # ------------------------------------------------------------ before anyone is asked
-    def expected_error(self, answers: int, *, share: float | None = None, confidence: float = 0.95) -> float:
+    def expected_error(self, people: int, *, share: float | None = None, confidence: float = 0.95) -> float:
         """The half-width of the interval of one share (by default the worst) after so many answers."""
-        return planning.expected_error(self.support, answers, share=share, confidence=confidence)
+        return forecasts.expected_error(self.support, people, share=share, confidence=confidence)
 
-    def answers_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
+    def people_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
         """How many people must answer for a half-width of at most `error`."""
-        return planning.least_answers(
-            lambda n: self.expected_error(n, share=share, confidence=confidence), planning.share_error(error)
+        return forecasts.least_people(
+            lambda n: self.expected_error(n, share=share, confidence=confidence), forecasts.share_error(error)
         )
 
-    def epsilon_for(self, *, error: float, answers: int, share: float | None = None, confidence: float = 0.95) -> float:
+    def epsilon_for(self, *, error: float, people: int, share: float | None = None, confidence: float = 0.95) -> float:
         """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
-        return planning.epsilon_for(
-            lambda epsilon: self.at(epsilon).expected_error(answers, share=share, confidence=confidence),
-            planning.share_error(error),
+        return forecasts.epsilon_for(
+            lambda epsilon: self.at(epsilon).expected_error(people, share=share, confidence=confidence),
+            forecasts.share_error(error),
         )
 
     def at(self, epsilon: float) -> Self:
@@ -131,7 +149,7 @@ class FrequencyProtocol(LocalProtocol):
         return self._again(epsilon=epsilon)
 
     def _again(self, **changed: Any) -> Self:
-        return type(self)._make(self.answers, {**self.settings(), **changed})  # type: ignore[return-value]
+        return type(self)._make(self.categories, {**self.settings(), **changed})  # type: ignore[return-value]
 
     # ------------------------------------------------------------ what it promises
     def privacy(self) -> Pure:
@@ -154,27 +172,20 @@ class FrequencyProtocol(LocalProtocol):
         return {
             "protocol": type(self).__name__,
             "version": VERSION,
-            "categories": list(self.answers.listed),
-            "other": self.answers.other,
+            "categories": list(self.categories.listed),
+            "other": self.categories.other,
             "settings": self.settings(),
             "epsilon": str(self.epsilon),
             "law": self.law(),
         }
 
     @classmethod
-    def _make(cls, answers: Answers, settings: Mapping[str, Any]) -> FrequencyProtocol:
-        return cls(answers.listed, other=answers.other, **settings)  # type: ignore[call-arg]
+    def _make(cls, categories: CategoryList, settings: Mapping[str, Any]) -> FrequencyProtocol:
+        return cls(categories.listed, other=categories.other, **settings)  # type: ignore[call-arg]
 
     @classmethod
     def _from_json(cls, block: Mapping[str, Any]) -> FrequencyProtocol:
-        return cls._make(Answers(tuple(block["categories"]), block["other"]), block["settings"])
-
-    def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> Tally:
-        tally = Tally(self, int(block["answers"]), np.array(block["counts"], dtype=np.int64), seeded)
-        counts = tally.counts
-        if counts.shape != self.empty().counts.shape or (counts < 0).any() or (counts > tally.answers).any():
-            raise InvalidArgument("each category is supported by none of the reports, by all, or by some")
-        return tally
+        return cls._make(CategoryList(tuple(block["categories"]), block["other"]), block["settings"])
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

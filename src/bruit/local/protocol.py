@@ -1,4 +1,4 @@
-"""What every local protocol offers, and the one door from JSON back to protocols and tallies."""
+"""The interface of every local protocol, and the reading of protocols and tallies from JSON."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Final, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.losses import Pure
 from bruit.errors import BadFile, BruitError
-from bruit.local.receipt import checked_flag
-from bruit.privacy import Pure
+from bruit.local.offering import Offer
+from bruit.local.received import checked_flag
 
 _DAMAGE: Final = (BruitError, KeyError, TypeError, ValueError, ArithmeticError)
 """What a block raises that no `to_json` wrote."""
@@ -65,11 +66,16 @@ class LocalProtocol(ABC):
     """
 
     kinds: ClassVar[dict[str, type[LocalProtocol]]] = {}
+    offer: ClassVar[Offer | None] = None
+    """How the kind is offered; None for a base, or for what protects nobody."""
+
     epsilon: Fraction | float
     """What one report costs its respondent at most."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
+        if "offer" not in vars(cls):
+            cls.offer = None  # a subclass has an offer of its own, or none
         LocalProtocol.kinds[cls.__name__] = cls
 
     @abstractmethod
@@ -94,8 +100,13 @@ class LocalProtocol(ABC):
         """The protocol made again from the settings in its JSON."""
 
     @abstractmethod
+    def tally_of(self, counts: Any, people: Any, *, seeded: bool = False) -> TallyKind:
+        """The tally of so many people whose reports were counted; refuses numbers that no reports add up to."""
+
     def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> TallyKind:
-        """The tally made again from the numbers in its JSON; refuses numbers that no reports add up to."""
+        """The tally made again from the numbers in its JSON."""
+        rounds = {"rounds": block["rounds"]} if "rounds" in block else {}
+        return self.tally_of(block["counts"], block["answers"], seeded=seeded, **rounds)
 
     def empty(self) -> TallyKind:
         """The tally of no reports, to add others to."""
@@ -128,3 +139,8 @@ def tally_from_json(description: Mapping[str, Any] | str) -> TallyKind:
         raise BadFile(
             "this tally does not fit its own protocol: it was cut, or changed after it was written"
         ) from error
+
+
+def offers() -> dict[str, Offer]:
+    """Every protocol that is offered, by its name."""
+    return {name: kind.offer for name, kind in LocalProtocol.kinds.items() if kind.offer is not None}

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bruit.core.arguments import whole
+from bruit.core.guarantee import Assumption, Guarantee
+from bruit.core.neighbours import REPLACE_ONE
+from bruit.core.numbers import Exact, exactly, probability
 from bruit.errors import InvalidArgument
-from bruit.privacy import REPLACE_ONE, Assumption, Exact, Guarantee, exactly
-from bruit.privacy.numbers import probability
 
 LEAST, MOST = Fraction(1, 10**9), Fraction(100)
 """The local epsilons that shuffling is computed for; others keep their own guarantee."""
@@ -20,7 +22,7 @@ LOST = 1e-14
 """What differences of tails near one may lose to rounding."""
 
 
-def shuffled_delta(local_epsilon: float, answers: int, epsilon: float) -> float:
+def shuffled_delta(local_epsilon: float, people: int, epsilon: float) -> float:
     """An upper bound of delta at the given epsilon for n shuffled reports of a local_epsilon-private protocol.
 
     With C ~ Bin(n - 1, e^-e0), A ~ Bin(C, 1/2) and D ~ Bern(e^e0 / (e^e0 + 1)), the shuffled reports of two
@@ -28,9 +30,9 @@ def shuffled_delta(local_epsilon: float, answers: int, epsilon: float) -> float:
     [Feldman, McMillan & Talwar 2021, Theorem 3.1]
     Given C = c the likelihood ratio rises with the first count, so the divergence is a difference of binomial tails.
     """
-    others = stats.binom(answers - 1, math.exp(-local_epsilon))
+    others = stats.binom(people - 1, math.exp(-local_epsilon))
     low, high = int(others.ppf(1e-15)), int(others.isf(1e-15))
-    c = np.arange(max(0, low - 1), min(answers - 1, high + 1) + 1)
+    c = np.arange(max(0, low - 1), min(people - 1, high + 1) + 1)
     outside = float(others.cdf(c[0] - 1) + others.sf(c[-1]))
     keep = math.exp(local_epsilon) / (math.exp(local_epsilon) + 1)
     ratio = math.exp(epsilon)
@@ -46,7 +48,7 @@ def shuffled_delta(local_epsilon: float, answers: int, epsilon: float) -> float:
     return min(1.0, float(others.pmf(c) @ best) * (1 + 1e-9) + outside + LOST)
 
 
-def shuffled(local_epsilon: Exact, answers: int, *, delta: Exact) -> Guarantee:
+def shuffled(local_epsilon: Exact, people: int, *, delta: Exact) -> Guarantee:
     """What a trusted shuffler turns n reports of an epsilon-private protocol into, at the given delta.
 
     The number of answers is public and one respondent's answer is replaced. Never worse than the local guarantee.
@@ -54,13 +56,12 @@ def shuffled(local_epsilon: Exact, answers: int, *, delta: Exact) -> Guarantee:
     local, allowed = exactly(local_epsilon, "local_epsilon"), probability(delta, "delta")
     if local <= 0 or allowed == 0:
         raise InvalidArgument(f"local_epsilon={local_epsilon}, delta={delta}: both must be above zero")
-    if isinstance(answers, bool) or not isinstance(answers, int) or answers < 1:
-        raise InvalidArgument(f"answers={answers!r} must be a whole number, at least 1")
+    people = whole(people, "people")
     steps = 100_000  # of local / 100 000, the upper end always kept
     low, high = (0 if LEAST <= local <= MOST else steps - 1), steps
     while high - low > 1:
         middle = (low + high) // 2
-        good = shuffled_delta(float(local), answers, float(local) * middle / steps) <= allowed
+        good = shuffled_delta(float(local), people, float(local) * middle / steps) <= allowed
         low, high = (low, middle) if good else (middle, high)
     assumed = (Assumption.TRUSTED_SHUFFLER, Assumption.PUBLIC_SIZE)
     amplified = local * Fraction(high, steps)

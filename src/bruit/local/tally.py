@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -18,11 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reports:
-    """The reports of many respondents, one row each; `seeded` when their noise can be drawn again."""
+    """The reports of many respondents, one row each; `seeded` when their noise can be drawn again.
+
+    `round` is how many reports each of these respondents has sent with this one.
+    """
 
     protocol: LocalProtocol
     values: NDArray[Any]
     seeded: bool = False
+    round: int = 1
 
     def __len__(self) -> int:
         return len(self.values)
@@ -45,27 +51,39 @@ class Reports:
 class Tally:
     """How many reports support each category, out of how many: all that an estimate needs; `+` merges two.
 
-    Everything here is a sum over reports, so any engine can reduce it in any order.
+    Everything here is a sum over reports, so any engine can reduce it in any order. `rounds` says how many of them were
+    first reports of their respondents, how many second ones, and so on: who reports ten times is still one respondent.
     """
 
     protocol: FrequencyProtocol
-    answers: int
+    people: int
     counts: NDArray[np.int64]
     seeded: bool = False
+    rounds: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rounds", tuple(map(int, self.rounds)) or (self.people,))
+        if sum(self.rounds) != self.people or min(self.rounds) < 0:
+            raise InvalidArgument(f"rounds={self.rounds} must say of each of the {self.people} reports which it was")
+
+    @property
+    def respondents(self) -> int:
+        """The least number of different respondents who can have sent these reports."""
+        return max(self.rounds)
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         if self.protocol != other.protocol:
             raise InvalidArgument("two tallies can be added only when their reports followed the same protocol")
-        return Tally(
-            self.protocol, self.answers + other.answers, self.counts + other.counts, self.seeded or other.seeded
-        )
+        rounds = tuple(map(sum, zip_longest(self.rounds, other.rounds, fillvalue=0)))
+        people, counts = self.people + other.people, self.counts + other.counts
+        return Tally(self.protocol, people, counts, self.seeded or other.seeded, rounds)
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Tally)
-            and (self.protocol, self.answers, self.seeded) == (other.protocol, other.answers, other.seeded)
+            and (self.protocol, self.rounds, self.seeded) == (other.protocol, other.rounds, other.seeded)
             and np.array_equal(self.counts, other.counts)
         )
 
@@ -73,9 +91,12 @@ class Tally:
 
     def to_json(self) -> dict[str, Any]:
         """The tally in JSON types, with its protocol."""
-        return {
-            "protocol": self.protocol.to_json(),
-            "answers": self.answers,
-            "counts": self.counts.tolist(),
-            "seeded": self.seeded,
-        }
+        numbers = {"answers": self.people, "counts": self.counts.tolist()}
+        rounds = {"rounds": list(self.rounds)} if len(self.rounds) > 1 else {}
+        return {"protocol": self.protocol.to_json(), **numbers, **rounds, "seeded": self.seeded}
+
+
+def round_counts(asked: int | None, known: int, reports: int) -> tuple[int, ...]:
+    """How many reports of each round there are where all are of one."""
+    number = known if asked is None else whole(asked, "round")
+    return (*[0] * (number - 1), reports)

@@ -3,6 +3,6 @@
 from bruit.learning.trees.additive import AdditiveModel
 from bruit.learning.trees.boosted import BoostedTrees
 from bruit.learning.trees.forest import Forest
-from bruit.learning.trees.tree import Tree
+from bruit.learning.trees.tree import DecisionTree
 
-__all__ = ["AdditiveModel", "BoostedTrees", "Forest", "Tree"]
+__all__ = ["AdditiveModel", "BoostedTrees", "DecisionTree", "Forest"]

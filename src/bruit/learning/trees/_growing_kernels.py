@@ -29,7 +29,14 @@ PACK = 2.0**20
 
 
 class Data(NamedTuple):
-    """Rows in bins, row by row and column by column; `rows` are those of the tree, sorted by node as it grows."""
+    """Rows in bins, row by row and column by column; `rows` are those of the tree, sorted by node as it grows.
+
+    codes    (rows, columns) unsigned, C order: the bin of each value
+    turned   (columns, rows) unsigned, C order: the same, transposed
+    stats    (rows, 1 or 2) float64, C order: see the kinds above
+    labels   (rows,) int64: the class of each row; read for GINI and ENTROPY only
+    rows     (rows of the tree,) int32: permuted in place
+    """
 
     codes: Codes
     turned: Codes
@@ -42,6 +49,7 @@ class Columns(NamedTuple):
     """Where the bins of each column start in a histogram, the end of all behind them; and which have no order.
 
     `edges` is the largest value of every bin of the ordered columns.
+    offsets (columns + 1,) int64, categorical (columns,) bool, edges (bins of all columns,) float64.
     """
 
     offsets: Ints
@@ -76,6 +84,7 @@ class Nodes(NamedTuple):
     column, last, mask, gain   the best split that was found, made only where there are children
     start, end                 the rows of a node are rows[start:end]
     slot                       which histogram of the pool is the node's, -1 for none
+    All are (most nodes,) int64, but gain, float64, and sums, (most nodes, channels) float64, C order.
     """
 
     column: Ints
@@ -92,7 +101,10 @@ class Nodes(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Histograms that wait for their node to be split; free[:left[0]] are the slots that nobody holds."""
+    """Histograms that wait for their node to be split; free[:left[0]] are the slots that nobody holds.
+
+    cells (slots, bins of all columns, channels) float64, C order; free (slots,) int64; left (1,) int64.
+    """
 
     cells: Floats
     free: Ints
@@ -100,7 +112,10 @@ class Pool(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room that every node uses anew: a histogram, rows that go right, bins that go left."""
+    """Room that every node uses anew: a histogram, rows that go right, bins that go left.
+
+    cells (bins of all columns, channels) float64, C order; rows (rows,) int32; goes_left (most bins,) bool.
+    """
 
     cells: Floats
     rows: NDArray[np.int32]
@@ -108,7 +123,7 @@ class Scratch(NamedTuple):
 
 
 class Growing(NamedTuple):
-    """A tree that is being grown; `state` is that of the draws of columns."""
+    """A tree that is being grown; `state` (1,) uint64 is that of the draws of columns."""
 
     data: Data
     columns: Columns
@@ -180,7 +195,7 @@ def add_sums(data: Data, start: int, end: int, kind: int, out: Floats) -> None:
 
 @kernel
 def curvature_of(sums: Floats, kind: int) -> float:
-    """What the sum of gradients is divided by."""
+    """The denominator of a leaf's value: the sum of weights or curvatures."""
     return float(sums[1] - np.floor(sums[1] / PACK) * PACK) if kind == CURVED else float(sums[1])
 
 
@@ -194,7 +209,7 @@ def weight_of(sums: Floats, kind: int) -> float:
 
 @kernel
 def purity(sums: Floats, kind: int, ridge: float) -> float:
-    """What a leaf of these sums saves: a split gains the sum over both sides less that of the whole.
+    """The loss that a leaf of these sums saves: a split gains the sum over both sides less that of the whole.
 
     gradients G^2 / (H + ridge); Gini sum n_c^2 / n; entropy sum n_c log2 n_c - n log2 n, with 0 log 0 = 0
     """
@@ -236,7 +251,7 @@ def best_cut(
     """
     channels, found = cells.shape[1], -1
     left[:] = 0.0
-    for place in range(len(order) - 1):
+    for place in range(len(order) - 1):  # left holds the bins order[:place]; best is the gain of the cut at `found`
         for channel in range(channels):
             left[channel] += cells[order[place], channel]
             right[channel] = total[channel] - left[channel]
@@ -263,7 +278,7 @@ def best_split(
     channels, before = cells.shape[1], purity(total, rule.kind, rule.ridge)
     best, column_found, bin_found = 0.0, -1, -1
     left, right = np.empty(channels), np.empty(channels)
-    for column in chosen:
+    for column in chosen:  # best, column_found, bin_found and goes_left are the best split of the columns before
         part = cells[columns.offsets[column] : columns.offsets[column + 1]]
         if not columns.categorical[column]:
             best, place = best_cut(part, np.arange(len(part)), total, rule, before, best, left, right)
@@ -283,7 +298,7 @@ def best_split(
 
 @kernel
 def centred(cells: Floats, columns: Columns, column: int, last: int, kind: int) -> int:
-    """The last bin on the left, moved to the middle of the empty ones behind it: none of them parts the rows otherwise.
+    """Moves a split into the middle of the empty bins beside it; the rows are divided the same way.
 
     A value that was not seen goes to the side whose rows are nearer.
     """
@@ -293,7 +308,9 @@ def centred(cells: Floats, columns: Columns, column: int, last: int, kind: int) 
         full += 1
     middle = (edges[last] + edges[full - 1]) / 2
     place = last
-    while place < full - 1 and edges[place + 1] <= middle:
+    while (
+        place < full - 1 and edges[place + 1] <= middle
+    ):  # bins last + 1 .. full - 1 are empty, edges[place] <= middle
         place += 1
     if place < full - 1 and edges[place + 1] - middle < middle - edges[place]:
         place += 1
@@ -315,7 +332,7 @@ def next_word(state: Bits) -> np.uint64:
 def some_columns(columns: int, tries: int, state: Bits) -> Ints:
     """`tries` different columns in a random order."""
     found = np.arange(columns)
-    for place in range(tries):
+    for place in range(tries):  # found is a permutation whose first `place` entries are drawn
         other = place + int(next_word(state) >> np.uint64(33)) % (columns - place)
         found[place], found[other] = found[other], found[place]
     return found[:tries]
@@ -397,10 +414,10 @@ def with_mask(masks: Bools, used: np.int64, goes_left: Bools) -> Bools:
 
 @kernel
 def picked(opened: Ints, opens: np.int64, gain: Floats, best_first: bool) -> int:
-    """Which of the open nodes is split next: the last, or the one that gains most."""
+    """The index of the open node to split next: the last, or the one that gains most."""
     pick = int(opens) - 1
     if best_first:
-        for place in range(opens):
+        for place in range(opens):  # `pick` gains most of the last one and of opened[:place]
             if gain[opened[place]] > gain[opened[pick]]:
                 pick = place
     return pick
@@ -411,7 +428,7 @@ def split_rows(tree: Growing, node: int, goes_left: Bools) -> int:
     """Puts the rows of the left side first, each side in its old order; returns where the right side starts."""
     nodes, rows, spare = tree.nodes, tree.data.rows, tree.scratch.rows
     codes, last, by_mask = tree.data.turned[nodes.column[node]], nodes.last[node], nodes.mask[node] >= 0
-    middle, behind = nodes.start[node], 0
+    middle, behind = nodes.start[node], 0  # rows[start:middle] go left, spare[:behind] right; middle + behind = place
     for place in range(nodes.start[node], nodes.end[node]):  # both sides are written, one counts: no branch to guess
         row = rows[place]
         code = codes[np.uint64(row)]
@@ -471,7 +488,7 @@ def grow(tree: Growing, masks: Bools) -> tuple[np.int64, Bools, np.int64]:
         add_rows(
             tree.data, nodes.start[0], nodes.end[0], tree.rule.kind, tree.columns.offsets, pool.cells[nodes.slot[0]]
         )
-    while True:
+    while True:  # nodes below `ready` were searched; opened[:opens] may still be split; the others are leaves
         for node in range(ready, made):
             sum_node(tree, node)
             if not find_split(tree, node):

@@ -12,9 +12,9 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning._asking import whole
-from bruit.learning._estimator import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
 from bruit.learning.trees.binning import Bins, Codes, public_bins, read_bins
 from bruit.learning.trees.noise import StepNoise
 
@@ -72,21 +72,24 @@ class BinnedEstimator(PrivateEstimator, ABC):
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Fits to rows; `groups` says whose row each is where people have several."""
-        question = self._asked(X, y, groups)
+        question = self._make_question(X, y, groups)
         if question.price is None or question.domains is None:
             self._fit_exactly(question, question.pay(None))
         else:
-            plan = self._planned(question, public_bins(question.domains, self._public_bins(question)))
-            self._fit_noisily(question, self._paid(question, plan), plan)
+            plan = self._make_plan(question, public_bins(question.domains, self._public_bins(question)))
+            records = self._pay(question, plan)
+            self._fit_noisily(question, records, plan)
+            records.finish(self)
         return self
 
-    def _paid(self, question: Question, plan: Plan) -> Records:
+    def _pay(self, question: Question, plan: Plan) -> Records:
         """Charges by the accountant that the noise was bought with."""
-        assert question.price is not None
-        return replace(question, price=replace(question.price, by=plan.noise.by)).pay(plan.noise.loss)
+        assert question.purchase is not None
+        price = replace(question.purchase.price, by=plan.noise.by)
+        return replace(question, purchase=replace(question.purchase, price=price)).pay(plan.noise.loss)
 
     @abstractmethod
-    def _planned(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: Question, bins: Bins) -> Plan:
         """What is released with which noise, from public numbers alone."""
 
     @abstractmethod
@@ -97,7 +100,7 @@ class BinnedEstimator(PrivateEstimator, ABC):
     def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
         """Fits to paid records with the noise of the plan."""
 
-    def _asked(self, X: Any, y: Any, groups: Any) -> Question:
+    def _make_question(self, X: Any, y: Any, groups: Any) -> Question:
         """The question of a fit; its criterion is one that the estimator knows."""
         if self._criterion not in self.criteria:
             raise InvalidArgument(f"{self._criterion!r} is not known here; choose one of {', '.join(self.criteria)}")
@@ -141,8 +144,8 @@ class BinnedEstimator(PrivateEstimator, ABC):
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
 
-def stated_depth(depth: Any) -> None:
-    """Refuses, before anything is paid, a depth that is no whole number or that has too many leaves to count."""
+def require_depth(depth: Any) -> None:
+    """Refuses, before anything is paid, a depth that is no whole number or has too many leaves to count."""
     if depth is not None and whole(depth, "max_depth") > MOST_LEVELS:
         raise InvalidArgument(f"max_depth={depth}: with a budget every leaf is counted; at most {MOST_LEVELS} levels")
 

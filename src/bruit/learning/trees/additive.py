@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.utils.metaestimators import available_if
 
-from bruit.learning._asking import whole
-from bruit.learning._estimator import Question, Records
+from bruit.core.arguments import whole
+from bruit.learning.estimator.contract import Question, Records
 from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.descent import Problem, Schedule, descend, schedule
-from bruit.learning.trees.noise import Moves, bought_noise
+from bruit.learning.trees.noise import Moves, buy_noise
 
 GRAIN, FINE_GRAIN = 16, 2**30
 """Residuals are integers of so many steps to one: with a budget, and without."""
@@ -77,16 +77,16 @@ class AdditiveModel(BinnedEstimator):
         if self.bins is not None or question.size is None:
             return super()._public_bins(question)
         columns = len(question.domains)
-        rate = bought_noise(question, _moves(question, columns), times=1).rate
+        rate = buy_noise(question, _moves(question, columns), times=1).rate
         return int(min(max(question.size * rate / sqrt(columns) / SIGNAL_A_BIN, FEWEST_BINS), self._few_bins))
 
-    def _planned(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: Question, bins: Bins) -> Plan:
         moves, steps = _moves(question, len(bins.sizes)), self.steps
         if steps is None:
             # Where the size is a paid count it is not known yet: then the number of steps is a middle one.
-            rate = bought_noise(question, moves, times=1).rate
+            rate = buy_noise(question, moves, times=1).rate
             steps = self._schedule(question.size, bins, rate).steps if question.size else USUAL_STEPS
-        return Plan(bins, bought_noise(question, moves, times=whole(steps, "steps")), steps)
+        return Plan(bins, buy_noise(question, moves, times=whole(steps, "steps")), steps)
 
     def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
         problem = self._problem(question, records, plan.bins, GRAIN, records.rng.random(len(records.target)))
@@ -107,7 +107,7 @@ class AdditiveModel(BinnedEstimator):
     def _problem(self, question: Question, records: Records, bins: Bins, grain: int, dither: Floats) -> Problem:
         self.classes_, self._bins = records.classes, bins
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
-        target, self._middle, self._half = self._scaled(question, records)
+        target, self._middle, self._half = self._scale_target(question, records)
         cells = (bins.codes(records.values) + bins.offsets[:-1]).astype(np.int32)
         return Problem(bins, cells, target, outputs, not self._regresses, grain, dither)
 
@@ -115,7 +115,7 @@ class AdditiveModel(BinnedEstimator):
         self._weights, self.n_iter_ = weights, path.steps
         self.curves_ = np.split(weights, self._bins.offsets[1:-1])
 
-    def _scaled(self, question: Question, records: Records) -> tuple[Floats, float, float]:
+    def _scale_target(self, question: Question, records: Records) -> tuple[Floats, float, float]:
         """What is predicted, with numbers moved to [-1, 1]; the middle and half the width of their bounds."""
         if not self._regresses:
             return records.target.astype(np.float64), 0.0, 1.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.learning._asking import whole
+from bruit.core.arguments import whole
 from bruit.tables import Among, Domain, Within
 
 MOST_BINS = 2**15
@@ -51,8 +51,8 @@ class Bins:
         return found
 
 
-def turned(codes: Codes) -> Codes:
-    """The bins column by column."""
+def by_column(codes: Codes) -> Codes:
+    """The bins column by column (the transpose, contiguous)."""
     return np.ascontiguousarray(codes.T)
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning._asking import whole
-from bruit.learning._estimator import Question, Records
+from bruit.learning.estimator.contract import Question, Records
 from bruit.learning.trees._growing_kernels import CURVED, GRADIENT, PACK
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, stated_depth
-from bruit.learning.trees.binning import Bins, Codes, turned
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, require_depth
+from bruit.learning.trees.binning import Bins, Codes, by_column
 from bruit.learning.trees.growing import Binned, Growth
-from bruit.learning.trees.noise import Moves, bought_noise
+from bruit.learning.trees.noise import Moves, buy_noise
 from bruit.learning.trees.random_trees import RandomTree, random_tree
 
 GRAIN = 16
@@ -82,10 +82,10 @@ class BoostedTrees(BinnedEstimator):
     def _criterion(self) -> str:
         return self.loss
 
-    def _planned(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: Question, bins: Bins) -> Plan:
         trees = whole(PRIVATE_TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
-        stated_depth(self.max_depth)
-        return Plan(bins, bought_noise(question, _moves(question), times=trees), trees)
+        require_depth(self.max_depth)
+        return Plan(bins, buy_noise(question, _moves(question), times=trees), trees)
 
     # ------------------------------------------------------------ exact
 
@@ -95,7 +95,7 @@ class BoostedTrees(BinnedEstimator):
             raise InvalidArgument(f"subsample={self.subsample} must lie above 0 and at most at 1")
         self._bins, self.classes_ = self._exact_bins(question, records), records.classes
         data, rows = Binned.of(self._bins, records.values), len(records.values)
-        target, sums = self._started(question, records)
+        target, sums = self._start_scores(question, records)
         kind = GRADIENT if self._regresses else CURVED
         growth = Growth(kind, self.max_leaf_nodes, self.max_depth, self.min_samples_leaf, ridge=1e-9)
         self.estimators_: list[Any] = []
@@ -112,7 +112,7 @@ class BoostedTrees(BinnedEstimator):
                 sums[:, output] += values[leaf_of if chosen is None else tree.leaves(data.codes)]
                 self.estimators_.append((output, tree, values))
 
-    def _started(self, question: Question, records: Records) -> tuple[NDArray[Any], Floats]:
+    def _start_scores(self, question: Question, records: Records) -> tuple[NDArray[Any], Floats]:
         """What is predicted, and the scores to start with: the mean, or the log-odds of the classes."""
         rows = len(records.values)
         if self._regresses:
@@ -125,21 +125,21 @@ class BoostedTrees(BinnedEstimator):
         return records.target, np.tile(self._start, (rows, 1))
 
     def _slopes(self, sums: Floats, target: NDArray[Any]) -> tuple[Floats, Floats]:
-        """How the loss falls with each score, and how it bends; bends come with the count of rows."""
+        """The gradient and the curvature of the loss in each score; curvatures come with the count of rows."""
         if self._regresses:
             return target[:, None] - sums, np.ones_like(sums)
         if sums.shape[1] == 1:
             share = special.expit(sums)
-            return target[:, None] - share, _counted(share * (1 - share))
+            return target[:, None] - share, _with_counts(share * (1 - share))
         share = special.softmax(sums, axis=1)
         truth = np.arange(sums.shape[1]) == target[:, None]
-        return truth - share, _counted(share * (1 - share))
+        return truth - share, _with_counts(share * (1 - share))
 
     # ------------------------------------------------------------ private
 
     def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
         self.classes_, self._bins = records.classes, plan.bins
-        columns = turned(plan.bins.codes(records.values))
+        columns = by_column(plan.bins.codes(records.values))
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
         target, sums = self._blind_start(question, records, outputs)
         step = self._step(plan, plan.noise.size(question, len(sums), rng=records.rng))
@@ -170,7 +170,7 @@ class BoostedTrees(BinnedEstimator):
         return (self._numbers(question, records) - middle) / self._half, sums
 
     def _scores(self, codes: Codes) -> Floats:
-        columns, sums = turned(codes), np.zeros((len(codes), len(self._start)))
+        columns, sums = by_column(codes), np.zeros((len(codes), len(self._start)))
         for output, tree, values in self.estimators_:
             if isinstance(tree, RandomTree):
                 sums += values[tree.leaf_of(columns)]
@@ -185,7 +185,7 @@ class BoostedTrees(BinnedEstimator):
         return np.asarray(special.softmax(sums, axis=1))
 
 
-def _counted(curvatures: Floats) -> Floats:
+def _with_counts(curvatures: Floats) -> Floats:
     """Curvatures, rounded up to steps that sums hold exactly, with the count of rows above them."""
     return PACK + np.ceil(curvatures * CURVATURE_STEPS) / CURVATURE_STEPS
 

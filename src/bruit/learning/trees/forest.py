@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bruit.learning._asking import whole
-from bruit.learning._estimator import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, stated_depth
-from bruit.learning.trees.binning import Bins, Codes, turned
+from bruit.core.arguments import whole
+from bruit.learning.estimator.contract import Question, Records
+from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, require_depth
+from bruit.learning.trees.binning import Bins, Codes, by_column
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
-from bruit.learning.trees.noise import Moves, StepNoise, bought_noise
+from bruit.learning.trees.noise import Moves, StepNoise, buy_noise
 from bruit.learning.trees.random_trees import RandomTree, random_tree
 
 GRAIN = 16
@@ -73,16 +73,16 @@ class Forest(BinnedEstimator):
     def _criterion(self) -> str:
         return self.criterion
 
-    def _planned(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: Question, bins: Bins) -> Plan:
         trees = whole(self.n_estimators, "n_estimators")
-        stated_depth(self.max_depth)
+        require_depth(self.max_depth)
         moves = Moves(GRAIN, 2) if self._regresses else Moves(1, 1, opposite=True)
-        return Plan(bins, bought_noise(question, moves, times=trees, counted=False), trees)
+        return Plan(bins, buy_noise(question, moves, times=trees, counted=False), trees)
 
     def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
         """Blind trees, each leaf counted once."""
         self.classes_, self._bins = records.classes, plan.bins
-        columns = turned(plan.bins.codes(records.values))
+        columns = by_column(plan.bins.codes(records.values))
         depth = self.max_depth or self._depth(question, plan.noise)
         stats = self._stats(question, records)
         self.estimators_: list[Any] = []
@@ -145,7 +145,7 @@ class Forest(BinnedEstimator):
         return np.asarray(middle + half * np.clip(mean, -1, 1))[:, None]
 
     def _scores(self, codes: Codes) -> Floats:
-        columns = turned(codes)
+        columns = by_column(codes)
         total = np.zeros((len(codes), self.estimators_[0][1].shape[1]))
         for tree, values in self.estimators_:
             total += values[tree.leaf_of(columns) if isinstance(tree, RandomTree) else tree.leaves(codes)]

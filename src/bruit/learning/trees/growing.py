@@ -23,7 +23,7 @@ from bruit.learning.trees._growing_kernels import (
     Scratch,
     grow,
 )
-from bruit.learning.trees.binning import Bins, Codes, turned
+from bruit.learning.trees.binning import Bins, Codes, by_column
 
 KINDS = {"squared_error": GRADIENT, "gini": GINI, "entropy": ENTROPY}
 UNLIMITED = 2**40
@@ -178,7 +178,7 @@ def _leaf_of(nodes: Nodes, data: Data) -> Ints:
 
 @dataclass(frozen=True)
 class Binned:
-    """The bins of every row, row by row and column by column."""
+    """A table as bin numbers, in row order and in column order."""
 
     bins: Bins
     codes: Codes
@@ -188,4 +188,4 @@ class Binned:
     def of(cls, bins: Bins, values: NDArray[np.int64] | Floats) -> Binned:
         """The values in bins."""
         codes = bins.codes(values)
-        return cls(bins, codes, turned(codes))
+        return cls(bins, codes, by_column(codes))

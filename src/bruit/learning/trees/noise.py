@@ -1,4 +1,4 @@
-"""Which discrete Gaussian noise a budget buys for integers that every row moves a little, many times over."""
+"""The discrete Gaussian noise that a budget buys for many releases of integers that every row moves a little."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.losses import DiscreteGaussian, Loss
+from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
-from bruit.learning._estimator import Question
-from bruit.privacy import DiscreteGaussian, Loss, Neighbours, calibrate
+from bruit.learning.estimator.contract import Question
+from bruit.privacy import calibrate
 from bruit.randomness import discrete_gaussian
 
 COUNT_SHARE = Fraction(1, 100)
@@ -40,7 +42,7 @@ class Moves:
         return self.squares or self.entries * self.each**2
 
     def apart(self, rows: int, people: int) -> bool:
-        """Whether a neighbour moves every entry by at most `each`: one row, or two that only count."""
+        """Whether a neighbouring table moves every entry by at most `each`: one row, or two that only count."""
         return rows == 1 and self.squares is None and (people == 1 or self.opposite)
 
 
@@ -113,10 +115,10 @@ class StepNoise:
         if self.count_variance is None:
             assert question.size is not None
             return question.size
-        return max(1, rows + int(discrete_gaussian(self.count_variance, 1, rng=rng)[0]))
+        return max(1, int((rows + discrete_gaussian(self.count_variance, 1, rng=rng))[0]))
 
 
-def bought_noise(question: Question, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
+def buy_noise(question: Question, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
     """The least noise with which a budget pays for `times` releases, and for the count of rows where it is private."""
     price = question.price
     assert price is not None

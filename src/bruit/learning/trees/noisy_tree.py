@@ -8,13 +8,13 @@ from math import log2, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.learning._asking import whole
-from bruit.learning._estimator import Question, Records
+from bruit.core.arguments import whole
+from bruit.learning.estimator.contract import Question, Records
 from bruit.learning.trees._growing_kernels import GRADIENT, Rule, best_split
 from bruit.learning.trees._supervised import Plan, halves
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import GrownTree, columns_of
-from bruit.learning.trees.noise import Moves, bought_noise
+from bruit.learning.trees.noise import Moves, buy_noise
 
 GRAIN = 16
 """What is predicted moves a sum by at most so many steps; a row counts for as many."""
@@ -36,19 +36,19 @@ class Levels:
     channels: int
 
 
-def planned_levels(question: Question, bins: Bins, *, depth: int | None, kind: int) -> Plan:
+def plan_levels(question: Question, bins: Bins, *, depth: int | None, kind: int) -> Plan:
     """The number of levels and their noise from public numbers alone; the leaves are one more release."""
     columns = len(bins.sizes)
     moves = _moves(kind, columns)
     if depth is None:
-        rate = bought_noise(question, moves, times=1, counted=False).rate
+        rate = buy_noise(question, moves, times=1, counted=False).rate
         depth = MIDDLE if question.size is None else _worthwhile(question.size * rate / sqrt(columns))
     depth = whole(depth, "max_depth")
-    return Plan(bins, bought_noise(question, moves, times=depth + 1, counted=False), depth)
+    return Plan(bins, buy_noise(question, moves, times=depth + 1, counted=False), depth)
 
 
 def _worthwhile(rows_over_noise: float) -> int:
-    """Halving the rows at every level, how many levels stay above the noise."""
+    """How many levels stay above the noise when every level halves the rows."""
     return min(max(int(log2(max(rows_over_noise / ROWS_OVER_NOISE, 1))), 1), DEEPEST)
 
 
@@ -75,7 +75,7 @@ def noisy_tree(levels: Levels, codes: Codes, records: Records, question: Questio
     leaves = np.flatnonzero(tree.left < 0)
     counts = _totals(np.searchsorted(leaves, tree.leaves(codes)), len(leaves), stats, levels.channels)
     counts = counts + noise.draw(counts.shape, rng=records.rng)
-    return _summed(tree, leaves, counts)
+    return _add_sums(tree, leaves, counts)
 
 
 def _stats(levels: Levels, records: Records, question: Question) -> Ints:
@@ -113,7 +113,7 @@ def _totals(places: Ints, size: int, stats: Ints, channels: int) -> Ints:
 
 
 def _possible(cells: Ints, kind: int) -> Floats:
-    """Noisy counts of at least zero; sums of what is predicted may have either sign."""
+    """Noisy counts clamped at zero; sums of what is predicted may have either sign."""
     found = np.maximum(cells, 0.0)
     if kind == GRADIENT:
         found[..., 0] = cells[..., 0]
@@ -179,7 +179,7 @@ def _best(histogram: Floats, bins: Bins, levels: Levels) -> tuple[float, int, in
     return best
 
 
-def _summed(tree: GrownTree, leaves: Ints, counts: Ints) -> GrownTree:
+def _add_sums(tree: GrownTree, leaves: Ints, counts: Ints) -> GrownTree:
     """The tree with the noisy sums of its leaves, and in every other node those of its children."""
     sums = np.zeros(tree.sums.shape)
     sums[leaves] = counts

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.learning._estimator import Question, Records
+from bruit.learning.estimator.contract import Question, Records
 from bruit.learning.trees._supervised import BinnedEstimator, Plan
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
-from bruit.learning.trees.noisy_tree import Levels, leaf_values, noisy_tree, planned_levels
+from bruit.learning.trees.noisy_tree import Levels, leaf_values, noisy_tree, plan_levels
 
 Floats = NDArray[np.float64]
 
 
-class Tree(BinnedEstimator):
-    """Greedy recursive splitting: CART (criterion "gini" or "squared_error") and ID3 ("entropy").   [SPEC S1.1]
+class DecisionTree(BinnedEstimator):
+    """Greedy recursive splitting: CART (criterion "gini" or "squared_error") and ID3 ("entropy").   [docs/spec.md S1.1]
 
     Without privacy every split is the best there is, until a node is pure, nothing is gained, or a limit is reached.
     Of equally good splits one is drawn, as scikit-learn does, so that only a seed makes two fits the same tree.
@@ -61,8 +61,8 @@ class Tree(BinnedEstimator):
     def _criterion(self) -> str:
         return self.criterion
 
-    def _planned(self, question: Question, bins: Bins) -> Plan:
-        return planned_levels(question, bins, depth=self.max_depth, kind=KINDS[self.criterion])
+    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+        return plan_levels(question, bins, depth=self.max_depth, kind=KINDS[self.criterion])
 
     def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
         levels = Levels(plan, KINDS[self.criterion], 2 if self._regresses else len(records.classes))

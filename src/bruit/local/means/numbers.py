@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.numbers import Exact, exactly
 from bruit.errors import OutOfDomain
-from bruit.privacy import Exact, exactly
 
 _MOST_STEPS = 1 << 30
 

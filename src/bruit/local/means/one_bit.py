@@ -6,20 +6,22 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bruit.channels import ONE, SymmetricChannel, symmetric
+from bruit.core.numbers import Exact
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument
-from bruit.local.binomial import clopper_pearson, mid_p
+from bruit.local.estimation.binomial import clopper_pearson, mid_p
+from bruit.local.forecasts import checked_people, two_sided
+from bruit.local.loss_proof import prove
 from bruit.local.means.protocol import MeanProtocol
-from bruit.local.planning import checked_answers, two_sided
-from bruit.local.proof import prove
-from bruit.local.receipt import checked_places
+from bruit.local.offering import Offer, ReportShape
+from bruit.local.received import checked_places
 from bruit.local.tally import Reports
-from bruit.privacy import Exact, Release
 from bruit.randomness import generator, is_strong, words
 
 
@@ -28,7 +30,7 @@ class MeanTally:
     """How many respondents sent a one, out of how many; `+` merges two."""
 
     protocol: OneBitMean
-    answers: int
+    people: int
     ones: int
     seeded: bool = False
 
@@ -38,11 +40,11 @@ class MeanTally:
         if self.protocol != other.protocol:
             raise InvalidArgument("two tallies can be added only when their reports followed the same protocol")
         seeded = self.seeded or other.seeded
-        return MeanTally(self.protocol, self.answers + other.answers, self.ones + other.ones, seeded)
+        return MeanTally(self.protocol, self.people + other.people, self.ones + other.ones, seeded)
 
     def to_json(self) -> dict[str, Any]:
         """The tally in JSON types, with its protocol."""
-        counts = [self.answers - self.ones, self.ones]
+        counts = [self.people - self.ones, self.ones]
         return {"protocol": self.protocol.to_json(), "counts": counts, "seeded": self.seeded}
 
 
@@ -54,6 +56,12 @@ class OneBitMean(MeanProtocol):
     [Ding, Kulkarni & Yekhanin 2017; it is Duchi's mechanism in one dimension]
     Both bits have a weight between those of the symmetric channel over bits, so the loss is that channel's.
     """
+
+    offer: ClassVar[Offer | None] = Offer(
+        lambda epsilon: OneBitMean(0, 10, grid=5, epsilon=epsilon),
+        report=ReportShape.PLACE,
+        plain_words=lambda _: "Each person sends a single 0 or 1; the larger the number, the more often a 1.",
+    )
 
     def __init__(self, low: Exact, high: Exact, *, grid: Exact, epsilon: Exact, missing: Exact | None = None) -> None:
         super().__init__(low, high, grid=grid, epsilon=epsilon, missing=missing)
@@ -87,7 +95,7 @@ class OneBitMean(MeanProtocol):
         values = checked_places(received, 2)
         return MeanTally(self, len(values), int(values.sum()), seeded)
 
-    def tally_of(self, counts: list[int], *, seeded: bool) -> MeanTally:
+    def _counted(self, counts: list[int], *, seeded: bool) -> MeanTally:
         """The tally of so many zeros and ones."""
         zeros, ones = counts
         return MeanTally(self, zeros + ones, ones, seeded)
@@ -104,15 +112,15 @@ class OneBitMean(MeanProtocol):
         z, makers = two_sided(confidence), {"exact": clopper_pearson, "mid-p": mid_p}
         if method not in makers:
             raise InvalidArgument(f"method={method!r}: a mean has 'exact' or 'mid-p' intervals")
-        low, high = makers[method](np.array([tally.ones]), tally.answers, 1 - confidence)
-        raw = tuple(float(self.unmixed(share)) for share in (tally.ones / tally.answers, low[0], high[0]))
-        noise = z * self._deviation(tally.answers)
+        low, high = makers[method](np.array([tally.ones]), tally.people, 1 - confidence)
+        raw = tuple(float(self.unmixed(share)) for share in (tally.ones / tally.people, low[0], high[0]))
+        noise = z * self._deviation(tally.people)
         return self._released(raw, tally=tally, confidence=confidence, method=method, noise=noise)  # type: ignore[arg-type]
 
-    def expected_error(self, answers: int, *, confidence: float = 0.95) -> float:
+    def expected_error(self, people: int, *, confidence: float = 0.95) -> float:
         """The half-width, before clipping, of the exact interval at its widest: when half of the bits are ones."""
         two_sided(confidence)
-        people = checked_answers(answers)
+        people = checked_people(people)
         low, high = (self.unmixed(end) for end in clopper_pearson(people / 2, people, 1 - confidence))
         return float(high - low) / 2
 
@@ -120,21 +128,19 @@ class OneBitMean(MeanProtocol):
         """The range, the grid, the epsilon asked for and what a missing answer counts as."""
         return {name: str(getattr(self, name)) for name in ("low", "high", "grid", "epsilon", "missing")}
 
-    def law_json(self) -> dict[str, Any]:
+    def law(self) -> dict[str, Any]:
         """The channel that the two ends of the range see."""
         return self.channel.to_json()
 
     def unmixed(self, share: Any) -> Any:
         """The mean that a share of ones stands for."""
-        p, q = self.channel.keep / ONE, self.channel.other / ONE
-        return float(self.low) + float(self.high - self.low) * (share - q) / (p - q)
+        return float(self.low) + float(self.high - self.low) * self.channel.support.unmix(share)
 
     def variance(self, step: int | None = None) -> float:
         """The variance of one report of a value given in steps; by default the largest, that of a fair coin."""
         one = 0.5 if step is None else float(self.weights(np.array([step]))[0]) / ONE
-        gap = (self.channel.keep - self.channel.other) / ONE
-        return one * (1 - one) * (float(self.high - self.low) / gap) ** 2
+        return float(one * (1 - one) * (float(self.high - self.low) / self.channel.support.gap) ** 2)
 
-    def _deviation(self, answers: int) -> float:
+    def _deviation(self, people: int) -> float:
         """The deviation of the mean at its worst, a fair coin: (high - low) / (2 (p - q) sqrt(n))."""
-        return math.sqrt(self.variance() / answers)
+        return math.sqrt(self.variance() / people)

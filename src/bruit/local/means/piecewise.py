@@ -6,20 +6,22 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bruit.channels import ONE
+from bruit.core.numbers import Exact
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument
+from bruit.local.forecasts import checked_people, two_sided
+from bruit.local.loss_proof import either_way, prove
 from bruit.local.means.one_bit import OneBitMean
 from bruit.local.means.protocol import MeanProtocol
-from bruit.local.planning import checked_answers, two_sided
-from bruit.local.proof import either_way, prove
-from bruit.local.receipt import checked_places
+from bruit.local.offering import Offer
+from bruit.local.received import checked_places
 from bruit.local.tally import Reports
-from bruit.privacy import Exact, Release
 from bruit.randomness import bernoulli, generator, is_strong, words
 
 
@@ -32,7 +34,7 @@ class WindowTally:
     seeded: bool = False
 
     @property
-    def answers(self) -> int:
+    def people(self) -> int:
         """How many respondents sent something."""
         return sum(self.counts)
 
@@ -60,6 +62,8 @@ class PiecewiseMean(MeanProtocol):
     With `mixed`, a share 1 - e^(-epsilon/2) of the respondents does this and the others send one bit, each at epsilon:
     the hybrid mechanism.
     """
+
+    offer: ClassVar[Offer | None] = Offer(lambda epsilon: PiecewiseMean(0, 10, grid=5, epsilon=epsilon))
 
     mixed: bool
 
@@ -121,7 +125,7 @@ class PiecewiseMean(MeanProtocol):
         """The weight, out of 2^52, of a respondent who uses the window rather than the bit."""
         return round(ONE * (1 - math.exp(-float(self.epsilon) / 2))) if self.mixed else ONE
 
-    def law(self, step: int) -> NDArray[np.float64]:
+    def law_at(self, step: int) -> NDArray[np.float64]:
         """The chance of every place for a value given in steps of the grid."""
         inside, outside = self.weights
         weights = np.full(self.places, outside, np.int64)
@@ -132,9 +136,9 @@ class PiecewiseMean(MeanProtocol):
     def whole_law(self, step: int) -> NDArray[np.float64]:
         """The chance of every report, the two bits of the mixture among them."""
         if not self.mixed:
-            return self.law(step)
+            return self.law_at(step)
         one, share = float(self.ends.weights(np.array([step]))[0]) / ONE, self.share / ONE
-        return np.concatenate([self.law(step) * share, np.array([1 - one, one]) * (1 - share)])
+        return np.concatenate([self.law_at(step) * share, np.array([1 - one, one]) * (1 - share)])
 
     def randomise(self, values: ArrayLike, *, rng: np.random.Generator | None = None) -> Reports:
         """One report an answer: a place of the window mechanism, or beyond those the bit of the other one."""
@@ -162,7 +166,7 @@ class PiecewiseMean(MeanProtocol):
         size = self.places + 2 * self.mixed
         return WindowTally(self, tuple(np.bincount(checked_places(received, size), minlength=size).tolist()), seeded)
 
-    def tally_of(self, counts: list[int], *, seeded: bool) -> WindowTally:
+    def _counted(self, counts: list[int], *, seeded: bool) -> WindowTally:
         """The tally of so many reports of each kind."""
         if len(counts) != self.places + 2 * self.mixed:
             raise InvalidArgument(f"{len(counts)} counts: this protocol has {self.places + 2 * self.mixed} reports")
@@ -179,7 +183,7 @@ class PiecewiseMean(MeanProtocol):
         if method not in ("exact", "normal"):
             raise InvalidArgument(f"method={method!r}: this mean has 'exact' or 'normal' intervals")
         self._check(tally, least=2 if method == "normal" else 1)
-        z, counts, n = two_sided(confidence), np.array(tally.counts, float), tally.answers
+        z, counts, n = two_sided(confidence), np.array(tally.counts, float), tally.people
         value = float(counts @ self.values / n)
         if method == "exact":
             half = self.expected_error(n, confidence=confidence)
@@ -189,14 +193,14 @@ class PiecewiseMean(MeanProtocol):
         raw = (value, value - half, value + half)
         return self._released(raw, tally=tally, confidence=confidence, method=method, noise=noise)
 
-    def expected_error(self, answers: int, *, confidence: float = 0.95) -> float:
+    def expected_error(self, people: int, *, confidence: float = 0.95) -> float:
         """The half-width of the exact interval, before clipping: the shorter of two bounds.
 
         With L = ln(2 / alpha), R the distance of the least and the largest value of a report, and V their variance at
         its largest: R sqrt(L / 2n)  [Hoeffding 1963, Theorem 2];  sqrt(2 V L / n) + R L / 3n  [Bernstein 1924].
         """
         two_sided(confidence)
-        people, likely = checked_answers(answers), math.log(2 / (1 - confidence))
+        people, likely = checked_people(people), math.log(2 / (1 - confidence))
         reach, spread = float(np.ptp(self.values)), self.variance() + float(self.high - self.low) ** 2 / 4
         hoeffding = reach * math.sqrt(likely / (2 * people))
         return min(hoeffding, math.sqrt(2 * spread * likely / people) + reach * likely / (3 * people))
@@ -205,7 +209,7 @@ class PiecewiseMean(MeanProtocol):
     def values(self) -> NDArray[np.float64]:
         """What each report counts for: unbiased for the number sent."""
         places = np.arange(self.places)
-        at_low, at_high = (float(self.law(step) @ places) for step in (0, self.steps))
+        at_low, at_high = (float(self.law_at(step) @ places) for step in (0, self.steps))
         low, width = float(self.low), float(self.high - self.low)
         own = np.asarray(low + width * (places - at_low) / (at_high - at_low), np.float64)
         return np.concatenate([own, self.ends.unmixed(np.arange(2.0))]) if self.mixed else own
@@ -222,7 +226,7 @@ class PiecewiseMean(MeanProtocol):
         """The range, the grid, the epsilon asked for, what a missing answer counts as, and whether it is mixed."""
         return {**self.ends.settings(), "mixed": self.mixed}
 
-    def law_json(self) -> dict[str, Any]:
+    def law(self) -> dict[str, Any]:
         """The weights of the window mechanism, and the channel of the bit."""
         window = {"out_of": ONE, "window": self.window, "inside": self.weights[0], "outside": self.weights[1]}
-        return {**window, "share": self.share, "bit": self.ends.law_json()}
+        return {**window, "share": self.share, "bit": self.ends.law()}

@@ -12,12 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.channels import checked_epsilon
+from bruit.core.guarantee import Assumption, Guarantee
+from bruit.core.intervals import Covers, Interval
+from bruit.core.losses import Pure
+from bruit.core.neighbours import LOCAL
+from bruit.core.numbers import Exact
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument
-from bruit.local import planning
+from bruit.local import forecasts
 from bruit.local.means.numbers import checked_range, grid_steps
 from bruit.local.protocol import LocalProtocol, TallyKind
 from bruit.local.tally import Reports
-from bruit.privacy import LOCAL, Assumption, Covers, Exact, Guarantee, Interval, Pure, Release
 
 VERSION = 2
 
@@ -51,7 +56,7 @@ class MeanProtocol(LocalProtocol):
         """The largest log-likelihood ratio of a report, from the integers of the law and rounded up; <= epsilon."""
 
     @abstractmethod
-    def expected_error(self, answers: int, *, confidence: float = 0.95) -> float:
+    def expected_error(self, people: int, *, confidence: float = 0.95) -> float:
         """The half-width, at its widest and before clipping, of the interval of the mean after so many answers."""
 
     @abstractmethod
@@ -59,20 +64,27 @@ class MeanProtocol(LocalProtocol):
         """The arguments that make this protocol again, in JSON types."""
 
     @abstractmethod
-    def law_json(self) -> dict[str, Any]:
+    def law(self) -> dict[str, Any]:
         """The integers of the law, in JSON types."""
 
     @abstractmethod
-    def tally_of(self, counts: list[int], *, seeded: bool) -> TallyKind:
+    def _counted(self, counts: list[int], *, seeded: bool) -> TallyKind:
         """The tally of so many reports of each kind."""
 
-    def answers_for(self, *, error: float, confidence: float = 0.95) -> int:
-        """How many people must answer for a half-width of at most `error`."""
-        return planning.least_answers(lambda n: self.expected_error(n, confidence=confidence), error)
+    def tally_of(self, counts: Any, people: Any, *, seeded: bool = False) -> TallyKind:
+        """The tally of so many people who sent each kind of report so often."""
+        numbers = [int(count) for count in counts]
+        if min(numbers) < 0 or sum(numbers) != int(people):
+            raise InvalidArgument("counts of reports are not below 0, and add up to the number of people")
+        return self._counted(numbers, seeded=seeded)
 
-    def epsilon_for(self, *, error: float, answers: int, confidence: float = 0.95) -> float:
+    def people_for(self, *, error: float, confidence: float = 0.95) -> int:
+        """How many people must answer for a half-width of at most `error`."""
+        return forecasts.least_people(lambda n: self.expected_error(n, confidence=confidence), error)
+
+    def epsilon_for(self, *, error: float, people: int, confidence: float = 0.95) -> float:
         """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
-        return planning.epsilon_for(lambda e: self.at(e).expected_error(answers, confidence=confidence), error)
+        return forecasts.epsilon_for(lambda e: self.at(e).expected_error(people, confidence=confidence), error)
 
     def at(self, epsilon: float) -> Self:
         """The same protocol at another epsilon."""
@@ -90,17 +102,14 @@ class MeanProtocol(LocalProtocol):
     def to_json(self) -> dict[str, Any]:
         """Everything that makes this protocol again, with its law, in JSON types."""
         name = type(self).__name__
-        return {"protocol": name, "version": VERSION, "settings": self.settings(), "law": self.law_json()}
+        return {"protocol": name, "version": VERSION, "settings": self.settings(), "law": self.law()}
 
     @classmethod
     def _from_json(cls, block: Mapping[str, Any]) -> Self:
         return cls(**block["settings"])
 
     def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> TallyKind:
-        counts = [int(count) for count in block["counts"]]
-        if min(counts) < 0:
-            raise InvalidArgument("a count of reports is not below 0")
-        return self.tally_of(counts, seeded=seeded)
+        return self.tally_of(block["counts"], sum(block["counts"]), seeded=seeded)
 
     def _steps(self, values: Any) -> NDArray[np.int64]:
         return grid_steps(values, low=self.low, high=self.high, grid=self.grid, missing=self.missing)
@@ -126,7 +135,7 @@ class MeanProtocol(LocalProtocol):
             interval=Interval(np.clip(low, *ends), np.clip(high, *ends), confidence, Covers.POPULATION),
             noise=noise,
             details={
-                "answers": tally.answers,
+                "answers": tally.people,
                 "raw": value,
                 "raw_low": low,
                 "raw_high": high,
@@ -138,5 +147,5 @@ class MeanProtocol(LocalProtocol):
     def _check(self, tally: Any, least: int = 1) -> None:
         if tally.protocol != self:
             raise InvalidArgument("this tally is of another protocol; estimate it with the protocol it carries")
-        if tally.answers < least:
+        if tally.people < least:
             raise InvalidArgument(f"an empty survey has no mean: tally at least {least} report{'s' * (least > 1)}")

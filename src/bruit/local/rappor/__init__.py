@@ -2,15 +2,18 @@
 
 from bruit.local.rappor.basic import BasicRappor
 from bruit.local.rappor.client import RapporClient
-from bruit.local.rappor.decoding import decode, detection_limit
+from bruit.local.rappor.decoding import Decoder, decode, detection_limit
 from bruit.local.rappor.design import read_candidates
-from bruit.local.rappor.law import RapporLaw
+from bruit.local.rappor.law import RapporLaw, optimal_f
 from bruit.local.rappor.protocol import Rappor
+from bruit.local.rappor.selection import SELECTIONS
 from bruit.local.rappor.simulation import drawn_tally
 from bruit.local.rappor.tally import RapporReports, RapporTally
 
 __all__ = [
+    "SELECTIONS",
     "BasicRappor",
+    "Decoder",
     "Rappor",
     "RapporClient",
     "RapporLaw",
@@ -19,5 +22,6 @@ __all__ = [
     "decode",
     "detection_limit",
     "drawn_tally",
+    "optimal_f",
     "read_candidates",
 ]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.channels import ONE, loss_of
-from bruit.local import bits
-from bruit.local.answers import Answers, Categories, answers
+from bruit.channels import ONE, Support, loss_of
+from bruit.core.numbers import Exact, exactly
+from bruit.local.categories import Categories, CategoryList, category_list
+from bruit.local.frequencies import bits
 from bruit.local.frequency_protocol import FrequencyProtocol
-from bruit.local.rappor.law import RapporLaw
-from bruit.local.receipt import checked_bits
-from bruit.local.support import Support
-from bruit.privacy import Exact
+from bruit.local.offering import EXAMPLE, Offer
+from bruit.local.rappor.law import RapporLaw, optimal_f
+from bruit.local.received import checked_bits
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -25,14 +25,18 @@ class BasicRappor(FrequencyProtocol):
     """One bit for each category, noised permanently and then in each report; p=0, q=1 is basic one-time RAPPOR.
 
     `epsilon` is that of one report, `law.after(n)` that of n reports of the same answer and `law.forever` that of any
-    number of them.                                                      [Erlingsson, Pihur & Korolova 2014; SPEC S2.18]
+    number of them.                                              [Erlingsson, Pihur & Korolova 2014; docs/spec.md S2.18]
     """
 
-    answers: Answers
+    offer: ClassVar[Offer | None] = Offer(
+        lambda epsilon: BasicRappor(EXAMPLE, f=optimal_f(exactly(epsilon, "epsilon"), 1))
+    )
+
+    categories: CategoryList
     law_of_bits: RapporLaw
 
     def __init__(self, categories: Categories, *, f: Exact, p: Exact = 0, q: Exact = 1, other: bool = False) -> None:
-        self._fix(answers=answers(categories, other=other), law_of_bits=RapporLaw(f=f, p=p, q=q, hashes=1))
+        self._fix(categories=category_list(categories, other=other), law_of_bits=RapporLaw(f=f, p=p, q=q, hashes=1))
         self._fix(epsilon=self.loss)
 
     @cached_property
@@ -49,13 +53,13 @@ class BasicRappor(FrequencyProtocol):
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.uint64]:
         false, true = (int(row[1]) for row in self.law_of_bits.report.weights)
-        return bits.noisy_positions(places, len(self.answers), true=true, false=false, rng=rng)
+        return bits.noisy_positions(places, len(self.categories), true=true, false=false, rng=rng)
 
     def _check(self, values: NDArray[Any]) -> NDArray[Any]:
-        return checked_bits(values, len(self.answers))
+        return checked_bits(values, len(self.categories))
 
     def _count(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        return bits.ones(values, len(self.answers))
+        return bits.ones(values, len(self.categories))
 
     def settings(self) -> dict[str, Any]:
         """The noise of the two stages."""
@@ -68,6 +72,7 @@ class BasicRappor(FrequencyProtocol):
     def at(self, epsilon: float) -> BasicRappor:
         """Basic one-time RAPPOR at the given epsilon."""
         from bruit.channels import checked_epsilon
-        from bruit.local.rappor.law import optimal_f
 
-        return BasicRappor(self.answers.listed, f=optimal_f(checked_epsilon(epsilon), 1), other=self.answers.other)
+        return BasicRappor(
+            self.categories.listed, f=optimal_f(checked_epsilon(epsilon), 1), other=self.categories.other
+        )

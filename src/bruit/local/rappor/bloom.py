@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.local.bits import words_for
+from bruit.local.frequencies.bits import words_for
 from bruit.local.rappor import _bloom_kernels
 
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from bruit.core.arguments import whole
 from bruit.errors import BadFile, BruitError, InvalidArgument
+from bruit.local.kept_state import replace_file
 from bruit.local.protocol import protocol_from_json
 from bruit.local.rappor.bloom import utf8
 from bruit.local.rappor.protocol import Rappor
 from bruit.local.rappor.tally import RapporReports
-from bruit.local.receipt import checked_flag
+from bruit.local.received import checked_flag
 from bruit.randomness import generator, is_strong, uniform_below
 
 
@@ -23,16 +25,27 @@ class RapporClient:
 
     The state is as private as the values themselves and never leaves the device. `distinct` counts the different
     values protected so far; together they have cost up to `spent`. `seeded` tells that the cohort or a memoised
-    response can be drawn again, which marks every later report.
+    response can be drawn again, which marks every later report. `reports` counts the reports that were sent.
+
+    A client that was given a `path`, was loaded or was saved once keeps its file up to date: what a report is drawn
+    from is on the disk before it leaves, so that a crash can only count too much.
     """
 
-    def __init__(self, protocol: Rappor, *, cohort: int | None = None, rng: np.random.Generator | None = None) -> None:
+    def __init__(
+        self,
+        protocol: Rappor,
+        *,
+        cohort: int | None = None,
+        path: Path | str | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
         drawn = int(uniform_below(protocol.cohorts, 1, rng=rng)[0]) if cohort is None else cohort
-        if isinstance(drawn, bool) or not isinstance(drawn, int) or not 0 <= drawn < protocol.cohorts:
-            raise InvalidArgument(f"cohort={cohort!r} must be a whole number from 0 to {protocol.cohorts - 1}")
-        self.protocol, self.cohort = protocol, drawn
+        self.protocol, self.cohort = protocol, whole(drawn, "cohort", least=0, most=protocol.cohorts - 1)
         self.seeded = cohort is None and not is_strong(rng)
         self._memory: dict[str, list[int]] = {}
+        self.reports = 0
+        self._path = None if path is None else Path(path)
+        self._keep()
 
     @property
     def distinct(self) -> int:
@@ -45,20 +58,27 @@ class RapporClient:
         return self.protocol.law.forever * self.distinct
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:
-        """One report of the value: the memoised bits, drawn now if the value is new, through fresh noise."""
+        """One report of the value: the memoised bits, drawn and saved if the value is new, through fresh noise."""
         source, group, text = generator(rng), np.array([self.cohort], np.int32), utf8(value).decode()
         if text not in self._memory:
             memoised = self.protocol.memoise(self.protocol.filters([text], group), rng=source)
             self._memory[text] = [int(word) for word in memoised[0]]
             self.seeded |= not is_strong(rng)
+        self.reports += 1
+        self._keep()
         kept, seeded = np.array([self._memory[text]], np.uint64), self.seeded or not is_strong(rng)
-        return RapporReports(self.protocol, group, self.protocol.respond(kept, rng=source), seeded)
+        return RapporReports(self.protocol, group, self.protocol.respond(kept, rng=source), seeded, self.reports)
 
     def save(self, path: Path | str) -> None:
-        """Writes the state to a file on the respondent's device."""
+        """Writes the state to a file on the respondent's device, which every later report keeps up to date."""
+        self._path = Path(path)
+        self._keep()
+
+    def _keep(self) -> None:
+        if self._path is None:
+            return
         state = {"protocol": self.protocol.to_json(), "cohort": self.cohort, "seeded": self.seeded}
-        state["memory"] = self._memory
-        Path(path).write_text(json.dumps(state), encoding="utf-8")
+        replace_file(self._path, json.dumps(state | {"memory": self._memory, "reports": self.reports}))
 
     @classmethod
     def load(cls, path: Path | str) -> RapporClient:
@@ -67,6 +87,7 @@ class RapporClient:
             state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
             client = cls(_rappor(state["protocol"]), cohort=state["cohort"])
             client.seeded = checked_flag(state["seeded"])
+            client.reports = whole(state.get("reports", 0), "reports", least=0)
             memory = {str(value): [int(word) for word in words] for value, words in state["memory"].items()}
         except (BruitError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadFile(
@@ -76,6 +97,7 @@ class RapporClient:
         if any(len(words) != width or min(words) < 0 or max(words) >> 64 for words in memory.values()):
             raise BadFile(f"{Path(path).name} remembers bits of another size than its protocol has")
         client._memory.update(memory)
+        client._path = Path(path)
         return client
 
 

@@ -11,13 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from bruit.core.arguments import whole
+from bruit.core.guarantee import Assumption, Guarantee
+from bruit.core.intervals import Covers, Interval
+from bruit.core.neighbours import LOCAL
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument
-from bruit.local.planning import two_sided
+from bruit.local.forecasts import two_sided
 from bruit.local.rappor.design import Design, design
 from bruit.local.rappor.lasso import Fit, fitted
-from bruit.local.rappor.selection import Selection, checked_selection, cut
+from bruit.local.rappor.selection import Selection, checked_selection, cut, level_held, widened
 from bruit.local.rappor.shares import Bits, Shares, bits_of, least_squares
-from bruit.privacy import LOCAL, Assumption, Covers, Guarantee, Interval, Release
 
 if TYPE_CHECKING:
     from bruit.local.rappor.protocol import Rappor
@@ -40,14 +44,16 @@ def decode(
     """The candidates that respondents have, the most frequent first, with their shares and intervals.
 
     debiased        every candidate is tested by the debiased LASSO                  [Javanmard & Montanari 2014]
-    least-squares   the LASSO picks, weighted least squares tests what it picked            [SPEC S2.19]
+    least-squares   the LASSO picks, weighted least squares tests what it picked            [docs/spec.md S2.19]
     Those whose p-values `select` believes are fitted together by weighted least squares, each with its interval for
     the share of the population. `select="none"` gives the shares of all candidates. `details` holds p-values, standard
     errors, the losses of one and of any number of reports, and the detection limit: a text with a smaller share may be
-    there and cannot be expected to be found, nor can a text that is not a candidate.
+    there and cannot be expected to be found, nor can a text that is not a candidate. In a crowded design, where
+    `level_held` says so, Bonferroni's rule takes the place of those that bound a share of false ones.
     """
     _check(level, confidence, method, select)
     bits, columns = bits_of(tally), design(tally.protocol, candidates)
+    select = widened(tally.protocol, len(columns), select)
     fit = fitted(columns, bits.shares, bits.weights, level)
     p_values = _p_values(columns, bits, fit, method)
     largest = cut(p_values, level, select)
@@ -55,7 +61,7 @@ def decode(
     found = least_squares(columns, bits, chosen, _expected(columns, fit))
     order = np.lexsort((chosen, -found.values))
     details = {
-        "answers": int(tally.answers.sum()),
+        "answers": int(tally.people.sum()),
         "raw": found.values[order],
         "standard_error": found.errors[order],
         "p_value": p_values[chosen][order],
@@ -64,6 +70,7 @@ def decode(
         "decoder": method,
         "select": select,
         "level": level,
+        "level_held": level_held(tally.protocol, len(columns)),
     }
     return _release(tally, [columns.labels[place] for place in chosen[order]], found, order, confidence, details)
 
@@ -138,20 +145,19 @@ def _limit(largest: float, deviation: float) -> float:
     return min(1.0, float(ndtri(POWER) - ndtri(largest)) * deviation)
 
 
-def detection_limit(protocol: Rappor, *, answers: int, candidates: int, found: int = 1, level: float = 0.05) -> float:
+def detection_limit(protocol: Rappor, *, people: int, candidates: int, found: int = 1, level: float = 0.05) -> float:
     """The least share that will be found with chance 0.9 when so many are found, before anyone is asked.
 
     (z(1 - level found / M) + z(0.9)) sqrt(s (1 - s) / (n h)) / (q* - p*), s = p* + (q* - p*) h / k
     It falls with the root of the number of reports and with nothing else: no cleverness finds the rare.
     """
-    for name, value in (("answers", answers), ("candidates", candidates), ("found", found)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidArgument(f"{name}={value!r} must be a whole number, at least 1")
+    for name, value in (("people", people), ("candidates", candidates), ("found", found)):
+        whole(value, name)
     checked_selection("bonferroni", level)
     if_zero, if_one = (float(chance) for chance in protocol.law.report.probabilities()[:, 1])
     set_bits = protocol.bits * (1 - (1 - 1 / protocol.bits) ** protocol.hashes)
     reported = if_zero + (if_one - if_zero) * set_bits / protocol.bits
-    deviation = math.sqrt(reported * (1 - reported) / (answers * set_bits)) / abs(if_one - if_zero)
+    deviation = math.sqrt(reported * (1 - reported) / (people * set_bits)) / abs(if_one - if_zero)
     return _limit(level * min(found, candidates) / candidates, deviation)
 
 

@@ -7,9 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from bruit.channels import ONE, Channel, binary, log_above, loss_of
+from bruit.channels import ONE, FiniteChannel, binary, log_above, loss_of
+from bruit.core.arguments import whole
+from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument
-from bruit.privacy import Exact, exactly
 
 
 @dataclass(frozen=True, init=False)
@@ -41,17 +42,17 @@ class RapporLaw:
         return self.p == 0 and self.q == 1
 
     @cached_property
-    def permanent(self) -> Channel:
+    def permanent(self) -> FiniteChannel:
         """From a true bit to the memoised one: kept with chance 1 - f/2."""
         return binary(error=self.f / 2)
 
     @cached_property
-    def instantaneous(self) -> Channel:
+    def instantaneous(self) -> FiniteChannel:
         """From a memoised bit to a reported one."""
         return binary(zero_to_one=self.p, one_to_zero=1 - self.q)
 
     @cached_property
-    def report(self) -> Channel:
+    def report(self) -> FiniteChannel:
         """From a true bit to a reported one: 1 with chance q* given 1 and p* given 0."""
         return self.permanent if self.one_time else self.permanent.then(self.instantaneous)
 
@@ -67,14 +68,13 @@ class RapporLaw:
         return self.after(1)
 
     def after(self, reports: int) -> Fraction | float:
-        """The loss of so many reports of the same value, exactly and rounded up.
+        """An upper bound, tight up to rounding, on the epsilon of `reports` reports of one value.
 
         Given the true bit b, the number of ones of a bit's reports is a mixture of two binomial laws. Its likelihood
         ratio is monotone in that number, so the worst reports are all ones on the h bits of one value and all zeros on
         those of the other: h ln(R(n) / R(0)), R(c) = P(c | 1) / P(c | 0).
         """
-        if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
-            raise InvalidArgument(f"reports={reports!r} must be a whole number, at least 1")
+        reports = whole(reports, "reports")
         keep, lie = map(int, self.permanent.weights[0])
         (zero_zero, zero_one), (one_zero, one_one) = ((int(a), int(b)) for a, b in self.instantaneous.weights)
         if self.p > self.q:  # a one then speaks for a zero

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isinf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
+from bruit.core.arguments import whole
+from bruit.core.losses import Pure
+from bruit.core.neighbours import LOCAL
+from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.local import bits as packed
+from bruit.local.frequencies import bits as packed
+from bruit.local.offering import Offer, ReportShape
 from bruit.local.protocol import LocalProtocol
 from bruit.local.rappor import bloom
-from bruit.local.rappor.law import RapporLaw
+from bruit.local.rappor.law import RapporLaw, optimal_f
 from bruit.local.rappor.tally import RapporReports, RapporTally
-from bruit.local.receipt import checked_bits
-from bruit.privacy import LOCAL, Exact, Pure
+from bruit.local.received import checked_bits
 from bruit.randomness import generator, is_strong, uniform_below
 
 
@@ -30,8 +34,17 @@ class Rappor(LocalProtocol):
     A value sets h bits of the filter of its respondent's cohort; each bit passes the permanent noise once and the
     instantaneous one in every report. p=0, q=1 is the one-time variant; `BasicRappor` gives each category its own bit.
     A respondent who reports c different values has spent up to c times `law.forever`, and one who uses several
-    devices is several respondents to this count.                                                    [SPEC S2.18, S2.21]
+    devices is several respondents to this count.                                            [docs/spec.md S2.18, S2.21]
     """
+
+    offer: ClassVar[Offer | None] = Offer(
+        lambda epsilon: Rappor(bits=32, hashes=2, cohorts=1, f=optimal_f(exactly(epsilon, "epsilon"), 2)),
+        report=ReportShape.COHORT_BITS,
+        plain_words=lambda one: (
+            f"Each person sends {one.bits} bits, nearly all of them coin flips; "
+            "which text set one of them cannot be told."
+        ),
+    )
 
     bits: int
     cohorts: int
@@ -43,10 +56,9 @@ class Rappor(LocalProtocol):
             ("hashes", hashes, 1, 64),
             ("cohorts", cohorts, 1, 1 << 20),
         ):
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise InvalidArgument(f"{name}={value!r} must be a whole number from {least} to {most}")
-        law = RapporLaw(f=f, p=p, q=q, hashes=hashes)
-        for name, part in {"bits": bits, "cohorts": cohorts, "law": law, "epsilon": law.once}.items():
+            whole(value, name, least=least, most=most)
+        law = RapporLaw(f=f, p=p, q=q, hashes=int(hashes))
+        for name, part in {"bits": int(bits), "cohorts": int(cohorts), "law": law, "epsilon": law.once}.items():
             object.__setattr__(self, name, part)
 
     @property
@@ -98,13 +110,13 @@ class Rappor(LocalProtocol):
         order = np.argsort(group, kind="stable")
         edges = np.searchsorted(group[order], np.arange(self.cohorts + 1))
         counts = np.stack([packed.ones(values[order[a:b]], self.bits) for a, b in pairwise(edges)])
-        return RapporTally(self, np.diff(edges), counts, reports.seeded)
+        sizes = np.diff(edges)
+        rounds = (*[(0,) * self.cohorts] * (reports.round - 1), tuple(sizes.tolist()))
+        return RapporTally(self, sizes, counts, reports.seeded, rounds)
 
     def privacy(self, *, values: int = 1) -> Pure:
         """The loss of a respondent who reports so many different values, each as often as wanted."""
-        if isinstance(values, bool) or not isinstance(values, int) or values < 1:
-            raise InvalidArgument(f"values={values!r} must be a whole number, at least 1")
-        return Pure(_finite(self.law) * values, neighbours=LOCAL)
+        return Pure(_finite(self.law) * whole(values, "values"), neighbours=LOCAL)
 
     def to_json(self) -> dict[str, Any]:
         """Everything that makes this protocol again, with its law, in JSON types."""
@@ -121,12 +133,15 @@ class Rappor(LocalProtocol):
         noise = {name: block["law"][name] for name in ("f", "p", "q", "hashes")}
         return cls(bits=block["bits"], cohorts=block["cohorts"], **noise)
 
-    def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> RapporTally:
-        answers, counts = (np.array(block[name], dtype=np.int64) for name in ("answers", "counts"))
-        fits = answers.shape == (self.cohorts,) and counts.shape == (self.cohorts, self.bits)
-        if not fits or (counts < 0).any() or (counts > answers[:, None]).any():
+    def tally_of(
+        self, counts: ArrayLike, people: ArrayLike, *, seeded: bool = False, rounds: Sequence[Sequence[int]] = ()
+    ) -> RapporTally:
+        """The tally of so many people in each cohort whose reports set each bit so often."""
+        ones, sizes = np.array(counts, dtype=np.int64), np.array(people, dtype=np.int64)
+        fits = sizes.shape == (self.cohorts,) and ones.shape == (self.cohorts, self.bits)
+        if not fits or (ones < 0).any() or (ones > sizes[:, None]).any():
             raise InvalidArgument("each bit of a cohort is one in none of its reports, in all, or in some")
-        return RapporTally(self, answers, counts, seeded)
+        return RapporTally(self, sizes, ones, seeded, tuple(map(tuple, rounds)))
 
     def _cohorts(self, asked: ArrayLike | None, size: int, rng: np.random.Generator) -> NDArray[np.int32]:
         if asked is None:

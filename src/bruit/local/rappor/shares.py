@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Bits:
     """What a tally says of each bit: the unbiased share of respondents who set it, and its weight.
 
-    t_ij / N_j with t_ij = (c_ij - (p + fq/2 - fp/2) N_j) / ((1 - f)(q - p))                           [SPEC S2.19]
+    t_ij / N_j with t_ij = (c_ij - (p + fq/2 - fp/2) N_j) / ((1 - f)(q - p))                        [docs/spec.md S2.19]
     The weight is one over the variance s (1 - s) / (N_j (q* - p*)^2), s being the cohort's mean share of ones.
     """
 
@@ -58,14 +58,14 @@ class Bits:
 
 def bits_of(tally: RapporTally) -> Bits:
     """The bits of a tally, cohort after cohort."""
-    answers = tally.answers.astype(np.float64)[:, None]
-    if not answers.any():
+    people = tally.respondents.astype(np.float64)[:, None]
+    if not people.any():
         raise InvalidArgument("an empty survey has nothing to decode: tally at least one report")
     if_zero, if_one = (float(chance) for chance in tally.protocol.law.report.probabilities()[:, 1])
-    observed = tally.counts / np.maximum(answers, 1)
-    shares = np.where(answers > 0, (observed - if_zero) / (if_one - if_zero), 0.0)
+    observed = tally.counts / np.maximum(tally.people[:, None], 1)
+    shares = np.where(people > 0, (observed - if_zero) / (if_one - if_zero), 0.0)
     width = tally.protocol.bits
-    sizes = np.repeat(answers.ravel(), width)
+    sizes = np.repeat(people.ravel(), width)
     bare = Bits(shares.ravel(), np.zeros(0), sizes, width, if_zero, if_one)
     usual = np.repeat(np.average(shares, axis=1), width)
     return replace(bare, weights=1 / bare.variance(usual))

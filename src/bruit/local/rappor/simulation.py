@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def drawn_tally(
-    protocol: Rappor, texts: Sequence[str], shares: ArrayLike, answers: int, *, rng: np.random.Generator | None = None
+    protocol: Rappor, texts: Sequence[str], shares: ArrayLike, people: int, *, rng: np.random.Generator | None = None
 ) -> RapporTally:
     """The tally of so many new respondents, each with a text drawn by its share: a simulation, not a protection.
 
@@ -29,8 +29,8 @@ def drawn_tally(
     if chances.shape != (len(texts),) or (chances < 0).any() or abs(chances.sum() - 1) > 1e-9:
         raise InvalidArgument("give a share for each text: none below 0, and 1 together")
     source = generator(rng)
-    sizes = source.multinomial(answers, np.full(protocol.cohorts, 1 / protocol.cohorts))
-    people = source.multinomial(sizes, chances / chances.sum())
+    sizes = source.multinomial(people, np.full(protocol.cohorts, 1 / protocol.cohorts))
+    holders = source.multinomial(sizes, chances / chances.sum())
     setting = np.zeros((protocol.cohorts, protocol.bits), np.int64)
     places = np.sort(
         bloom.candidate_places(texts, cohorts=protocol.cohorts, hashes=protocol.hashes, bits=protocol.bits), axis=2
@@ -38,7 +38,7 @@ def drawn_tally(
     for number in range(protocol.hashes):
         new = places[:, :, number] != places[:, :, number - 1] if number else np.ones(places.shape[:2], np.bool_)
         text, cohort = np.nonzero(new)
-        np.add.at(setting, (cohort, places[text, cohort, number]), people[cohort, text])
+        np.add.at(setting, (cohort, places[text, cohort, number]), holders[cohort, text])
     if_zero, if_one = protocol.law.report.probabilities()[:, 1]
     counts = source.binomial(setting, if_one) + source.binomial(sizes[:, None] - setting, if_zero)
     return RapporTally(protocol, sizes.astype(np.int64), counts.astype(np.int64), seeded=not is_strong(rng))

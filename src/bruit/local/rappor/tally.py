@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class RapporReports:
     cohorts: NDArray[np.int32]
     values: NDArray[np.uint64]
     seeded: bool = False
+    round: int = 1
 
     def __len__(self) -> int:
         return len(self.values)
@@ -39,12 +41,27 @@ class RapporReports:
 
 @dataclass(frozen=True, eq=False)
 class RapporTally:
-    """How many reports of each cohort have each bit set, and how many each cohort sent; `+` merges two."""
+    """How many reports of each cohort have each bit set, and how many each cohort sent; `+` merges two.
+
+    A row of `rounds` says how many reports of each cohort were first ones of their respondents, how many second ones...
+    """
 
     protocol: Rappor
-    answers: NDArray[np.int64]
+    people: NDArray[np.int64]
     counts: NDArray[np.int64]
     seeded: bool = False
+    rounds: tuple[tuple[int, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        sizes = tuple(map(int, self.people))
+        object.__setattr__(self, "rounds", tuple(tuple(map(int, each)) for each in self.rounds) or (sizes,))
+        if tuple(map(sum, zip(*self.rounds, strict=True))) != sizes:
+            raise InvalidArgument("rounds must say of every report of each cohort which of its respondent's it was")
+
+    @property
+    def respondents(self) -> NDArray[np.int64]:
+        """The least number of different respondents of each cohort who can have sent these reports."""
+        return np.asarray(np.max(np.array(self.rounds, np.int64), axis=0), np.int64)
 
     def __add__(self, other: RapporTally) -> RapporTally:
         if not isinstance(other, RapporTally):
@@ -52,13 +69,15 @@ class RapporTally:
         if self.protocol != other.protocol:
             raise InvalidArgument("two tallies can be added only when their reports followed the same protocol")
         seeded = self.seeded or other.seeded
-        return RapporTally(self.protocol, self.answers + other.answers, self.counts + other.counts, seeded)
+        none = (0,) * self.protocol.cohorts
+        pairs = zip_longest(self.rounds, other.rounds, fillvalue=none)
+        rounds = tuple(tuple(map(sum, zip(one, two, strict=True))) for one, two in pairs)
+        return RapporTally(self.protocol, self.people + other.people, self.counts + other.counts, seeded, rounds)
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, RapporTally)
-            and (self.protocol, self.seeded) == (other.protocol, other.seeded)
-            and np.array_equal(self.answers, other.answers)
+            and (self.protocol, self.seeded, self.rounds) == (other.protocol, other.seeded, other.rounds)
             and np.array_equal(self.counts, other.counts)
         )
 
@@ -66,5 +85,6 @@ class RapporTally:
 
     def to_json(self) -> dict[str, Any]:
         """The tally in JSON types, with its protocol."""
-        numbers = {"answers": self.answers.tolist(), "counts": self.counts.tolist()}
-        return {"protocol": self.protocol.to_json(), **numbers, "seeded": self.seeded}
+        numbers = {"answers": self.people.tolist(), "counts": self.counts.tolist()}
+        rounds = {"rounds": [list(each) for each in self.rounds]} if len(self.rounds) > 1 else {}
+        return {"protocol": self.protocol.to_json(), **numbers, **rounds, "seeded": self.seeded}

@@ -1,0 +1,1 @@
+"""What a table gives away as it stands: equivalence classes, risks, identifiers."""

@@ -1,0 +1,1 @@
+"""Coarser tables: hierarchies, the full lattice of them, and Mondrian cuts."""

@@ -1,0 +1,303 @@
+"""Figures of a model on protected rows as one paid release: accuracy, AUC, log loss, confusion, calibration.
+
+Three quarters of the price buy one histogram of rows by true class, predicted class and confidence, of which a row is
+in one cell; the last quarter buys the sum and the sum of squares of the clipped log losses. Everything else is
+post-processing, with intervals that know both the noise and that the rows are a sample.       [docs/choosing.md]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from bruit.channels import IntegerNoise
+from bruit.core.arguments import confidence as checked_confidence
+from bruit.core.arguments import whole
+from bruit.core.guarantee import Assumption
+from bruit.core.intervals import Covers, Interval
+from bruit.core.losses import DiscreteLaplace, composed
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
+from bruit.core.release import Outcome, Release
+from bruit.errors import InvalidArgument
+from bruit.learning.estimator.contract import PrivateEstimator
+from bruit.learning.estimator.public_question import require_rows, require_schema
+from bruit.learning.estimator.records import as_array, choose_rows, encode_classes
+from bruit.learning.estimator.unpaid_scores import unrecorded
+from bruit.ledger import Budget, Charge, Purchase, ask
+from bruit.mechanisms import part_of
+
+if TYPE_CHECKING:
+    import polars
+
+Floats = NDArray[np.float64]
+WHAT = "learning.evaluate"
+FINE = 1 << 10
+"""Grid steps of a clipped log loss, and of its square."""
+
+LEAST_CHANCE = 1e-3
+"""A chance below this counts as this: the largest log loss of a row is ln 1000."""
+
+HISTOGRAM, LOSSES = Fraction(3, 4), Fraction(1, 4)
+
+
+class Evaluation(Release[Any]):
+    """Accuracy, AUC of two classes and log loss, with intervals; confusion and calibration as tables."""
+
+    @property
+    def confusion(self) -> polars.DataFrame:
+        """One row for each true and predicted class: the noisy number of rows, and what noise alone makes of it."""
+        import polars
+
+        return polars.DataFrame(self.details["confusion"])
+
+    @property
+    def calibration(self) -> polars.DataFrame:
+        """One row for each range of confidence: how many rows, which share of them is right, and its interval."""
+        import polars
+
+        return polars.DataFrame(self.details["calibration"])
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    budget: Budget | None,
+    bins: int = 10,
+    size: int | None = None,
+    groups: Any = None,
+    rows_per_person: int = 1,
+    confidence: float = 0.95,
+    rng: np.random.Generator | None = None,
+) -> Evaluation:
+    """How well a fitted classifier of bruit.learning does on rows that are protected, for one price.
+
+    Intervals cover the figure in the population that the rows were drawn from. AUC is that of confidences rounded to
+    `bins` ranges. A row whose label is none of the model's classes is left out. `size` is a public number of rows;
+    `groups` says whose row each is, of whom at most `rows_per_person` count.
+    """
+    purchase = ask(budget, what=WHAT, person=EACH_ROW if groups is None else None, rng=rng)
+    asked = _Question.of(model, purchase, bins=bins, size=size, groups=groups, rows=rows_per_person)
+    level = checked_confidence(confidence)
+    require_rows(X=X, y=y, groups=groups)
+    require_schema(model, X, None, reset=False)
+    check_consistent_length(X, y, groups)
+    charge = asked.pay()
+    source = charge.generator()
+    cells, losses = asked.read(X, y, groups, source)
+    noisy = cells + asked.histogram.draw(cells.size, rng=source).reshape(cells.shape)
+    sums = losses + asked.losses.draw(2, rng=source)
+    public = asked.public_size(len(as_array(y)), groups)
+    figures = _Figures(noisy.astype(np.float64), sums / FINE, asked, public, level)
+    return _finish(charge, figures)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What an evaluation asks, and the noise that its price buys."""
+
+    model: Any
+    purchase: Purchase
+    bins: int
+    size: int | None
+    rows: int
+    histogram: IntegerNoise
+    losses: IntegerNoise
+
+    @staticmethod
+    def of(model: Any, purchase: Purchase, *, bins: int, size: int | None, groups: Any, rows: int) -> _Question:
+        """The question, where the model is a fitted classifier that gives chances."""
+        if not isinstance(model, PrivateEstimator) or not is_classifier(model) or not hasattr(model, "predict_proba"):
+            raise InvalidArgument(
+                f"{WHAT} takes a classifier of bruit.learning that gives chances (predict_proba), which answers for "
+                f"any row; this is {type(model).__name__}"
+            )
+        check_is_fitted(model)
+        price = purchase.price
+        most = 1 if groups is None else whole(rows, "rows_per_person")
+        people = most * (2 if price.neighbours is REPLACE_ONE else 1)
+        epsilon = part_of(price, 1, WHAT)
+        histogram = IntegerNoise.laplace(epsilon * HISTOGRAM, sensitivity=people, neighbours=price.neighbours)
+        # Exchanged rows move a sum of numbers from 0 to FINE by at most FINE each, whichever way.
+        losses = IntegerNoise.laplace(epsilon * LOSSES, sensitivity=2 * FINE * most, neighbours=price.neighbours)
+        stated = None if size is None else whole(size, "size")
+        return _Question(model, purchase, whole(bins, "bins"), stated, most, histogram, losses)
+
+    def pay(self) -> Charge:
+        """Commits the charge of both parts."""
+        public = self.size is not None and self.purchase.price.neighbours is ADD_OR_REMOVE_ONE
+        loss = composed([(self.histogram.loss, 1), (self.losses.loss, 1)])
+        return self.purchase.pay(loss, assumes=(Assumption.PUBLIC_SIZE,) if public else ())
+
+    def public_size(self, rows: int, groups: Any) -> int | None:
+        """The stated size; that of the table where only whole rows are exchanged."""
+        price = self.purchase.price
+        exchanged = price.neighbours is REPLACE_ONE and groups is None and not price.covers_a_part
+        return max(rows, 1) if self.size is None and exchanged else self.size
+
+    def read(
+        self, X: Any, y: Any, groups: Any, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Exact rows by true class, predicted class and range of confidence; exact sums of log losses and squares."""
+        classes = np.asarray(self.model.classes_)
+        shape = (len(classes), len(classes), self.bins)
+        true, kept = encode_classes(as_array(y), classes)
+        if groups is not None:
+            chosen = np.zeros(len(kept), bool)
+            chosen[kept] = choose_rows(as_array(groups)[kept], self.rows, rng=rng)
+            kept = chosen
+        if not len(true):
+            return np.zeros(shape, np.int64), np.zeros(2, np.int64)
+        with unrecorded():
+            chances = np.nan_to_num(np.asarray(self.model.predict_proba(X), np.float64))
+        guess = chances.argmax(axis=1)
+        top = (chances.max(axis=1) - 1 / len(classes)) / (1 - 1 / len(classes))
+        place = np.clip((top * self.bins).astype(np.int64), 0, self.bins - 1)
+        cells = np.zeros(shape, np.int64)
+        np.add.at(cells, (true[kept], guess[kept], place[kept]), 1)
+        surprise = -np.log(np.clip(chances[np.arange(len(true)), true], LEAST_CHANCE, 1)) / -log(LEAST_CHANCE)
+        held = surprise[kept]
+        return cells, np.array([np.rint(FINE * part).astype(np.int64).sum() for part in (held, held**2)], np.int64)
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """Post-processing of the noisy histogram and sums; `size` is the public number of rows, or None."""
+
+    cells: Floats
+    sums: Floats
+    asked: _Question
+    size: int | None
+    confidence: float
+
+    @property
+    def reach(self) -> float:
+        """Standard deviations to either side of a normal figure."""
+        return float(ndtri((1 + self.confidence) / 2))
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the noise of one cell."""
+        return float(np.sqrt(_variance(self.asked.histogram)))
+
+    @property
+    def rows(self) -> float:
+        """How many rows there are: the public number, or the noisy one, at least one."""
+        return float(self.size) if self.size is not None else max(float(self.cells.sum()), 1.0)
+
+    def accuracy(self) -> tuple[float, float, float, float]:
+        """The share of right rows, its interval, and the deviation that noise alone gives it.
+
+        (a - p)^2 = z^2 (p (1 - p) / n + noise^2) solved for p: Wilson's interval, widened by the noise
+        """
+        right = np.broadcast_to(np.eye(len(self.cells), dtype=bool)[:, :, None], self.cells.shape)
+        found = float(np.clip(self.cells[right].sum() / self.rows, 0, 1))
+        slope = right - (0.0 if self.size is not None else found)
+        deviation = self.noise * float(np.sqrt((slope**2).sum())) / self.rows
+        return found, *_wilson(found, self.rows / self.asked.rows, deviation, self.reach), deviation
+
+    def auc(self) -> tuple[float, float, float, float]:
+        """The chance that a row of the second class is given more than one of the first, ties counting half.
+
+        Its variance is DeLong's, of the shares below, and that of the noise by its slope in every cell.
+        """
+        ordered = np.concatenate([self.cells[:, 0, ::-1], self.cells[:, 1, :]], axis=1)  # growing chance of the second
+        first, second = ordered
+        many, few = max(first.sum(), 1.0), max(second.sum(), 1.0)
+        below = (np.cumsum(first) - first / 2) / many
+        above = 1 - (np.cumsum(second) - second / 2) / few
+        found = float(np.clip(second @ below / few, 0, 1))
+        slope = np.concatenate([(above - found) / many, (below - found) / few])
+        spread = max(first @ (above - found) ** 2 / many, 0) / many + max(second @ (below - found) ** 2 / few, 0) / few
+        deviation = self.noise * float(np.sqrt((slope**2).sum()))
+        half = self.reach * float(np.sqrt(spread * self.asked.rows + deviation**2))
+        return found, max(found - half, 0.0), min(found + half, 1.0), deviation
+
+    def log_loss(self) -> tuple[float, float, float, float]:
+        """The mean of the clipped log losses in natural units."""
+        most = -log(LEAST_CHANCE)
+        mean, square = np.clip(self.sums / self.rows, 0, 1)
+        each = float(np.sqrt(_variance(self.asked.losses))) / FINE / self.rows
+        count = 0.0 if self.size is not None else mean * self.noise * float(np.sqrt(self.cells.size)) / self.rows
+        deviation = float(np.hypot(each, count))
+        spread = min(max(square + each - mean**2, 0.0), mean * (1 - mean) + each) / self.rows * self.asked.rows
+        half = self.reach * float(np.sqrt(spread + deviation**2))
+        found = (mean, max(mean - half, 0.0), min(mean + half, 1.0), deviation)
+        return tuple(float(most * part) for part in found)  # type: ignore[return-value]
+
+    def confusion(self) -> dict[str, list[Any]]:
+        """Rows of the confusion matrix."""
+        names = [str(each) for each in np.asarray(self.asked.model.classes_).tolist()]
+        counts = self.cells.sum(axis=2)
+        half = self.reach * self.noise * float(np.sqrt(self.cells.shape[2]))
+        places = [(i, j) for i in range(len(names)) for j in range(len(names))]
+        return {
+            "true": [names[i] for i, _ in places],
+            "predicted": [names[j] for _, j in places],
+            "rows": [float(counts[place]) for place in places],
+            "noise": [half] * len(places),
+        }
+
+    def calibration(self) -> dict[str, list[Any]]:
+        """The share of right rows in every range of confidence; its interval is the whole where few rows are there."""
+        classes, bins = len(self.cells), self.cells.shape[2]
+        right = np.einsum("iib->b", self.cells)
+        every = np.maximum(self.cells.sum(axis=(0, 1)), 1.0)
+        shares = np.clip(right / every, 0, 1)
+        deviations = self.noise * np.sqrt(classes * (1 - shares) ** 2 + (classes**2 - classes) * shares**2) / every
+        intervals = [
+            _wilson(float(share), float(n) / self.asked.rows, float(deviation), self.reach)
+            for share, n, deviation in zip(shares, every, deviations, strict=True)
+        ]
+        edges = 1 / classes + (1 - 1 / classes) * np.arange(bins + 1) / bins
+        return {
+            "from": edges[:-1].tolist(),
+            "to": edges[1:].tolist(),
+            "rows": self.cells.sum(axis=(0, 1)).tolist(),
+            "right": shares.tolist(),
+            "low": [low for low, _ in intervals],
+            "high": [high for _, high in intervals],
+        }
+
+
+def _variance(noise: IntegerNoise) -> float:
+    """The variance of integer noise of mass proportional to q^|k|: 2 q / (1 - q)^2."""
+    assert isinstance(noise.loss, DiscreteLaplace)
+    rest = -np.expm1(-1 / float(noise.loss.scale))
+    return float(2 * (1 - rest) / rest**2)
+
+
+def _wilson(found: float, rows: float, deviation: float, reach: float) -> tuple[float, float]:
+    """The shares p whose noisy sample of so many rows lies within `reach` deviations of what was found."""
+    z = reach**2
+    a, b, c = 1 + z / rows, 2 * found + z / rows, found**2 - z * deviation**2
+    root = float(np.sqrt(max(b * b - 4 * a * c, 0.0)))
+    return max((b - root) / (2 * a), 0.0), min((b + root) / (2 * a), 1.0)
+
+
+def _finish(charge: Charge, figures: _Figures) -> Evaluation:
+    """Keeps the figures in the entry that paid for them."""
+    told = {"accuracy": figures.accuracy()}
+    if len(figures.cells) == 2:
+        told["auc"] = figures.auc()
+    told["log loss"] = figures.log_loss()
+    value, low, high, deviation = (np.array(column) for column in zip(*told.values(), strict=True))
+    outcome = Outcome(
+        value=value,
+        method=WHAT,
+        labels=tuple(told),
+        interval=Interval(low, high, figures.confidence, Covers.POPULATION),
+        noise=figures.reach * deviation,
+        details={"confusion": figures.confusion(), "calibration": figures.calibration()},
+    )
+    release = charge.finish(outcome)
+    return Evaluation(**{each.name: getattr(release, each.name) for each in fields(release)})

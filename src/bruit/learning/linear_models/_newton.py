@@ -1,0 +1,154 @@
+"""Noisy Newton steps of logistic regression: the gradient and the curvature of all rows, noisy once a round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bruit.channels import VectorNoise
+from bruit.learning.linear_models._design import STEPS
+from bruit.learning.linear_models._shrinkage import most_likely
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+WEIGHT_STEPS = 1 << 8
+"""Grid steps of a row's residual and of four times its curvature."""
+
+EACH = WEIGHT_STEPS * STEPS**2
+"""The most one row moves any sum."""
+
+FREE, USUAL = 25.0, 1.0
+"""The variance of a scaled intercept, which is hardly shrunk, and the usual one of a slope."""
+
+SPREAD = 0.1
+"""The variance of a scaled column that is assumed where the budget is too small to look."""
+
+CLEAR = 3.0
+"""How many deviations of its noise the least curvature must have before coefficients have intervals."""
+
+BLOCK = 1 << 16
+
+FINE, FAR = 2.0**24, 2.0**9
+"""Coefficients are used in steps of 2^-24 and at most at 2^9: products with rows, and sums of 2^9 of them, are exact in
+53 bits. In any order, on any machine and beside any other rows a row then has the same residual."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Gradient and curvature at some coefficients, with the deviation of the noise of each entry."""
+
+    at: Floats
+    gradient: Floats
+    curvature: Floats
+    gradient_noise: Floats
+    curvature_noise: float
+
+    def disturbance(self, move: Floats) -> Floats:
+        """The covariance of gradient - curvature @ move: the sampling of rows, and the noise of both."""
+        cross = np.outer(move, move)
+        np.fill_diagonal(cross, move @ move)
+        noise = self.curvature_noise**2 * cross + np.diag(self.gradient_noise**2)
+        return np.asarray(self.positive + noise)
+
+    @cached_property
+    def positive(self) -> Floats:
+        """The curvature without the negative eigenvalues that only noise can give it."""
+        values, vectors = np.linalg.eigh(self.curvature)
+        return np.asarray((vectors * np.maximum(values, 1e-9)) @ vectors.T)
+
+    def shrunk(self) -> Floats:
+        """The most likely coefficients, shrunk as much as gradient and curvature ask for."""
+        right = self.gradient + self.curvature @ self.at
+        return most_likely(
+            self.curvature, right, lambda theta: self.disturbance(theta - self.at), free=FREE, usual=USUAL
+        )
+
+    def unshrunk(self, *, rows: int = 1) -> tuple[Floats, Floats]:
+        """The whole Newton step and its covariance; infinite where the noise drowns the curvature.
+
+        Where people have up to `rows` rows, the part of the sampling counts so many times.     [Normal.covariance]
+        """
+        size = len(self.at)
+        if np.linalg.eigvalsh(self.curvature)[0] <= CLEAR * self.curvature_noise * np.sqrt(size):
+            return self.at, np.full((size, size), np.inf)
+        inverse = np.linalg.inv(self.curvature)
+        move = inverse @ self.gradient
+        disturbance = self.disturbance(move) + (rows - 1) * self.positive
+        return self.at + move, inverse @ disturbance @ inverse
+
+
+def step_entries(columns: int, classes: int) -> int:
+    """How many sums a round releases: for every class the gradient and the upper half of the curvature."""
+    return classes * (columns + columns * (columns + 1) // 2)
+
+
+def newton_steps(
+    rows: Integers,
+    labels: NDArray[np.bool_],
+    at: Floats,
+    noise: VectorNoise,
+    *,
+    rng: np.random.Generator,
+) -> list[Step]:
+    """One noisy step for each class; `rows` has a first column of ones, `labels` and `at` a row for each class."""
+    exact = [_sums(rows, label, theta) for label, theta in zip(labels, at, strict=True)]
+    flat = np.concatenate([np.concatenate(each) for each in exact])
+    found = (flat + noise.draw(1, rng=rng)[0]).reshape(len(at), -1) / EACH
+    columns, spread = rows.shape[1], noise.deviation / EACH
+    steps = []
+    for sums, theta in zip(found, at, strict=True):
+        curvature = _symmetric(sums[columns:] / 4, columns)
+        half = 1 if theta.any() else 0.5
+        steps.append(Step(theta, half * sums[:columns], curvature, np.full(columns, half * spread), spread / 4))
+    return steps
+
+
+def first_steps(
+    rows: Integers,
+    labels: NDArray[np.bool_],
+    noises: tuple[VectorNoise, VectorNoise],
+    *,
+    size: int,
+    rng: np.random.Generator,
+) -> list[Step]:
+    """One noisy step from zero without a look at the curvature.
+
+    Counts of the classes with the first noise; sums of columns, of all rows and as each class signs them, with the
+    second; an assumed spread of the columns around their means.
+    """
+    slopes, zero = rows[:, 1:], np.zeros(rows.shape[1])
+    signed = np.array([(2 * label.astype(np.int64) - 1) @ slopes for label in labels] + [slopes.sum(axis=0)])
+    noise = noises[1].draw(1, rng=rng)[0].reshape(signed.shape)
+    sums = (signed * WEIGHT_STEPS * STEPS + noise) / EACH
+    counts = ((2 * labels.sum(axis=1) - len(rows)) * EACH + noises[0].draw(1, rng=rng)[0]) / EACH
+    centre = np.r_[1.0, np.clip(sums[-1] / size, -1, 1)]
+    curvature = size / 4 * (np.outer(centre, centre) + np.diag(np.r_[0.0, np.full(len(zero) - 1, SPREAD)]))
+    spread = np.r_[noises[0].deviation, np.full(len(zero) - 1, noises[1].deviation)] / EACH / 2
+    return [Step(zero, np.r_[n, s] / 2, curvature, spread, 0.0) for n, s in zip(counts, sums[:-1], strict=True)]
+
+
+def _sums(rows: Integers, label: NDArray[np.bool_], theta: Floats) -> tuple[Integers, Integers]:
+    """The exact sums of residual * column and of 4 * curvature * column * column, both at most EACH a row."""
+    columns, exact = rows.shape[1], np.rint(np.clip(theta, -FAR, FAR) * FINE) / FINE
+    gradient, square = np.zeros(columns, np.int64), np.zeros((columns, columns), np.int64)
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK].astype(np.float64)
+        share = expit(block @ exact / STEPS)
+        residual = np.rint((label[start : start + BLOCK] - share) * WEIGHT_STEPS)
+        gradient += (residual @ block).astype(np.int64)
+        weight = np.rint(4 * share * (1 - share) * WEIGHT_STEPS)
+        square += ((block * weight[:, None]).T @ block).astype(np.int64)  # below 2^53: exact
+    if not theta.any():
+        gradient *= 2  # at zero every residual is a half
+    return gradient * STEPS, square[np.triu_indices(columns)]
+
+
+def _symmetric(upper: Floats, columns: int) -> Floats:
+    matrix = np.zeros((columns, columns))
+    matrix[np.triu_indices(columns)] = upper
+    return matrix + np.triu(matrix, 1).T

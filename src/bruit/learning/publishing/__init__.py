@@ -1,0 +1,7 @@
+"""What leaves with a fitted model: its card, and a file that holds no book, no store's address, no seed and no rows."""
+
+from bruit.learning.publishing.archive import load, save
+from bruit.learning.publishing.card import Figure, ModelCard
+from bruit.learning.publishing.onnx_graph import to_onnx
+
+__all__ = ["Figure", "ModelCard", "load", "save", "to_onnx"]

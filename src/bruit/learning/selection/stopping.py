@@ -1,0 +1,160 @@
+"""How many runs a search makes, and what each may cost so that all of them together cost the price.
+
+The number is drawn from a public law, independently of the data, and never told. All runs together then cost two or
+three of them, however many they are.                     [Liu & Talwar 2019; Papernot & Steinke 2022; docs/choosing.md]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from math import log
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.core.best_of import BestOf, log_mean
+from bruit.core.losses import Approximate, Loss, Pure, ZeroConcentrated
+from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
+from bruit.ledger import Budget, Ledger, Purchase, Terms
+from bruit.privacy import epsilon
+from bruit.randomness import discrete_gaussian, discrete_laplace, uniform_below
+
+Stopping = Literal["geometric", "logarithmic"]
+SHAPES: dict[str, int] = {"geometric": 1, "logarithmic": 0}
+HALVINGS = 30
+"""How often the interval that holds the price of a run is halved, in its logarithm."""
+
+SMALLEST_RUN = Fraction(1, 10**9)
+"""The least rho of a run that is looked for."""
+
+BELOW = 1 - Fraction(1, 10**6)
+"""How far below its rho a run aims, and its book reaches above it: more than any rounding."""
+
+
+@dataclass(frozen=True)
+class RunPrice:
+    """What one run may cost, stated as the terms of a book of its own, which refuses to give more."""
+
+    loss: Loss
+    terms: Terms
+    shape: int
+    stop: Fraction
+    covers_a_part: bool
+
+    @property
+    def whole(self) -> BestOf:
+        """What all runs together lose: the best of them is told."""
+        return BestOf(self.loss, shape=self.shape, stop=self.stop)
+
+    def budget(self, name: str) -> Budget:
+        """All of a fresh book of one run; its name keeps the run's seed apart from other runs'.
+
+        Where the price is that of a part of the data, a run's is too: the size of a part is private.
+        """
+        book = Ledger.in_memory(name, self.terms)
+        buy = partial(book.partition("parts").budget, "this") if self.covers_a_part else book.budget
+        if isinstance(self.loss, Pure):
+            return buy(epsilon=self.loss.epsilon)
+        if isinstance(self.loss, Approximate):
+            return buy(epsilon=self.loss.epsilon, delta=self.loss.delta)
+        # Noise that is calibrated to an epsilon may miss its rho by a rounding: it aims a little below.
+        assert isinstance(self.loss, ZeroConcentrated)
+        near = ZeroConcentrated(self.loss.rho * BELOW, neighbours=self.loss.neighbours)
+        return replace(buy(self.loss), epsilon=epsilon(near, delta=self.terms.delta, by="zcdp"))
+
+    def score_noise(self, moved: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Integer noise for a score that one person moves by at most `moved`, at the price of one run."""
+        loss = self.loss
+        if isinstance(loss, ZeroConcentrated):
+            return discrete_gaussian(Fraction(moved) ** 2 / (2 * loss.rho), 1, rng=rng)
+        assert isinstance(loss, Pure | Approximate)
+        return discrete_laplace(moved / loss.epsilon, 1, rng=rng)
+
+    def draw_runs(self, rng: np.random.Generator) -> int:
+        """How many runs are made, exactly by its law.
+
+        A geometric number is drawn coin by coin; kept with the chance 1/k it is a logarithmic one.
+        """
+        while True:
+            runs = 1
+            while uniform_below(self.stop.denominator, 1, rng=rng)[0] >= self.stop.numerator:
+                runs += 1
+            if self.shape or uniform_below(runs, 1, rng=rng)[0] == 0:
+                return runs
+
+
+def price_runs(purchase: Purchase, *, tries: int, stopping: str) -> RunPrice:
+    """What one of `tries` expected runs may cost, from the price alone.
+
+    A price in epsilon is divided by the two or three runs that are paid, its delta by the expected number. In a book
+    that adds Rényi divergences a run is priced in concentrated privacy: the dearest whose best still costs the price.
+    """
+    price = purchase.price
+    if stopping not in SHAPES:
+        raise InvalidArgument(f"stopping={stopping!r} is no law of a number of runs; choose one of {', '.join(SHAPES)}")
+    shape = SHAPES[stopping]
+    stop = _stop(tries, shape)
+    if isinstance(price.loss, Pure):
+        loss: Pure | Approximate = Pure(price.epsilon / (2 + shape), neighbours=price.neighbours)
+        return _run(price, loss, shape, stop)
+    if isinstance(price.loss, Approximate) and price.ledger.terms.by == "basic":
+        mean = Fraction(BestOf(price.loss, shape=shape, stop=stop).mean) * (1 + Fraction(1, 10**9))
+        loss = Approximate(price.epsilon / (2 + shape), price.delta / mean, neighbours=price.neighbours)
+        return _run(price, loss, shape, stop)
+    if not price.delta or price.ledger.terms.by == "basic":
+        raise NotPrivate(
+            "a search is paid with budget(epsilon=...), budget(epsilon=..., delta=...), or in a book by 'zcdp' or 'rdp'"
+        )
+    return _dearest_run(purchase, shape, stop)
+
+
+def _run(price: Budget, loss: Pure | Approximate, shape: int, stop: Fraction) -> RunPrice:
+    delta = loss.delta if isinstance(loss, Approximate) else Fraction(0)
+    terms = Terms(loss.epsilon / BELOW, delta / BELOW, price.neighbours, price.person, "basic")
+    return RunPrice(loss, terms, shape, stop, price.covers_a_part)
+
+
+def _dearest_run(purchase: Purchase, shape: int, stop: Fraction) -> RunPrice:
+    """The run of the largest rho of which the best costs no more than the price.
+
+    Its book is stated in (epsilon, delta) and holds a little more than that rho; its budget holds no more.
+    """
+    price = purchase.price
+
+    def loss(rho: Fraction) -> ZeroConcentrated:
+        return ZeroConcentrated(rho, neighbours=price.neighbours)
+
+    def fits(rho: Fraction) -> bool:
+        try:
+            purchase.quote(BestOf(loss(rho), shape=shape, stop=stop))
+        except BudgetExceeded:
+            return False
+        return True
+
+    if not fits(SMALLEST_RUN):
+        raise NotPrivate("the price buys no run of a search over so many tries; raise it, or lower tries=")
+    low, high = log(SMALLEST_RUN), log(max(price.epsilon, SMALLEST_RUN))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(Fraction(np.exp(middle))) else (low, middle)
+    found = loss(Fraction(np.exp(low)))
+    room = epsilon(loss(found.rho / BELOW), delta=price.delta, by="zcdp")
+    terms = Terms(room, price.delta, price.neighbours, price.person, "zcdp")
+    return RunPrice(found, terms, shape, stop, price.covers_a_part)
+
+
+def _stop(tries: int, shape: int) -> Fraction:
+    """The chance to stop, one over a whole number, at which the mean number of runs is about `tries`."""
+    if shape:
+        return Fraction(1, tries)
+    most = 1
+    while log_mean(Fraction(1, most)) < tries:
+        most *= 2
+    low, high = max(most // 2, 1), most
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_mean(Fraction(1, middle)) >= tries else (middle + 1, high)
+    return Fraction(1, low)

@@ -1,0 +1,85 @@
+"""One run of a search: a candidate is fitted on some of the people and scored, with noise, on the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.records import as_array, as_rows, encode_classes, encode_target, is_frame, person_numbers
+from bruit.learning.estimator.unpaid_scores import unrecorded
+from bruit.learning.selection.stopping import RunPrice
+from bruit.randomness import uniform_below
+
+FINE = 1 << 10
+"""Grid steps in the score of one row."""
+
+
+def paid_candidate(candidate: Any, run: RunPrice, name: str) -> Any:
+    """A clone that is paid from a book of its own."""
+    return clone(candidate).set_params(budget=run.budget(name))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Runs of candidates on fresh divisions of the people: one of `parts` parts is held back for the score."""
+
+    run: RunPrice
+    X: Any
+    y: Any
+    groups: Any
+    rng: np.random.Generator
+    entry: str
+    parts: int = 2
+
+    def score(self, candidate: Any, question: Question, number: int) -> tuple[float, Any]:
+        """A noisy score and the estimator that has it; those fitted on pay the fit, the others pay the score."""
+        held = self._held()
+        model = paid_candidate(candidate, self.run, f"{self.entry} try {number}")
+        groups = {} if self.groups is None else {"groups": as_array(self.groups)[~held]}
+        model.fit(rows_of(self.X, ~held), as_array(self.y)[~held], **groups)
+        # Under both relations: exchanging a person's rows moves a sum of numbers from 0 to FINE no further than adding.
+        noise = self.run.score_noise(question.rows * FINE, self.rng)
+        held &= self._counting_rows(question)
+        with unrecorded():
+            exact = int(_points(model, question, rows_of(self.X, held), as_array(self.y)[held]).sum())
+        return int((exact + noise)[0]) / FINE, model
+
+    def _held(self) -> NDArray[np.bool_]:
+        """The people held back: a die for every person, whoever else is there."""
+        if self.groups is None:
+            return np.asarray(uniform_below(self.parts, len(as_array(self.y)), rng=self.rng) == 0)
+        people = person_numbers(self.groups)
+        return np.asarray((uniform_below(self.parts, int(people.max(initial=-1)) + 2, rng=self.rng) == 0)[people])
+
+    def _counting_rows(self, question: Question) -> NDArray[np.bool_]:
+        """Which rows count in a score: at most so many of each person."""
+        kept = np.ones(len(as_array(self.y)), bool)
+        return kept if self.groups is None else question._counting_rows(kept, self.rng)
+
+
+def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
+    """The rows that are kept, of an array or a frame."""
+    if not is_frame(data):
+        return as_rows(data)[kept]
+    import narwhals as nw
+
+    return nw.from_native(data, eager_only=True).filter(kept.tolist()).to_native()
+
+
+def _points(model: Any, question: Question, rows: Any, y: Any) -> NDArray[np.int64]:
+    """What each row adds to a score, from 0 to FINE: one for the right class, less the further a number is off."""
+    if not len(y):
+        return np.zeros(0, np.int64)
+    predicted = model.predict(rows)
+    if question.classes is not None:
+        places, known = encode_classes(y, question.classes)
+        return np.where(known & (question.classes[places] == predicted), FINE, 0)
+    assert question.target is not None
+    steps, known = encode_target(y, question.target)
+    off = (question.target.decode(steps) - np.nan_to_num(predicted)) / float(question.target.high - question.target.low)
+    return np.where(known, np.rint(FINE * (1 - np.clip(off**2, 0, 1))), 0).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Shares with intervals from the counts of noised reports."""

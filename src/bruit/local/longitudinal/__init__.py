@@ -1,0 +1,1 @@
+"""Protocols for answers that are asked again: permanent noise kept on the device."""
