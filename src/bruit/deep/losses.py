@@ -1,4 +1,4 @@
-"""The loss that is taken when none is given."""
+"""The default loss: cross entropy for each sample."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from bruit.deep.shares import wide
+from bruit.deep.per_sample.factored_gradients import wide
 
 
 def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
     """−log of the probability of the right class, for each sample; a label that is no class counts as zero.
 
-    An error would tell that such a record is there.                                       [DESIGN, privacy rule 2]
+    An error would tell that such a record is there.                                       [docs/rules.md 2]
     """
     known = (targets >= 0) & (targets < outputs.shape[1])
     losses = functional.cross_entropy(wide(outputs), torch.where(known, targets, 0), reduction="none")

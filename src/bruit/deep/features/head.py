@@ -10,18 +10,23 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.arithmetic import in_precision
-from bruit.deep.clipping import Clipping
+from bruit.core.arguments import whole
+from bruit.core.guarantee import Assumption
+from bruit.core.losses import Composed, Scheme
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.core.release import Outcome, Release
 from bruit.deep.features.preparation import Normal, Preparation, private_covariance, private_mean, unit, whitener
-from bruit.deep.features.recipe import Noises, Recipe, calibrated_noises, head_loss
+from bruit.deep.features.recipe import Noises, Recipe, calibrate_noises, head_loss
 from bruit.deep.losses import cross_entropy
-from bruit.deep.noise import Source, source
-from bruit.deep.payment import row_price
-from bruit.deep.records import Records
-from bruit.deep.training import Settings, Training, prepared
+from bruit.deep.noise.sources import Source, source
+from bruit.deep.per_sample.clipping import Clipping
+from bruit.deep.per_sample.precision import in_precision
+from bruit.deep.training.dataset import Records
+from bruit.deep.training.pricing import require_size_of_cell
+from bruit.deep.training.training import Settings, Training, prepare_engine
 from bruit.errors import InvalidArgument
-from bruit.ledger import Budget, Charge
-from bruit.privacy import ADD_OR_REMOVE_ONE, Assumption, Composed, Plan, Release, Scheme
+from bruit.ledger import Budget, Charge, ask
+from bruit.privacy import Plan
 
 
 class FrozenHead(nn.Module):
@@ -35,7 +40,7 @@ class FrozenHead(nn.Module):
         self.preparation, self.last, self.averaged, self.average = preparation, last, averaged, average
 
     def using(self, *, average: bool) -> FrozenHead:
-        """The same with the iterate that is asked for."""
+        """The same head, scoring with the averaged iterate or with the last one."""
         return FrozenHead(self.preparation, self.last, self.averaged, average=average)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -65,19 +70,21 @@ def train_head(
     being the mean over the views. The private mean, the whitenings and all steps are charged as one loss, composed by
     `pld`, before a feature is read. The value maps features, as they were given, to scores.
     """
-    price = row_price(budget, "deep.train_head", size=size)
+    purchase = ask(budget, what="deep.train_head", person=EACH_ROW, rng=rng)
+    require_size_of_cell(purchase, size)
+    price = purchase.price
     _check(features, labels, classes)
+    Settings(recipe.clip, Clipping.FLAT, at_once)  # refuses what is out of range before the charge
     Preparation(features.shape[-1], channels).require(each.over for each in recipe.whitenings)
-    known = size or len(features)
-    noises = calibrated_noises(recipe, price, known)
+    known = len(features) if size is None else whole(size, "size", why="the public number of records, or left out")
+    noises = calibrate_noises(recipe, price, known)
     loss = head_loss(noises, recipe, known, price.neighbours)
-    assumes = _assumed(price, size=size, rng=rng)
-    charge = price.charge(loss, what="deep.train_head", assumes=assumes)
+    charge = purchase.pay(loss, assumes=_assumptions(price, size=size))
     stream = source(rng, entry=charge.number, stretch=0, device=features.device, strong=strong_noise)
     preparation, rows = prepare(features, recipe, noises, stream.normal, size=known, channels=channels)
     head = fresh_head(features.shape[-1], classes, recipe.hidden, stream).to(features.device)
     training = step_training(head, rows, labels, recipe, noises, charge, loss, known, at_once, stream)
-    averaged = _run(training, on_progress)
+    averaged = _take_steps(training, on_progress)
     details: dict[str, Any] = {
         "steps": recipe.steps,
         "noise": float(noises.step),
@@ -87,9 +94,7 @@ def train_head(
         "generator": stream.name,
     }
     value = FrozenHead(preparation, head, averaged, average=recipe.average)
-    return charge.finish(
-        Release(value=value, guarantee=charge.guarantee, method="DP gradient descent on features", details=details)
-    )
+    return charge.finish(Outcome(value=value, method="DP gradient descent on features", details=details))
 
 
 def prepare(
@@ -109,10 +114,9 @@ def prepare(
     return preparation, rows
 
 
-def _assumed(price: Budget, *, size: int | None, rng: np.random.Generator | None) -> tuple[Assumption, ...]:
+def _assumptions(price: Budget, *, size: int | None) -> tuple[Assumption, ...]:
     public = (Assumption.PUBLIC_SIZE,) if size is None and price.neighbours is ADD_OR_REMOVE_ONE else ()
-    seeded = () if rng is None else (Assumption.SEEDED,)
-    return (Assumption.IDEALISED_ARITHMETIC, *public, *seeded)
+    return (Assumption.IDEALISED_ARITHMETIC, *public)
 
 
 def fresh_head(width: int, classes: int, hidden: Sequence[int], stream: Source) -> nn.Module:
@@ -147,7 +151,7 @@ def step_training(
     planned = Plan(
         size=size,
         batch_size=recipe.batch_size or size,
-        noise=float(noises.step),
+        noise_multiplier=float(noises.step),
         epochs=1,
         delta=float(charge.guarantee.delta),
         neighbours=charge.guarantee.neighbours,
@@ -162,7 +166,7 @@ def step_training(
         assumes=charge.guarantee.assumes,
     )
     records = Records((rows, labels))
-    engine = prepared(head, records, _over_views, Settings(recipe.clip, Clipping.FLAT))
+    engine = prepare_engine(head, records, _over_views, Settings(recipe.clip, Clipping.FLAT))
     optimiser = recipe.optimiser(list(head.parameters()))
     return Training(
         engine=engine,
@@ -184,8 +188,8 @@ def _over_views(scores: Tensor, labels: Tensor) -> Tensor:
     return losses.view(-1, views).mean(1)
 
 
-def _run(training: Training, on_progress: Callable[[int, int], None] | None) -> nn.Module:
-    """Takes all steps; gives the mean of the second half of the iterates."""
+def _take_steps(training: Training, on_progress: Callable[[int, int], None] | None) -> nn.Module:
+    """Takes all steps and returns the mean of the second half of the iterates."""
     averaged = copy.deepcopy(training.model)
     for batch in training:
         training.step(batch)
@@ -207,5 +211,4 @@ def _check(features: Tensor, labels: Tensor, classes: int) -> None:
         )
     if labels.shape != (len(features),) or labels.is_floating_point():
         raise InvalidArgument(f"labels of shape {tuple(labels.shape)}: give one whole number for each record")
-    if classes < 2:
-        raise InvalidArgument(f"classes={classes}: give the number of classes, at least 2, known beforehand")
+    whole(classes, "classes", least=2, why="the number of classes, known beforehand")

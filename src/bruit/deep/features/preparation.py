@@ -72,7 +72,7 @@ class Preparation(nn.Module):
         """Rows of norm at most one."""
         rows = unit(features.float())
         for number, kind in enumerate(self.kinds):
-            rows = self._applied(rows, kind, self.get_buffer(f"step_{number}"))
+            rows = self._transform(rows, kind, self.get_buffer(f"step_{number}"))
         return rows
 
     def add(self, kind: Over | None, values: Tensor) -> None:
@@ -81,10 +81,10 @@ class Preparation(nn.Module):
         self.kinds.append(kind)
 
     def latest(self, rows: Tensor) -> Tensor:
-        """The last step alone, on rows that went through the others."""
-        return self._applied(rows, self.kinds[-1], self.get_buffer(f"step_{len(self.kinds) - 1}"))
+        """Applies only the last step, to rows that went through the others."""
+        return self._transform(rows, self.kinds[-1], self.get_buffer(f"step_{len(self.kinds) - 1}"))
 
-    def _applied(self, rows: Tensor, kind: Over | None, values: Tensor) -> Tensor:
+    def _transform(self, rows: Tensor, kind: Over | None, values: Tensor) -> Tensor:
         if kind is None:
             return unit(rows - values)
         if kind is Over.ALL:

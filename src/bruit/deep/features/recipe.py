@@ -9,21 +9,12 @@ from fractions import Fraction
 import torch
 from torch import nn
 
+from bruit.core.losses import Composed, Gaussian, Loss, Sampled, Scheme, composed
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.deep.features.preparation import Whitening
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
-from bruit.privacy import (
-    ADD_OR_REMOVE_ONE,
-    Composed,
-    Gaussian,
-    Loss,
-    Neighbours,
-    Sampled,
-    Scheme,
-    calibrate,
-    composed,
-    epsilon,
-)
+from bruit.privacy import calibrate, epsilon
 
 NUDGE = 1.0005
 """Noises are rounded to six digits; where that made them too small, the level is raised by this."""
@@ -80,15 +71,15 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Noises:
-    """Deviations of the noise over sensitivities under adding or removing a record."""
+    """The noise deviation of each part over its sensitivity, for adding or removing a record."""
 
     mean: Fraction | None
     whitenings: tuple[Fraction, ...]
     step: Fraction
 
 
-def calibrated_noises(recipe: Recipe, price: Budget, size: int) -> Noises:
-    """The least noises in the proportions of the shares that the price pays for."""
+def calibrate_noises(recipe: Recipe, price: Budget, size: int) -> Noises:
+    """The least noises, in the proportions of the shares, that the price pays for."""
     if price.by not in (None, "pld"):
         raise InvalidArgument(f"by={price.by!r}: a head is priced by pld; leave by= away")
     level = calibrate(

@@ -50,20 +50,20 @@ class Scattering(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """The maps of every image."""
         spectrum = torch.fft.fft2(functional.pad(images, (MARGIN,) * 4, mode="reflect"))
-        found = [self._averaged(spectrum)]
+        found = [self._average(spectrum)]
         for scale in range(self.scales):
             for wave in self.waves[scale]:
-                first = torch.fft.fft2(_filtered(spectrum, wave).abs())
-                found.append(self._averaged(first))
+                first = torch.fft.fft2(_filter(spectrum, wave).abs())
+                found.append(self._average(first))
                 found += [
-                    self._averaged(torch.fft.fft2(_filtered(first, second).abs()))
+                    self._average(torch.fft.fft2(_filter(first, second).abs()))
                     for coarser in range(scale + 1, self.scales)
                     for second in self.waves[coarser]
                 ]
         return torch.stack(found, 2).flatten(1, 2)
 
-    def _averaged(self, spectrum: Tensor) -> Tensor:
-        """The low frequencies, one value in 2^J each way: taking every so many values folds the spectrum."""
+    def _average(self, spectrum: Tensor) -> Tensor:
+        """Low-pass filters and keeps one value in 2^J each way; taking every so many values folds the spectrum."""
         step = 2**self.scales
         short = spectrum.shape[-1] // step
         folded = (spectrum * self.low).unflatten(-1, (step, short)).unflatten(-3, (step, short)).mean((-4, -2))
@@ -73,20 +73,20 @@ class Scattering(nn.Module):
         return maps[..., inside, inside]
 
 
-def scattered(images: Tensor, *, at_once: int = 1000, scales: int = 2, angles: int = 8) -> Tensor:
-    """The features of many images, some at a time, on the device that they are on."""
+def scattering_features(images: Tensor, *, at_once: int = 1000, scales: int = 2, angles: int = 8) -> Tensor:
+    """The scattering features of many images, computed in batches on the device they are on."""
     maps = Scattering(images.shape[-1], scales=scales, angles=angles).to(images.device)
     with torch.no_grad():
         return torch.cat([maps(part) for part in images.split(at_once)])
 
 
-def _filtered(spectrum: Tensor, filter_: Tensor) -> Tensor:
+def _filter(spectrum: Tensor, filter_: Tensor) -> Tensor:
     filtered: Tensor = torch.fft.ifft2(spectrum * filter_)
     return filtered
 
 
 def _gabor(whole: int, sigma: float, turn: float, frequency: float, slant: float) -> NDArray[np.complex128]:
-    """A wave under a slanted bell, in the middle of a square."""
+    """A Gabor wave: a wave under an elliptic Gaussian, in the middle of a square."""
     places = np.arange(whole) - whole // 2
     x, y = np.meshgrid(places, places, indexing="ij")
     along, across = x * math.cos(turn) + y * math.sin(turn), y * math.cos(turn) - x * math.sin(turn)
@@ -95,7 +95,7 @@ def _gabor(whole: int, sigma: float, turn: float, frequency: float, slant: float
 
 
 def _morlet(whole: int, sigma: float, turn: float, frequency: float, slant: float) -> NDArray[np.complex128]:
-    """A Gabor wave less what makes its sum zero."""
+    """A Morlet wavelet: a Gabor wave corrected so that its sum is zero."""
     wave, bell = _gabor(whole, sigma, turn, frequency, slant), _gabor(whole, sigma, turn, 0.0, slant)
     return np.asarray(wave - wave.sum() / bell.sum() * bell)
 

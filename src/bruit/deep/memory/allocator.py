@@ -48,8 +48,8 @@ class CachingAllocator:
         if size == 0:
             return None
         size = -(-size // LEAST) * LEAST
-        block = self._fitting(size) or self._segment(size)
-        self._cut(block, size)
+        block = self._fitting_block(size) or self._segment(size)
+        self._split_block(block, size)
         block.taken = True
         self.allocated += block.size
         self.peak = max(self.peak, self.allocated)
@@ -63,16 +63,16 @@ class CachingAllocator:
             if other is not None and not other.taken:
                 self._remove(other)
         if block.before is not None and not block.before.taken:
-            block = self._joined(block.before, block)
+            block = self._join_neighbours(block.before, block)
         if block.after is not None and not block.after.taken:
-            block = self._joined(block, block.after)
+            block = self._join_neighbours(block, block.after)
         self._add(block)
 
     def forget_peak(self) -> None:
         """Counts peaks from now on."""
         self.peak, self.peak_reserved = self.allocated, self.reserved
 
-    def _fitting(self, size: int) -> Block | None:
+    def _fitting_block(self, size: int) -> Block | None:
         free = self._free[size <= SMALL]
         place = bisect_left(free, (size, -1))
         if place == len(free):
@@ -95,7 +95,7 @@ class CachingAllocator:
         self.peak_reserved = max(self.peak_reserved, self.reserved)
         return block
 
-    def _cut(self, block: Block, size: int) -> None:
+    def _split_block(self, block: Block, size: int) -> None:
         left = block.size - size
         if left < LEAST if block.is_small else left <= SMALL:
             return
@@ -106,7 +106,7 @@ class CachingAllocator:
         self._blocks[rest.start] = rest
         self._add(rest)
 
-    def _joined(self, left: Block, right: Block) -> Block:
+    def _join_neighbours(self, left: Block, right: Block) -> Block:
         left.size, left.after = left.size + right.size, right.after
         if right.after is not None:
             right.after.before = left

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.fallback import Loss
-from bruit.deep.training import Training
+from bruit.deep.per_sample.vmap_fallback import Loss
+from bruit.deep.training.training import Training
 
 STAGES = ("model", "batch", "backward", "step")
 """The model is loaded, then a batch; gradients are there; the optimiser has made its step."""
@@ -44,7 +44,7 @@ class Log:
         self.stages.append(Stage(name, *self.counters()))
 
 
-def watched_steps(
+def log_two_steps(
     model: nn.Module,
     batch: tuple[Tensor, Tensor],
     optimiser: torch.optim.Optimizer,
@@ -52,7 +52,7 @@ def watched_steps(
     training: Training | None,
     log: Log,
 ) -> None:
-    """Two steps, private ones where a training is given; the second tells of a run that is under way."""
+    """Runs two training steps and logs the memory of each stage; the second is that of a run under way."""
     handle = optimiser.register_step_pre_hook(lambda *_: log.end("backward"))
     for _ in range(2):
         if training is not None:
@@ -64,7 +64,7 @@ def watched_steps(
 
 
 def _plain_step(model: nn.Module, batch: tuple[Tensor, Tensor], optimiser: torch.optim.Optimizer, loss: Loss) -> None:
-    """The usual three lines; the outputs are dropped before the step."""
+    """One ordinary step (zero_grad, backward, step); the outputs are dropped before the step."""
     inputs, targets = batch
     optimiser.zero_grad(set_to_none=True)
     loss(model(inputs), targets).mean().backward()

@@ -1,4 +1,4 @@
-"""A run over tensors that have shapes and no values, with every byte that it would take and give back."""
+"""Traces a run over tensors without values (fake tensors), reporting every allocation and release to an allocator."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 from torch.utils.weak import WeakIdKeyDictionary
 
-from bruit.deep.memory import kernels
+from bruit.deep.memory import cuda_workspaces
 from bruit.deep.memory.allocator import Block, CachingAllocator
 
 
 class Tape(TorchDispatchMode):
-    """Tells an allocator of every storage that is made and dropped.
+    """Reports every storage that is made and dropped to an allocator.
 
     Questions about values are answered as ordinary data would answer them: all are finite, all are equal, nothing odd
     is found anywhere.
@@ -36,7 +36,7 @@ class Tape(TorchDispatchMode):
             return _answer(args[0], is_true=args[0] not in self._denied)
         if name == "aten::equal":
             return True
-        kept = kernels.lasting(name) if self.on_card else None
+        kept = cuda_workspaces.lasting_workspace(name) if self.on_card else None
         if kept is not None and kept[0] not in self._loaded:
             self._loaded.add(kept[0])
             self.allocator.allocate(kept[1])
@@ -47,7 +47,7 @@ class Tape(TorchDispatchMode):
         if name == "aten::any":
             self._denied[results] = True
         if self.on_card:
-            self._pass(kernels.passing(name, args, results))
+            self._pass(cuda_workspaces.passing_workspaces(name, args, results))
         return results
 
     def _note(self, values: Tensor) -> None:

@@ -1,0 +1,1 @@
+"""Refuses models whose samples could mix: structure, independence of samples, batch norm."""

@@ -1,0 +1,144 @@
+"""Tests on invented batches whether one sample's result depends on the others, before any data is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.dropout import _DropoutNd
+
+from bruit.deep.per_sample.rules.embedding import only_known_rows
+from bruit.errors import NotPrivate
+
+WATCHED = 2
+"""The place of the sample that is watched: there are others before it and after it."""
+
+BATCH, LARGER = 5, 7
+"""Two sizes of a batch: what one sample is told must not depend on how many there are."""
+
+OTHERS: tuple[Callable[[Tensor], Tensor], ...] = (torch.zeros_like, torch.ones_like, lambda places: places % 2)
+"""What the other samples hold, from the places within them; zeros and ones are classes and words of any model."""
+
+EQUAL_SHAPES, OTHER_SHAPES = 2.0**-7, 2.0**-6
+"""Relative room for rounding, two and four steps of bfloat16; equal shapes are mostly computed alike to the bit."""
+
+NOTHING = 2.0**-20
+"""What computed zeros may differ by where shapes do."""
+
+Told = Callable[[list[Tensor]], Sequence[Tensor]]
+"""From a batch to what its watched sample is told."""
+
+Watched = Callable[[list[Tensor], int], Sequence[Tensor]]
+"""From a batch and the place of the watched sample to what that one is told."""
+
+
+def require_separate(model: nn.Module, describe: Told, parts: Sequence[Tensor], what: str) -> None:
+    """Refuses a function whose result for one sample changes with the values or the number of the others.
+
+    `parts` have the shapes and types of a batch; their values are not looked at. Equal draws are given to every batch,
+    and dropout layers, which mix nothing, stand still. What is random beyond that cannot be compared, and passes.
+    """
+    if parts[0].is_meta:  # shapes without values
+        return
+
+    def tell(other: int, batch: int = BATCH, seed: int = 0) -> Sequence[Tensor]:
+        with equal_draws(parts[0].device, seed), _without_dropout(model), only_known_rows(model):
+            return [each.detach() for each in describe(invented_batch(parts, batch, other))]
+
+    first = tell(0)
+    if _differ(first, tell(0)):
+        return
+    mixes = any(_differ(first, tell(other)) for other in range(1, len(OTHERS)))
+    if not mixes and not _differ(first, tell(0, seed=1)):  # draws would depend on the size
+        mixes = _differ([_concatenate(first)], [_concatenate(tell(0, LARGER))], OTHER_SHAPES, NOTHING)
+    if mixes:
+        raise mixing(what)
+
+
+def are_separate(model: nn.Module, describe: Watched, parts: Sequence[Tensor], batch: int) -> bool:
+    """Whether a sample's result is the same beside several others, wherever it stands in a batch of this size.
+
+    What is random beyond torch's own numbers cannot be compared, and counts as not separate.
+    """
+    places = sorted({0, batch // 2, batch - 1})
+
+    def tell(other: int, watched: int) -> Sequence[Tensor]:
+        with equal_draws(parts[0].device, 0), _without_dropout(model), only_known_rows(model):
+            return [each.detach() for each in describe(invented_batch(parts, batch, other, watched), watched)]
+
+    for watched in places:
+        first = tell(0, watched)
+        if any(_differ(first, tell(other, watched)) for other in range(len(OTHERS))):
+            return False
+    return True
+
+
+def mixing(what: str) -> NotPrivate:
+    """The error for a model that mixes the samples of a batch."""
+    return NotPrivate(
+        f"{what} of one sample moves with the other samples of its batch, or with their number, so that one record "
+        "moves what the others add: compute every sample from itself alone, without a mean, a norm, a ranking or a "
+        "comparison over the batch (dimension 0), and do not divide by its size"
+    )
+
+
+def invented_batch(parts: Sequence[Tensor], batch: int, other: int, watched: int = WATCHED) -> list[Tensor]:
+    """A batch whose watched sample is always the same: rising from 0 to 1 or, in integers, 1 and 0 in turn."""
+    found = []
+    for part in parts:
+        places = torch.arange(part.shape[1:].numel(), device=part.device).view(part.shape[1:])
+        made = OTHERS[other](places).to(part.dtype).repeat(batch, *[1] * places.dim())
+        made[watched] = places / max(places.numel() - 1, 1) if part.is_floating_point() else (places + 1) % 2
+        found.append(made)
+    return found
+
+
+def zeros_of(part: Tensor, batch: int) -> Tensor:
+    """So many samples of zeros in the shape, type and place of a batch."""
+    return torch.zeros((batch, *part.shape[1:]), dtype=part.dtype, device=part.device)
+
+
+def layer_modes(model: nn.Module) -> tuple[bool, ...]:
+    """Which layers are in training mode, in the order of the model."""
+    return tuple(layer.training for layer in model.modules())
+
+
+def _differ(one: Sequence[Tensor], other: Sequence[Tensor], room: float = EQUAL_SHAPES, least: float = 0.0) -> bool:
+    """Whether some tensor has moved by more than rounding."""
+    return len(one) != len(other) or any(_has_moved(*pair, room, least) for pair in zip(one, other, strict=True))
+
+
+def _concatenate(told: Sequence[Tensor]) -> Tensor:
+    """All tensors as one flat float64 tensor, so that moves are judged against its largest number."""
+    return torch.cat([each.double().flatten() for each in told]) if told else torch.empty(0)
+
+
+def _has_moved(one: Tensor, other: Tensor, room: float, least: float) -> bool:
+    if one.shape != other.shape or not torch.equal(one.isfinite(), other.isfinite()):
+        return True
+    one, other = one[one.isfinite()].double(), other[one.isfinite()].double()
+    if one.numel() == 0:
+        return False
+    return bool((one - other).abs().max() > least + room * torch.maximum(one.abs(), other.abs()).max())
+
+
+@contextmanager
+def equal_draws(device: torch.device, seed: int = 0) -> Iterator[None]:
+    """Seeds torch's random numbers while the context is open, and restores their state afterwards."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def _without_dropout(model: nn.Module) -> Iterator[None]:
+    layers = [layer for layer in model.modules() if isinstance(layer, _DropoutNd) and layer.training]
+    try:
+        for layer in layers:
+            layer.eval()
+        yield
+    finally:
+        for layer in layers:
+            layer.train()

@@ -1,0 +1,67 @@
+"""Flags that a GPU copies to the CPU as soon as they are computed, so that nobody waits for the rest of its work."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from weakref import WeakValueDictionary
+
+import torch
+from torch import Tensor
+
+BAD, GOOD, AWAITED = range(3)
+PAUSE = 2e-5
+"""Seconds between two looks."""
+
+
+class DeviceFlag:
+    """Where one flag of a graph arrives: in memory that the GPU writes into and the CPU looks at.
+
+    No event is waited for, since one that was recorded with a graph is not told apart from one of an earlier run.
+    """
+
+    def __init__(self, number: int, device: torch.device) -> None:
+        self.number, self._device = number, device
+        self.here = torch.full((), AWAITED, dtype=torch.uint8, device="cpu", pin_memory=device.type == "cuda")
+        self._is_open = False
+
+    def open(self) -> None:
+        """Clears the flag before the graph runs, so that the answer of an earlier run is not taken for it."""
+        if self._is_open and self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        self._is_open = True
+        self.here.fill_(AWAITED)
+
+    def answer(self) -> bool:
+        """The flag of the run since `open`."""
+        while int(self.here) == AWAITED:
+            done = self._device.type != "cuda" or torch.cuda.current_stream(self._device).query()
+            if done and int(self.here) == AWAITED:
+                raise RuntimeError("the graph has ended without telling whether its gradients are finite")
+            time.sleep(PAUSE)
+        self._is_open = False
+        return int(self.here) == GOOD
+
+
+_NUMBERS = count()
+_TICKETS: WeakValueDictionary[int, DeviceFlag] = WeakValueDictionary()
+"""Those whose graphs are still there."""
+
+
+def device_flag(device: torch.device) -> DeviceFlag:
+    """A new place for a flag."""
+    made = DeviceFlag(next(_NUMBERS), device)
+    _TICKETS[made.number] = made
+    return made
+
+
+@torch.library.custom_op("bruit::tell", mutates_args=())
+def tell(flag: Tensor, number: int) -> Tensor:
+    """Copies a flag to its device flag; the returned copy keeps the operation in a traced graph."""
+    _TICKETS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
+    return flag.clone()
+
+
+@tell.register_fake
+def _(flag: Tensor, number: int) -> Tensor:  # noqa: ARG001
+    return flag.new_empty(())

@@ -1,0 +1,1 @@
+"""Per-sample gradient norms and clipped sums from one backward pass (ghost clipping)."""

@@ -1,0 +1,122 @@
+"""Records, in one forward and backward pass, the input and the output gradient of every layer call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bruit.deep.per_sample.factored_gradients import Share
+
+Rule = Callable[[Any, Tensor, Tensor], dict[str, Share]]
+"""From a layer, its input and the gradient of its output to the share of each of its trainable parameters."""
+
+
+@dataclass
+class Call:
+    """One use of a layer's own parameters: what went in, and how the loss changes with what came out, if it does."""
+
+    path: str
+    layer: nn.Module
+    inputs: Tensor
+    owns: tuple[str, ...] = ()
+    outputs: Tensor | None = None
+    rule: Rule | None = None
+    """In the place of the layer's rule, where a layer is taken apart."""
+    heard: Callable[[Call], None] | None = None
+    """Called in the backward pass, as soon as the output gradient is there."""
+
+    def hear(self, gradient: Tensor) -> None:
+        """Stores the gradient of the output."""
+        self.outputs = gradient.detach()
+        if self.heard is not None:
+            with torch.no_grad():
+                self.heard(self)
+
+
+class _Watch(torch.autograd.Function):
+    """The identity as an autograd function, which stores the gradient that passes through it.
+
+    The anchor makes the backward pass reach layers whose input needs no gradient. The output is marked as changed in
+    place, so that layers after it may change it in place too.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, output: Tensor, anchor: Tensor, call: Call) -> Tensor:  # noqa: ARG004
+        ctx.call = call
+        ctx.mark_dirty(output)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        ctx.call.hear(gradients[0])
+        return gradients[0], None, None
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Where the calls of one pass are noted."""
+
+    anchor: Tensor
+    calls: list[Call]
+
+    def note(self, call: Call) -> Call:
+        self.calls.append(call)
+        return call
+
+    def through(self, output: Tensor, call: Call) -> Tensor:
+        """The output, passed through an identity that records its gradient."""
+        watched_output: Tensor = _Watch.apply(output, self.anchor, call)  # type: ignore[no-untyped-call]
+        return watched_output
+
+
+Instead = Callable[[Watch, str, Any, tuple[Any, ...], Any], Any]
+"""Computes the output of a layer in another way: from the watch, the path, the layer, its arguments and its output."""
+
+
+@contextmanager
+def record_calls(
+    layers: Mapping[str, nn.Module],
+    anchor: Tensor,
+    *,
+    instead: Callable[[nn.Module], Instead | None] = lambda _: None,
+) -> Iterator[list[Call]]:
+    """Records the calls of the layers, in order, while the model runs forward.
+
+    Meanwhile their parameters ask for no gradient: the shares of the samples take its place.
+    """
+    watch = Watch(anchor, [])
+
+    def note(path: str) -> Any:
+        def after(layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
+            given = (*given, *named.values())
+            other = instead(layer)
+            if other is not None:
+                return other(watch, path, layer, given, output)
+            return watch.through(output, watch.note(Call(path, layer, given[0].detach(), own_names(layer))))
+
+        return after
+
+    parameters = {p for layer in layers.values() for p in layer.parameters(recurse=False) if p.requires_grad}
+    # First of all hooks: one of the user's own may change the output, and gradients are those of the layer's.
+    handles = [
+        layer.register_forward_hook(note(path), prepend=True, with_kwargs=True) for path, layer in layers.items()
+    ]
+    try:
+        for parameter in parameters:
+            parameter.requires_grad = False
+        yield watch.calls
+    finally:
+        for handle in handles:
+            handle.remove()
+        for parameter in parameters:
+            parameter.requires_grad = True
+
+
+def own_names(layer: nn.Module) -> tuple[str, ...]:
+    """The names of the parameters that a layer holds itself."""
+    return tuple(name for name, _ in layer.named_parameters(recurse=False))

@@ -1,0 +1,90 @@
+"""Groups of parameters whose per-sample norms are computed together: vectors side by side, matrices alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from bruit.deep.per_sample.factored_gradients import Kept, Share
+
+
+class Entry:
+    """The per-sample gradients of one parameter, and their squared norms once measured."""
+
+    def __init__(self, share: Share) -> None:
+        self.share = share
+        self.squares: Tensor | None = None
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the parameter is a vector whose gradients are held: its norms can wait, they hold no memory more."""
+        return type(self.share) is Kept and self.share.gradients.dim() == 2
+
+    def measure(self) -> None:
+        """Measures a share whose inputs would otherwise have to be kept."""
+        if not self.is_vector:
+            self.squares = self.share.squares()
+
+
+def together(parts: Sequence[Entry]) -> Entry:
+    """Merges the entries of one parameter: gradients of several uses are added before they are measured."""
+    if len(parts) == 1:
+        return parts[0]
+    total = parts[0].share.per_sample()
+    for part in parts[1:]:
+        total = total + part.share.per_sample()
+    return Entry(Kept(total))
+
+
+@dataclass(frozen=True)
+class NormGroup:
+    """Parameters that share clipping factors: one alone, or vectors side by side."""
+
+    names: tuple[str, ...]
+    share: Share
+    squares: Tensor
+    sizes: tuple[int, ...] = ()
+
+    def weighted(self, weights: Tensor) -> dict[str, Tensor]:
+        """The weighted sum of each parameter's gradients."""
+        total = self.share.weighted(weights)
+        return dict(zip(self.names, total.split(self.sizes) if self.sizes else [total], strict=True))
+
+    def without(self, dropped: Tensor) -> NormGroup:
+        """The same with the gradients of some samples set to zero."""
+        return NormGroup(self.names, self.share.without(dropped), self.squares, self.sizes)
+
+
+def group_parameters(entries: Mapping[str, Entry], *, apart: bool) -> list[NormGroup]:
+    """Sorts the parameters into norm groups; with `apart` each has its own."""
+    vectors = {name: entry for name, entry in entries.items() if entry.is_vector and not apart}
+    alone = [_alone(name, entry) for name, entry in entries.items() if name not in vectors]
+    return alone + [_side_by_side(group) for group in _of_one_kind(vectors)]
+
+
+@torch.no_grad()
+def sum_groups(parcels: Sequence[NormGroup], weights: Tensor, *, dropped: Tensor | None = None) -> dict[str, Tensor]:
+    """The weighted sums of all groups, one row of weights for each; dropped samples are not read."""
+    found: dict[str, Tensor] = {}
+    for row, parcel in enumerate(parcels):
+        found |= (parcel if dropped is None else parcel.without(dropped)).weighted(weights[row])
+    return found
+
+
+def _alone(name: str, entry: Entry) -> NormGroup:
+    return NormGroup((name,), entry.share, entry.share.squares() if entry.squares is None else entry.squares)
+
+
+def _of_one_kind(vectors: Mapping[str, Entry]) -> list[dict[str, Tensor]]:
+    held = {name: entry.share.gradients for name, entry in vectors.items() if isinstance(entry.share, Kept)}
+    kinds = sorted(held.items(), key=lambda item: str(item[1].dtype))
+    return [dict(group) for _, group in groupby(kinds, key=lambda item: item[1].dtype)]
+
+
+def _side_by_side(vectors: Mapping[str, Tensor]) -> NormGroup:
+    share = Kept(torch.cat(list(vectors.values()), 1))
+    return NormGroup(tuple(vectors), share, share.squares(), tuple(each.shape[1] for each in vectors.values()))

@@ -1,0 +1,67 @@
+"""Layer norms, y = w · (x − mean)/deviation + b over the last dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bruit.deep.per_sample.factored_gradients import Kept, Share, wide
+from bruit.deep.per_sample.layer_hooks import Call, Watch, own_names
+
+
+def layer_norm(layer: nn.LayerNorm, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
+    """∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t."""
+    return _shares(layer, functional.layer_norm(wide(inputs), layer.normalized_shape, eps=layer.eps), wide(outputs))
+
+
+def compiled_layer_norm(
+    watch: Watch,
+    path: str,
+    layer: nn.LayerNorm,
+    given: tuple[Any, ...],
+    output: Tensor,  # noqa: ARG001
+) -> Tensor:
+    """The same layer with mean and deviation kept for the shares."""
+    call = watch.note(Call(path, layer, given[0].detach(), own_names(layer)))
+    made: Tensor = _Normalised.apply(given[0], watch.anchor, layer.weight, layer.bias, call)  # type: ignore[no-untyped-call]
+    return made
+
+
+class _Normalised(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, anchor: Tensor, weight: Tensor, bias: Tensor, call: Call) -> Tensor:  # noqa: ARG004
+        layer: Any = call.layer
+        values = wide(inputs)
+        ctx.over = tuple(range(-len(layer.normalized_shape), 0))
+        variance, mean = torch.var_mean(values, ctx.over, correction=0, keepdim=True)
+        inverse = torch.rsqrt(variance + layer.eps)
+        ctx.save_for_backward(inputs, mean, inverse, weight)
+        ctx.call = call
+        made = (values - mean) * inverse
+        made = made if weight is None else made * weight
+        return (made if bias is None else made + bias).to(inputs.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None, None, None]:
+        inputs, mean, inverse, weight = ctx.saved_tensors
+        normalised, outputs = (wide(inputs) - mean) * inverse, wide(gradients[0])
+        shares = _shares(ctx.call.layer, normalised, outputs)
+        ctx.call.rule = lambda *_: shares
+        ctx.call.hear(gradients[0])
+        pulled = outputs if weight is None else outputs * weight
+        level = pulled.mean(ctx.over, keepdim=True)
+        slope = (pulled * normalised).mean(ctx.over, keepdim=True)
+        return (inverse * (pulled - level - normalised * slope)).to(inputs.dtype), None, None, None, None
+
+
+def _shares(layer: nn.LayerNorm, normalised: Tensor, outputs: Tensor) -> dict[str, Share]:
+    rows = (len(outputs), -1, *layer.normalized_shape)
+    shares: dict[str, Share] = {}
+    if layer.weight is not None and layer.weight.requires_grad:
+        shares["weight"] = Kept((outputs * normalised).reshape(rows).sum(1))
+    if layer.bias is not None and layer.bias.requires_grad:
+        shares["bias"] = Kept(outputs.reshape(rows).sum(1))
+    return shares

@@ -1,0 +1,88 @@
+"""Distributed training (process group, rank, world size): rank 0 pays, draws and adds the noise for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as distributed
+from torch import Tensor
+
+from bruit.errors import InvalidArgument
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ProcessGroup:
+    """The processes of a group, or one process alone."""
+
+    group: Any = None
+
+    @property
+    def count(self) -> int:
+        return 1 if self.group is None else distributed.get_world_size(self.group)
+
+    @property
+    def place(self) -> int:
+        return 0 if self.group is None else distributed.get_rank(self.group)
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process is rank 0, which pays, draws and adds the noise."""
+        return self.place == 0
+
+    def once(self, work: Callable[[], T]) -> T:
+        """Runs a function on rank 0 and returns its result on every rank; an error there is raised everywhere."""
+        if self.group is None:
+            return work()
+        told: list[Any] = [None]
+        if self.leads:
+            try:
+                told = [(work(), None)]
+            except Exception as error:
+                told = [(None, error)]
+        distributed.broadcast_object_list(told, src=distributed.get_global_rank(self.group, 0), group=self.group)
+        found, trouble = told[0]
+        if trouble is not None:
+            raise trouble
+        return found  # type: ignore[no-any-return]
+
+    def add(self, values: Iterable[Tensor]) -> None:
+        """Adds up each tensor over the processes, in place."""
+        if self.group is not None:
+            for each in values:
+                distributed.all_reduce(each, group=self.group)
+
+    def copy(self, values: Iterable[Tensor]) -> None:
+        """Gives every process the first one's values, in place."""
+        if self.group is not None:
+            with torch.no_grad():
+                for each in values:
+                    distributed.broadcast(each, src=distributed.get_global_rank(self.group, 0), group=self.group)
+
+    def require_same(self, value: object, what: str) -> None:
+        """Refuses processes that were given different data."""
+        if self.group is None:
+            return
+        told: list[Any] = [None] * self.count
+        distributed.all_gather_object(told, value, group=self.group)
+        if any(other != told[0] for other in told):
+            raise InvalidArgument(f"the processes were given different {what}; give all of them the same")
+
+
+ALONE = ProcessGroup()
+"""One process."""
+
+
+def process_group(processes: Any, *, alone: bool = False) -> ProcessGroup:
+    """The process group to train in; True takes all ranks, None or False this process, which `alone` asks for."""
+    if processes is None or processes is False:
+        return ProcessGroup()
+    if alone:
+        raise InvalidArgument("a clip that adapts is for one process: give clip= a number, or leave processes= out")
+    if not distributed.is_available() or not distributed.is_initialized():
+        raise InvalidArgument("processes= needs torch.distributed.init_process_group(...) to be called first")
+    return ProcessGroup(distributed.group.WORLD if processes is True else processes)

@@ -1,0 +1,63 @@
+"""People with several records: who owns which, and which of them count in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bruit.core.arguments import whole
+from bruit.deep.training.dataset import EVEN, Part, Records, pad
+from bruit.errors import InvalidArgument
+
+
+class People(Records):
+    """A data set taken person by person: all records of one that count in a step are clipped as one gradient.
+
+    Of a person with more than `most` records, as many are taken in turn, the next ones at the next step: what is taken
+    depends on nobody else's.
+    """
+
+    def __init__(self, data: Any, person: Any, most: Any, *, example: Any = None) -> None:
+        super().__init__(data, example=example)
+        names = np.asarray(person.cpu() if isinstance(person, Tensor) else person)
+        if names.shape != (super().__len__(),):
+            raise InvalidArgument(
+                f"person= has shape {names.shape} for {super().__len__()} records: give one name or number for each"
+            )
+        self.most = whole(most, "records_per_person", why="the most records of a person that count in a step")
+        _, owners = np.unique(names, return_inverse=True)
+        self._order = np.argsort(owners, kind="stable")
+        self._counts = np.bincount(owners)
+        self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
+
+    def __len__(self) -> int:
+        """How many people there are."""
+        return len(self._counts)
+
+    def parts(
+        self, places: NDArray[np.int64], *, at_once: int, device: torch.device, even: int = EVEN, step: int = 0
+    ) -> Iterator[Part]:
+        """The records of some people, those with equally many together; at most about `at_once` records at a time."""
+        counts = np.minimum(self._counts[places], self.most)
+        for rows in np.unique(counts):
+            people = places[counts == rows]
+            size = max(at_once // int(rows), 1)
+            for begin in range(0, len(people), size):
+                some = people[begin : begin + size]
+                yield self._part(self._records(some, int(rows), step), len(some), int(rows), device, even)
+
+    def _records(self, people: NDArray[np.int64], rows: int, step: int) -> NDArray[np.int64]:
+        """So many records of each person, by turns."""
+        turn = (step * self.most + np.arange(rows)) % self._counts[people][:, None]
+        chosen: NDArray[np.int64] = self._order[self._starts[people][:, None] + turn].ravel()
+        return chosen
+
+    def _part(self, records: NDArray[np.int64], people: int, rows: int, device: torch.device, even: int) -> Part:
+        size = -(-people // even) * even
+        parts = tuple(pad(part, size * rows).to(device, non_blocking=True) for part in self._collate(records))
+        return Part(parts[:-1], parts[-1], pad(torch.ones(people), size).to(device))

@@ -1,0 +1,108 @@
+"""Features of images from the network that learned from noise; its weights are shipped, so that nothing is fetched."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from importlib.resources import files
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bruit.deep.vision_pretraining.draws import Draws
+from bruit.deep.vision_pretraining.network import Stages, lay_channels_last
+from bruit.deep.vision_pretraining.random_processes import PICTURE_SIDE, pictures
+from bruit.deep.vision_pretraining.views import LIGHT, view
+from bruit.errors import InvalidArgument
+
+WEIGHTS = "eyes.pt"
+DIGEST = "2e9ff072e69f8890002f7e4d50126417b974e77982a8f92b5e91fff45241007c"
+"""SHA-256 of the weights; their card is `eyes.md` beside them."""
+
+LEAST_SIDE = 16
+"""Images below this have fewer places in their last maps than are pooled to."""
+
+SCALE_FLOOR = 0.02
+"""Added to deviations: a channel that hardly moves on noise pictures is not blown up."""
+
+
+class Eyes(nn.Module):
+    """Frozen features: both sides of every map of every stage, averaged over a grid of positions.
+
+    From images of (records, 3, side, side) within [0, 1] to (records, channels, positions, positions). Of each map z
+    there are two channels, max(z, 0) and max(−z, 0); each is centred and scaled by its mean and deviation over noise
+    pictures, so that no image of anybody is behind a number of it. A record's features depend on that record alone.
+    """
+
+    def __init__(self, stages: Stages, *, positions: int = 3) -> None:
+        super().__init__()
+        self.stages, self.positions = stages, positions
+        self.channels = 2 * sum(stages.widths)
+        self.middle: Tensor
+        self.scale: Tensor
+        self.register_buffer("middle", torch.zeros(self.channels))
+        self.register_buffer("scale", torch.ones(self.channels))
+        self.requires_grad_(requires_grad=False)
+        self.eval()
+
+    def train(self, mode: bool = True) -> Eyes:  # noqa: FBT001, FBT002  the signature of nn.Module
+        """Does nothing: batch norms in training mode would mix the records of a batch."""
+        del mode
+        return super().train(mode=False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """The standardised features."""
+        return (self.pool(images) - self.middle[:, None, None]) / self.scale[:, None, None]
+
+    def pool(self, images: Tensor) -> Tensor:
+        """The features before they are centred and scaled."""
+        if images.dim() != 4 or images.shape[1] != 3 or min(images.shape[2:]) < LEAST_SIDE:
+            raise InvalidArgument(
+                f"images of shape {tuple(images.shape)}: give (records, 3, side, side) with values within [0, 1] and a "
+                f"side of at least {LEAST_SIDE}; repeat a grey image three times, and enlarge a smaller one"
+            )
+        sides = [side for maps in self.stages(images) for side in (maps, -maps)]
+        return torch.cat([functional.adaptive_avg_pool2d(functional.relu(side), self.positions) for side in sides], 1)
+
+    def standardise(self, draws: Draws, *, count: int, at_once: int = 256, light: float = LIGHT) -> None:
+        """Takes means and deviations of all channels over `count` views of fresh noise pictures."""
+        with torch.no_grad():
+            parts = [
+                self.pool(view(draws, pictures(draws, at_once, PICTURE_SIDE), light=light)).transpose(0, 1).flatten(1)
+                for _ in range(-(-count // at_once))
+            ]
+            every = torch.cat(parts, 1).double()
+            self.middle.copy_(every.mean(1))
+            self.scale.copy_(every.std(1) + SCALE_FLOOR)
+
+
+def half_state(eyes: Eyes) -> dict[str, Tensor]:
+    """All numbers in half precision, as they are shipped; counters of batches are left out."""
+    return {name: each.half().cpu() for name, each in eyes.state_dict().items() if each.is_floating_point()}
+
+
+def from_half_state(state: Mapping[str, Tensor], stages: Stages, *, positions: int) -> Eyes:
+    """Eyes with numbers that were shipped."""
+    eyes = Eyes(stages, positions=positions)
+    counters = {name: each for name, each in eyes.state_dict().items() if not each.is_floating_point()}
+    eyes.load_state_dict(counters | {name: each.float() for name, each in state.items()})
+    return eyes
+
+
+def load_eyes(*, positions: int = 3) -> Eyes:
+    """The eyes that are shipped, frozen, with features over a grid of positions by positions places."""
+    content = files("bruit.deep.vision_pretraining").joinpath(WEIGHTS).read_bytes()
+    if hashlib.sha256(content).hexdigest() != DIGEST:
+        raise InvalidArgument(f"{WEIGHTS} is not the file that was shipped, by its SHA-256: install bruit again")
+    state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    return from_half_state(state, Stages(), positions=positions)
+
+
+def eye_features(images: Tensor, *, positions: int = 3, at_once: int = 500) -> Tensor:
+    """The features of many images, some at a time, on the device that they are on."""
+    eyes = load_eyes(positions=positions).to(images.device)
+    lay_channels_last(eyes)
+    with torch.no_grad():
+        return torch.cat([eyes(part) for part in images.split(at_once)])
