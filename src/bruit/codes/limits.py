@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from scipy import optimize, stats
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
 Kind = Literal["gaussian", "symmetric", "erasure", "randomised response"]
@@ -18,7 +19,7 @@ _SHARES = _WEIGHTS / _WEIGHTS.sum()
 
 
 def capacity_and_dispersion(kind: Kind, level: float, *, rate: float = 1.0) -> tuple[float, float]:
-    """Mean and variance, in bits, of what one binary symbol tells at this level.
+    """Capacity and dispersion, in bits, of one binary symbol sent at this noise level.
 
     The information density is 1 − log2(1 + e^−L), L the log-likelihood of the bit that was sent; `rate` turns
     Eb/N0 into a ratio of powers.                                  [Polyanskiy, Poor & Verdú 2010, Section IV]
@@ -51,7 +52,7 @@ def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gau
 
     The normal approximation: k = nC − √(nV) Q⁻¹(word_errors) + ½ log2 n.    [Polyanskiy, Poor & Verdú 2010, (296)]
     """
-    _check_rate(k / n)
+    _check_rate(whole(k, "k") / whole(n, "n"))
     if not 0 < word_errors < 1:
         raise InvalidArgument(f"word_errors={word_errors}: give a share between 0 and 1")
     reach = float(stats.norm.isf(word_errors))

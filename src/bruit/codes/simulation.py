@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bruit import sweeps
-from bruit.channels import Channel, ContinuousChannel, ErasureChannel, erasure, gaussian, symmetric
+from bruit.channels import ContinuousChannel, ErasureChannel, FiniteChannel, erasure, gaussian, symmetric
 from bruit.codes.limits import KINDS, Kind
 from bruit.codes.word import Code, Decoded
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
 BATCH_BITS = 1 << 18
 """Bits sent at a time, about; the words are rounded up to whole groups of 64, as decoders take them side by side."""
 
 CONFIDENCE = 0.95
-AnyChannel = Channel | ContinuousChannel
+AnyChannel = FiniteChannel | ContinuousChannel
 Family = Kind | Callable[[float], AnyChannel]
 """A family of channels by name, or a function from a level to a channel."""
 
@@ -57,7 +58,7 @@ def channel_at(family: Family, level: float, code: Code) -> AnyChannel:
     if not isinstance(family, str):
         return family(level)
     if family == "gaussian":
-        return gaussian(snr=2 * code.rate * 10 ** (level / 10))
+        return gaussian(snr=2 * float(code.rate) * 10 ** (level / 10))
     if family == "symmetric":
         return symmetric(code.symbols, error=level)
     if family == "erasure":
@@ -74,12 +75,12 @@ def received_through(
     """
     if isinstance(channel, ContinuousChannel):
         bits = words if code.symbols == 2 else _bits_of(words, code.symbols)
-        heard = channel.transmit(1.0 - 2.0 * bits, rng=rng)
+        received = channel.send(1.0 - 2.0 * bits, rng=rng)
         if code.soft:
-            return code.decode(channel.log_likelihood(heard))
-        hard = (heard < 0).astype(np.uint8)
+            return code.decode(channel.log_likelihood(received))
+        hard = (received < 0).astype(np.uint8)
         return code.decode(hard if code.symbols == 2 else _symbols_of(hard, code.symbols))
-    seen = channel.transmit(words, rng=rng)
+    seen = channel.send(words, rng=rng)
     if code.soft:
         return code.decode(channel.log_likelihood(seen))
     if isinstance(channel, ErasureChannel):
@@ -96,11 +97,10 @@ def _level(
     channel = channel_at(family, level, code)
     sent = wrong_words = wrong_bits = undetected = 0
     batch = 64 * -(-BATCH_BITS // (64 * code.n * (code.symbols - 1).bit_length()))
-    kind = np.uint8 if code.symbols <= 256 else np.uint16
     while sent < words and wrong_words < word_errors:
-        messages = rng.integers(0, code.symbols, (min(batch, words - sent), code.k), kind)
+        messages = code.random_messages(min(batch, words - sent), rng)
         decoded = received_through(code, channel, code.encode(messages), rng=rng)
-        wrong = np.bitwise_count(decoded.message.astype(kind) ^ messages).sum(axis=1, dtype=np.int64)
+        wrong = np.bitwise_count(decoded.message.astype(messages.dtype) ^ messages).sum(axis=1, dtype=np.int64)
         sent += len(messages)
         wrong_words += int(np.count_nonzero(wrong))
         wrong_bits += int(wrong.sum())
@@ -137,7 +137,9 @@ def _symbols_of(bits: NDArray[np.uint8], symbols: int) -> NDArray[np.int64]:
 def _check(code: Code, channel: Family, word_errors: int, words: int) -> None:
     if isinstance(channel, str) and channel not in KINDS:
         raise InvalidArgument(f"channel={channel!r}: give one of {', '.join(KINDS)}, or a function from a level to one")
-    if word_errors < 1 or words < 1:
-        raise InvalidArgument(f"word_errors={word_errors}, words={words}: both must be at least 1")
-    if channel == "erasure" and not code.soft and code.symbols == 2:
-        raise InvalidArgument(f"{code} takes no erasures; choose a code that listens to log-likelihoods")
+    whole(word_errors, "word_errors")
+    whole(words, "words")
+    if channel == "erasure" and not (code.soft or code.fills_erasures):
+        raise InvalidArgument(f"{code} fills in no erasures; choose a code that does, or that hears log-likelihoods")
+    if channel == "gaussian" and code.symbols & (code.symbols - 1):
+        raise InvalidArgument(f"the {code.symbols} symbols of {code} are no whole bits; send them over 'symmetric'")

@@ -1,4 +1,4 @@
-"""What a soft decoder hears: log-likelihoods log p(0)/p(1), in the small whole numbers its kernels count with."""
+"""Input of the soft decoders: log-likelihoods log p(0)/p(1), and the small integers their kernels count with."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,21 +16,40 @@ LEVEL = 24.0
 CERTAIN = 8.0
 """An infinite log-likelihood counts as this many times the typical one."""
 
+FINITE = 1e18
+"""What is larger counts as infinite: its square would overflow."""
+
+
+UNDECIDED = 1e-9
+"""A log-likelihood no further from 0 than this says nothing: what rounding leaves of a sum that cancels."""
+
 
 @dataclass(frozen=True)
-class Heard:
-    """A batch of received words: log-likelihoods (words, n), hard decisions, and the caller's leading axes."""
+class SoftWords:
+    """A batch of received words: log-likelihoods (words, n), hard decisions, and the caller's leading axes.
+
+    `certain` marks the bits whose log-likelihood was infinite; None where there was none.
+    """
 
     likelihoods: NDArray[np.float32]
     leading: tuple[int, ...]
+    certain: NDArray[np.bool_] | None = None
+
+    @property
+    def two_valued(self) -> NDArray[np.bool_]:
+        """The words whose bits are all equally sure, or lost: from bits, randomised response or an erasure channel."""
+        size = np.abs(self.likelihoods)
+        most = size.max(axis=1)
+        least = np.where(size > 0, size, np.inf).min(axis=1)
+        return np.asarray(least >= most)
 
     @property
     def hard(self) -> NDArray[np.uint8]:
         """The bit each log-likelihood favours."""
         return (self.likelihoods < 0).view(np.uint8)
 
-    def shaped(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows of the batch under the caller's leading axes."""
+    def in_callers_shape(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows of the batch, reshaped to the leading axes of the array that the caller gave."""
         return rows.reshape(self.leading + rows.shape[1:])
 
     def factors(self, level: float = LEVEL) -> NDArray[np.float32]:
@@ -40,11 +59,11 @@ class Heard:
         return (level / np.sqrt(np.where(power > 0, power, 1))).astype(np.float32)
 
 
-def hear(received: Received, n: int) -> Heard:
+def read_soft_words(received: Received, n: int) -> SoftWords:
     """Log-likelihoods of received words: floats as they are, bits as plus or minus one."""
     if not is_soft(received):
         bits = as_symbols(received, n, symbols=2, what="received words")
-        return Heard((1 - 2 * bits.reshape(-1, n).astype(np.float32)).astype(np.float32), bits.shape[:-1])
+        return SoftWords((1 - 2 * bits.reshape(-1, n).astype(np.float32)).astype(np.float32), bits.shape[:-1])
     array = np.asarray(received)
     check_shape(array, n, "log-likelihoods")
     with np.errstate(over="ignore"):  # what is too large for a float32 is certain
@@ -52,37 +71,58 @@ def hear(received: Received, n: int) -> Heard:
     low, high = values.min(), values.max()  # both are NaN when any value is
     if np.isnan(low):
         raise InvalidArgument("log-likelihoods hold NaN; give 0 for a bit of which nothing is known")
-    if not (np.abs(low) < 1e18 and np.abs(high) < 1e18):  # squares would overflow
-        values = _tamed(values)
-    return Heard(values, array.shape[:-1])
+    if np.abs(low) < FINITE and np.abs(high) < FINITE:
+        return SoftWords(values, array.shape[:-1])
+    certain = np.abs(values) >= FINITE
+    return SoftWords(_tame(values, ~certain), array.shape[:-1], certain)
 
 
-def _tamed(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def _tame(values: NDArray[np.float32], finite: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Infinities replaced, word by word, by what is certain beside the finite ones."""
-    finite = np.abs(values) < 1e18
     typical = np.abs(np.where(finite, values, 0)).sum(axis=1, dtype=np.float64) / np.maximum(finite.sum(axis=1), 1)
     bound = (CERTAIN * np.where(typical > 0, typical, 1)).astype(np.float32)[:, None]
     return np.where(finite, values, np.sign(values) * bound).astype(np.float32)
 
 
+def rounds_of(sent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The sent places split into rounds in which no bit repeats: first transmissions, second ones, and so on."""
+    order = np.argsort(sent, kind="stable")
+    ordered = sent[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    coming = np.empty(sent.size, np.int64)
+    coming[order] = np.arange(sent.size) - np.repeat(first, np.diff(np.append(first, sent.size)))
+    return [np.flatnonzero(coming == part) for part in range(int(coming.max()) + 1)]
+
+
 def lanes_of(
-    heard: Heard, first: int, factors: NDArray[np.float32], place: NDArray[np.int64], out: NDArray[np.int16], limit: int
+    batch: SoftWords,
+    first: int,
+    factors: NDArray[np.float32],
+    place: NDArray[np.int64],
+    out: NDArray[np.int16],
+    limit: int,
 ) -> int:
-    """Writes the words from `first` on as whole numbers, one word per column of `out`; returns how many."""
-    used: int = min(out.shape[1], heard.likelihoods.shape[0] - first)
-    quantise(heard.likelihoods[first : first + used], factors[first : first + used], place, np.float32(limit), out)
+    """Quantises a group of words into `out`, one word a column, and returns how many words there were."""
+    used: int = min(out.shape[1], batch.likelihoods.shape[0] - first)
+    quantise(batch.likelihoods[first : first + used], factors[first : first + used], place, np.float32(limit), out)
     return used
 
 
-def answer(heard: Heard, message: NDArray[np.uint8], word: NDArray[np.uint8], decoded: NDArray[np.bool_]) -> Decoded:
-    """The common report of the soft decoders; a word that was not decoded is given back as it was heard."""
-    hard = heard.hard
+def answer(
+    batch: SoftWords, message: NDArray[np.uint8], word: NDArray[np.uint8], decided: NDArray[np.bool_]
+) -> Decoded:
+    """The result of a soft decoder; a word that was not decoded comes back as its hard decisions.
+
+    A word counts as decoded where every bit was `decided` and none contradicts a bit that was certain.
+    """
+    hard = batch.hard
+    decoded = decided if batch.certain is None else decided & ~((word != hard) & batch.certain).any(axis=1)
     word = word if decoded.all() else np.where(decoded[:, None], word, hard)
     corrected = np.count_nonzero(word != hard, axis=1).astype(np.int64)
     return Decoded(
-        heard.shaped(message),
-        heard.shaped(word),
-        heard.shaped(hard),
-        heard.shaped(corrected)[()],
-        heard.shaped(decoded)[()],
+        batch.in_callers_shape(message),
+        batch.in_callers_shape(word),
+        batch.in_callers_shape(hard),
+        batch.in_callers_shape(corrected)[()],
+        batch.in_callers_shape(decoded)[()],
     )

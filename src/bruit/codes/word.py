@@ -5,11 +5,13 @@ Integers are symbols. Floats are log-likelihoods log p(0)/p(1), for the codes wh
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bruit.core.arguments import whole
 from bruit.errors import DecodingFailure, InvalidArgument
 
 Received = ArrayLike
@@ -41,7 +43,7 @@ class Decoded:
         return [np.flatnonzero(row) for row in changed.reshape(-1, changed.shape[-1])]
 
     def raised(self, code: object) -> "Decoded":
-        """Itself, unless a word was not decoded: then a `DecodingFailure` that says which."""
+        """Returns itself if every word was decoded, or raises a `DecodingFailure` that names the failed words."""
         good = np.atleast_1d(self.decoded).reshape(-1)
         if good.all():
             return self
@@ -64,7 +66,7 @@ class Code(Protocol):
         """Symbols of the message."""
 
     @property
-    def rate(self) -> float:
+    def rate(self) -> float | Fraction:
         """The share of what is sent that is message, k / n."""
 
     @property
@@ -75,6 +77,13 @@ class Code(Protocol):
     def soft(self) -> bool:
         """Whether `decode` also takes log-likelihoods log p(0)/p(1)."""
 
+    @property
+    def fills_erasures(self) -> bool:
+        """Whether `decode` takes `erasures`, the places of symbols known to be lost."""
+
+    def random_messages(self, words: int, rng: np.random.Generator) -> NDArray[Any]:
+        """So many messages, all equally likely."""
+
     def encode(self, messages: Received, /) -> NDArray[Any]:
         """The words of the messages."""
 
@@ -82,44 +91,56 @@ class Code(Protocol):
         """The messages that were most likely sent."""
 
 
-class Lengths(Protocol):
-    """Whatever has the two lengths of a code."""
+class BlockWords:
+    """The defaults of a code: it decodes hard symbols only, and takes no places of lost symbols."""
 
     @property
-    def n(self) -> int:
-        """Symbols sent."""
-
-    @property
-    def k(self) -> int:
-        """Symbols of the message."""
-
-
-class HardBits:
-    """What every code of bits shares that decodes bits alone."""
-
-    @property
-    def rate(self: Lengths) -> float:
+    def rate(self: Code) -> float | Fraction:
         """The share of what is sent that is message, k / n."""
         return self.k / self.n
 
     @property
-    def symbols(self) -> int:
-        """Bits."""
-        return 2
+    def soft(self) -> bool:
+        """False: `decode` takes symbols, not log-likelihoods."""
+        return False
 
     @property
-    def soft(self) -> bool:
-        """It decodes bits, not log-likelihoods."""
+    def fills_erasures(self) -> bool:
+        """False: `decode` takes no places of lost symbols."""
         return False
+
+    def random_messages(self: Code, words: int, rng: np.random.Generator) -> NDArray[Any]:
+        """So many messages, all equally likely."""
+        return rng.integers(0, self.symbols, (words, self.k), np.uint8 if self.symbols <= 256 else np.uint16)
+
+
+class HardBits(BlockWords):
+    """The base class of binary codes whose decoder takes bits alone."""
+
+    @property
+    def symbols(self) -> int:
+        """The size of the alphabet, 2."""
+        return 2
 
 
 class SoftBits(HardBits):
-    """What every code of bits shares that also decodes log-likelihoods."""
+    """The base class of binary codes whose decoder also takes log-likelihoods."""
 
     @property
     def soft(self) -> bool:
-        """Log-likelihoods are welcome."""
+        """True: `decode` also takes log-likelihoods."""
         return True
+
+
+def settle(code: object, **spans: tuple[int | None, int | None]) -> None:
+    """Checks the integer fields of a frozen code against their bounds, and stores them as Python integers.
+
+    A field that is None was left to the code.
+    """
+    for name, (least, most) in spans.items():
+        value = getattr(code, name)
+        if value is not None:
+            object.__setattr__(code, name, whole(value, name, least=least, most=most))
 
 
 def is_soft(received: Received) -> bool:
@@ -159,7 +180,7 @@ def check_shape(array: NDArray[Any], length: int, what: str) -> None:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, not to be written: bytes and Arrow's buffers are so, and kernels are compiled for one kind."""
+    """A read-only view of the array: kernels are compiled for read-only input alone."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,0 +1,1 @@
+"""Short block codes: parity, repetition, Hamming and BCH."""

@@ -1,0 +1,1 @@
+"""Check digits of card, company, social-security and bank account numbers."""

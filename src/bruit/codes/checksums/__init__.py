@@ -1,0 +1,1 @@
+"""Checksums of cyclic redundancy, for bits and for bytes."""

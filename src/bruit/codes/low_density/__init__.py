@@ -1,0 +1,1 @@
+"""Low-density parity-check codes: parity-check matrices, encoders and message-passing decoders."""

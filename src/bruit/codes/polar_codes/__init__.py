@@ -1,0 +1,1 @@
+"""Polar codes: channels that polarise, and list decoding."""

@@ -1,0 +1,399 @@
+"""Encoding and successive-cancellation list decoding of polar codes.
+
+A word of 2^m bits is a tree of halves. The decoder walks it by a plan, a table of (action, stage, side) made once a
+code: a node of stage s spans 2^s bits. All paths of the list, at most `room`, walk in step, so that whatever a stage
+holds is rewritten for all of them at once:
+- llr: log-likelihoods of the node now open at each stage; those of stage s in lane p are the 2^s numbers from
+  room · (2^s − 1) + p · 2^s on;
+- bits[0] and bits[1]: the coded bits decided for the last left and right node of each stage; those of stage s are the
+  2^s numbers from 2^s − 1 on, and bit p of each number belongs to lane p;
+- lane[p, row]: the lane in which path p finds its numbers of that row; rows are 3 · stage + (0 left bits, 1 right bits,
+  2 llr). A path that takes another's place copies that row of lanes; the numbers themselves stay where they are.
+The metric of a path is the sum of |llr| over what it decided against: smaller is likelier.
+[Balatsoukas-Stimming, Parizi & Burg 2015]
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+FIRST_HALF, SECOND_HALF, COMBINE, FROZEN, REPEATED, FREE = 0, 1, 2, 3, 4, 5
+"""What a step of the plan does; the last three are nodes with no, one and only message bits."""
+
+LLR = 2  # the row of log-likelihoods beside those of left and right bits
+SAME = np.float32(1e-6)  # metrics no further apart than this share are equal: a rounding of float32
+
+Floats = NDArray[np.float32]
+Flags = NDArray[np.uint8]
+Packed = NDArray[np.uint32]
+Slots = NDArray[np.int64]
+Lanes = NDArray[np.uint8]
+Work = tuple[Floats, Floats, Slots, Slots, Flags, Lanes, Packed]
+"""Room for: metrics of turned paths, |llr| of a free node (2 · room · length), parents, places, turned, lanes, bits."""
+
+
+@kernel
+def transform(bits: NDArray[np.uint8]) -> None:
+    """In place x = u·G, G the m-th power of [[1, 0], [1, 1]] (words, 2^m), which undoes itself.     [Arıkan 2009]"""
+    words, length = bits.shape
+    for word in range(words):
+        row = bits[word]
+        half = 1
+        while half < length:
+            for start in range(0, length, 2 * half):
+                for i in range(start, start + half):
+                    row[i] ^= row[i + half]
+            half *= 2
+
+
+@kernel
+def _first_half(above: Floats, below: Floats) -> None:
+    """What is known of the sum of two bits: the smaller of both, by min-sum."""
+    count = below.size
+    for i in range(count):
+        a, b = above[i], above[i + count]
+        below[i] = np.copysign(min(abs(a), abs(b)), a) * np.copysign(np.float32(1), b)
+
+
+@kernel
+def _second_half(above: Floats, decided: Packed, lane: np.uint32, below: Floats) -> None:
+    """What is known of the second of two bits once their sum is decided."""
+    count = below.size
+    for i in range(count):
+        bit = np.float32((decided[i] >> lane) & np.uint32(1))
+        below[i] = above[i + count] + above[i] * (np.float32(1) - np.float32(2) * bit)
+
+
+@kernel
+def _gather(source: Packed, lane: np.uint32, path: np.uint32, out: Packed) -> None:
+    """Adds the bits of one lane to those of a path."""
+    for i in range(out.size):
+        out[i] |= ((source[i] >> lane) & np.uint32(1)) << path
+
+
+@kernel
+def _combine(first: Packed, second: Packed, lane: Lanes, row: int, active: int, out: Packed, spare: Packed) -> None:
+    """The coded bits of a node from those of its two halves, each path's from its own lanes."""
+    count = first.size
+    still = True
+    for p in range(active):
+        still &= lane[p, row] == p and lane[p, row + 1] == p
+    if still:
+        for i in range(count):
+            out[i] = first[i] ^ second[i]
+            out[i + count] = second[i]
+        return
+    lower, upper = spare[:count], out[count:]
+    lower[:] = 0
+    upper[:] = 0
+    for p in range(active):
+        _gather(first, np.uint32(lane[p, row]), np.uint32(p), lower)
+        _gather(second, np.uint32(lane[p, row + 1]), np.uint32(p), upper)
+    for i in range(count):
+        out[i] = lower[i] ^ upper[i]
+
+
+@kernel
+def _choose(
+    metric: Floats, flipped: Floats, active: int, room: int, parent: Slots, turned: Flags, doubted: Flags
+) -> int:
+    """Keeps the `room` best of every path as it is and every path turned over; returns how many there are now.
+
+    parent[p] and turned[p] say what path p is from now on; a surviving path stays in its place. `doubted` marks paths
+    that were kept although one as good was dropped.
+    """
+    for p in range(active):
+        parent[p] = p
+        turned[p] = 0
+    kept = active
+    while kept < room and kept < 2 * active:  # there is room for all of them
+        parent[kept] = kept - active
+        turned[kept] = 1
+        doubted[kept] = doubted[kept - active]
+        metric[kept] = flipped[kept - active]
+        kept += 1
+    dropped = np.float32(np.inf)
+    worst = 0
+    for q in range(1, kept):
+        if metric[q] > metric[worst]:
+            worst = q
+    for p in range(kept - active, active):  # the turned ones that may still take the place of the worst
+        if flipped[p] >= metric[worst]:
+            dropped = min(dropped, flipped[p])
+            continue
+        dropped = min(dropped, metric[worst])
+        parent[worst] = p
+        turned[worst] = 1
+        metric[worst] = flipped[p]
+        doubted[worst] = doubted[p]
+        for q in range(kept):
+            if metric[q] > metric[worst]:
+                worst = q
+    if metric[worst] >= dropped * (np.float32(1) - SAME):
+        for p in range(kept):
+            if metric[p] >= dropped * (np.float32(1) - SAME):
+                doubted[p] = 1
+    return kept
+
+
+@kernel
+def _follow(parent: Slots, active: int, kept: int, lane: Lanes, spare: Lanes) -> bool:
+    """Every path takes the lanes of its parent, eight rows at a time; whether any was not its own parent."""
+    still = kept == active
+    for p in range(active):
+        still &= parent[p] == p
+    if still:
+        return False
+    old, new = lane.view(np.uint64), spare.view(np.uint64)
+    for p in range(kept):
+        q = parent[p]
+        for row in range(old.shape[1]):
+            new[p, row] = old[q, row]
+    for p in range(kept):
+        for row in range(old.shape[1]):
+            old[p, row] = new[p, row]
+    return True
+
+
+@kernel
+def _costs(values: Floats) -> tuple[np.float32, np.float32]:
+    """What all zeros and what all ones cost at a node."""
+    zeros = np.float32(0)
+    ones = np.float32(0)
+    for i in range(values.size):
+        zeros += max(np.float32(0), -values[i])
+        ones += max(np.float32(0), values[i])
+    return zeros, ones
+
+
+@kernel
+def _smallest(values: Floats) -> int:
+    place = 0
+    for i in range(1, values.size):
+        if values[i] < values[place]:
+            place = i
+    return place
+
+
+@kernel
+def _copy(source: Floats, target: Floats) -> None:
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@kernel
+def _take_places(sizes: Floats, size: int, out: Packed, kept: int, work: Work) -> None:
+    """Moves what paths know of a free node to those that take their places, and turns over what is turned over."""
+    parent, place, turned, spare = work[2], work[3], work[4], work[6]
+    room = sizes.size // (2 * size)
+    for p in range(kept):
+        if parent[p] != p:
+            q = parent[p]
+            _copy(sizes[q * size : (q + 1) * size], sizes[(room + p) * size : (room + p + 1) * size])
+    for p in range(kept):
+        if parent[p] != p:
+            _copy(sizes[(room + p) * size : (room + p + 1) * size], sizes[p * size : (p + 1) * size])
+    moved = spare[:size]
+    moved[:] = 0
+    for p in range(kept):
+        _gather(out, np.uint32(parent[p]), np.uint32(p), moved)
+    for i in range(size):
+        out[i] = moved[i]
+    for p in range(kept):
+        if turned[p]:
+            out[place[parent[p]]] ^= np.uint32(1) << np.uint32(p)
+
+
+@kernel
+def _free_node(
+    llr: Floats,
+    base: int,
+    out: Packed,
+    active: int,
+    room: int,
+    lane: Lanes,
+    row: int,
+    metric: Floats,
+    doubted: Flags,
+    work: Work,
+) -> int:
+    """A node of message bits alone: each path decides by sign and may turn over its least sure bits, one by one.
+
+    Only the room − 1 least sure ones can matter, and none after one that matters to no path.
+    [Hashemi, Condo & Gross 2017, Theorem 1]
+    """
+    flipped, parent, place, turned = work[0], work[2], work[3], work[4]
+    size = out.size
+    sizes = work[1][: 2 * room * size]
+    out[:] = 0
+    for p in range(active):
+        at = base + np.int64(lane[p, row]) * size
+        for i in range(size):
+            v = llr[at + i]
+            out[i] |= np.uint32(1 if v < 0 else 0) << np.uint32(p)
+            sizes[p * size + i] = abs(v)
+    for split in range(min(room, size)):
+        best = np.float32(np.inf)
+        worst = np.float32(0)
+        for p in range(active):
+            place[p] = _smallest(sizes[p * size : (p + 1) * size])
+            least = sizes[p * size + place[p]]
+            flipped[p] = metric[p] + least
+            best = min(best, flipped[p])
+            worst = max(worst, metric[p])
+            if least == 0 and split == room - 1:
+                doubted[p] = 1
+        if split == room - 1 or (active == room and best > worst):
+            break
+        for p in range(active):
+            sizes[p * size + place[p]] = np.inf
+        kept = _choose(metric, flipped, active, room, parent, turned, doubted)
+        if _follow(parent, active, kept, lane, work[5]):
+            _take_places(sizes, size, out, kept, work)
+        active = kept
+    return active
+
+
+@kernel
+def _repeated_node(
+    llr: Floats,
+    base: int,
+    out: Packed,
+    active: int,
+    room: int,
+    lane: Lanes,
+    row: int,
+    metric: Floats,
+    doubted: Flags,
+    work: Work,
+) -> int:
+    """A node of one message bit at its end: all zeros or all ones."""
+    flipped, parent, chosen, turned = work[0], work[2], work[3], work[4]
+    size = out.size
+    for p in range(active):
+        at = base + np.int64(lane[p, row]) * size
+        zeros, ones = _costs(llr[at : at + size])
+        chosen[p] = 1 if ones < zeros else 0
+        flipped[p] = metric[p] + max(zeros, ones)
+        metric[p] += min(zeros, ones)
+    kept = _choose(metric, flipped, active, room, parent, turned, doubted)
+    _follow(parent, active, kept, lane, work[5])
+    bits = np.uint32(0)
+    for p in range(kept):
+        bits |= np.uint32(chosen[parent[p]] ^ np.int64(turned[p])) << np.uint32(p)
+    out[:] = bits
+    return kept
+
+
+@kernel
+def _halve(
+    llr: Floats, base: int, under: int, half: int, left: Packed, second: bool, active: int, lane: Lanes, stage: int
+) -> None:
+    """From the node at `stage` to its first or second half, for every path."""
+    for p in range(active):
+        at = base + np.int64(lane[p, 3 * stage + LLR]) * 2 * half
+        above, below = llr[at : at + 2 * half], llr[under + p * half : under + (p + 1) * half]
+        if second:
+            _second_half(above, left, np.uint32(lane[p, 3 * stage - 3]), below)
+        else:
+            _first_half(above, below)
+    for p in range(active):
+        lane[p, 3 * stage - 3 + LLR] = p
+
+
+@kernel
+def _walk(
+    plan: NDArray[np.int64],
+    room: int,
+    llr: Floats,
+    bits: NDArray[np.uint32],
+    lane: Lanes,
+    metric: Floats,
+    doubted: Flags,
+    work: Work,
+) -> int:
+    """Runs the plan for one word; returns how many paths there are at its end."""
+    active = 1
+    for step in range(plan.shape[0]):
+        action, stage, side = plan[step, 0], plan[step, 1], plan[step, 2]
+        size = 1 << stage
+        half = size >> 1
+        base, under = room * (size - 1), room * (half - 1)
+        if action <= SECOND_HALF:
+            left = bits[0, half - 1 : size - 1]
+            _halve(llr, base, under, half, left, action == SECOND_HALF, active, lane, stage)
+            continue
+        out = bits[side, size - 1 : 2 * size - 1]
+        row = 3 * stage + LLR
+        if action == COMBINE:
+            first, second = bits[0, half - 1 : size - 1], bits[1, half - 1 : size - 1]
+            _combine(first, second, lane, 3 * stage - 3, active, out, work[6])
+        elif action == FROZEN:
+            out[:] = 0
+            for p in range(active):
+                at = base + np.int64(lane[p, row]) * size
+                metric[p] += _costs(llr[at : at + size])[0]
+        elif action == REPEATED:
+            active = _repeated_node(llr, base, out, active, room, lane, row, metric, doubted, work)
+        else:
+            active = _free_node(llr, base, out, active, room, lane, row, metric, doubted, work)
+        for p in range(active):
+            lane[p, 3 * stage + side] = p
+    return active
+
+
+@kernel
+def decode_list(
+    batch: NDArray[np.float32],
+    plan: NDArray[np.int64],
+    room: int,
+    places: Slots,
+    columns: NDArray[np.uint64],
+    message: NDArray[np.uint8],
+    decided: NDArray[np.bool_],
+) -> None:
+    """Log-likelihoods (words, 2^m) to the bits at `places` of the likeliest path whose checksum is right.
+
+    The checksum is the exclusive or of `columns` over the bits that are 1 and must be 0. decided is false where no path
+    has a right one, or where another path was as likely.
+    """
+    words, length = batch.shape
+    top = 0
+    while 1 << top < length:
+        top += 1
+    llr = np.empty(room * 2 * length, np.float32)
+    bits = np.empty((2, 2 * length), np.uint32)
+    rows = -(-3 * (top + 1) // 8) * 8  # whole numbers of 64 bits
+    lane, spare = np.zeros((room, rows), np.uint8), np.empty((room, rows), np.uint8)
+    metric, doubted = np.empty(room, np.float32), np.empty(room, np.uint8)
+    flipped, sizes = np.empty(room, np.float32), np.empty(2 * room * length, np.float32)
+    parent, place, turned = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint8)
+    work = (flipped, sizes, parent, place, turned, spare, np.empty(length, np.uint32))
+    inputs = np.empty((room, length), np.uint8)
+    root = room * (length - 1)
+    for word in range(words):
+        llr[root : root + length] = batch[word]
+        lane[:, :] = 0
+        metric[0] = 0
+        doubted[0] = 0
+        active = _walk(plan, room, llr, bits, lane, metric, doubted, work)
+        for p in range(active):
+            at = np.uint32(lane[p, 3 * top + 1])
+            for i in range(length):
+                inputs[p, i] = (bits[1, length - 1 + i] >> at) & np.uint32(1)
+        transform(inputs[:active])
+        best, passed, rivals = -1, False, False
+        for p in range(active):
+            total = np.uint64(0)
+            for i in range(places.size):
+                total ^= columns[i] & (np.uint64(0) - np.uint64(inputs[p, places[i]]))
+            right = total == np.uint64(0)
+            if best < 0 or (right and not passed) or (right == passed and metric[p] < metric[best]):
+                rivals = right == passed and best >= 0 and metric[best] <= metric[p] * (np.float32(1) + SAME)
+                best, passed = p, right
+            elif right == passed and metric[p] <= metric[best] * (np.float32(1) + SAME):
+                rivals = True
+        for i in range(places.size):
+            message[word, i] = inputs[best, places[i]]
+        decided[word] = passed and not rivals and doubted[best] == 0

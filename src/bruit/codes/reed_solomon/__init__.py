@@ -1,0 +1,1 @@
+"""Reed–Solomon codes over the fields of 2^m elements, with errors and erasures."""

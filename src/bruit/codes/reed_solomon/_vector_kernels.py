@@ -1,0 +1,497 @@
+"""Reed–Solomon decoding over 256 elements, 32 products of the field an instruction, where the processor has them.
+
+GFNI multiplies bytes in the field of x^8 + x^4 + x^3 + x + 1 and applies any 8 × 8 matrix of bits to bytes. Every field
+of 256 elements is a change of basis away: words are brought into that field, decoded there, and corrections brought
+back. Everything stands in one array, `memory`, at the places below, so that no array is counted on the way; all but
+the words that come and go is in that field:
+- CHECKS: row i holds α^((first_root + j)·(n − 1 − i)) for j = 0 … 31: the syndromes are Σ word[i] · row i;
+- POINTS: row j holds α^(j·c) for c = 0 … 255: a polynomial's values at all points are Σ coefficient[j] · row j;
+- EXP, INVERSE, SCALE, HIGH_SCALE, BACK: tables of 256, see `vector_tables`;
+- WORDS: four received words, highest degree first, 256 bytes each; SYNDROMES: 32 of each; FLAGS: what is erased;
+- REVERSED: the syndromes from the last to the first, and zeros: S_(i−j) for j = 0, 1, … stands from 31 − i on;
+- LOCATOR, SPARE: 64 coefficients, lowest first; OLD: the same, after 64 zeros;
+- EVEN, ODD: values at all points; ROOTS, OMEGA, VALUES: of up to 32 errors.
+The algorithms are those of `_kernels`, whose results tests hold these to.
+"""
+# ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from bruit._jit import kernel
+
+LANES = 32
+FAILED = -1
+ROWS = 34  # coefficients of a locator with 32 erasures, and one more to make them even
+CHECKS, POINTS = 0, 256 * LANES
+EXP = POINTS + 256 * ROWS
+INVERSE, SCALE, HIGH_SCALE, BACK, WORDS = (EXP + 256 * i for i in range(1, 6))
+TABLES = WORDS  # what stands before is given
+SYNDROMES = WORDS + 4 * 256
+FLAGS = SYNDROMES + 4 * LANES
+REVERSED = FLAGS + 256
+LOCATOR, SPARE, OLD = REVERSED + 128, REVERSED + 256, REVERSED + 320
+EVEN, ODD = OLD + 192, OLD + 448
+ROOTS, OMEGA, VALUES = ODD + 256, ODD + 320, ODD + 384
+SIZE = VALUES + 64
+
+BLOCK = ir.VectorType(ir.IntType(8), LANES)
+INDEX = types.int64
+
+Bytes = NDArray[np.uint8]
+# What numba and llvmlite hand over, neither of which says its types:
+Builder: TypeAlias = Any
+Called: TypeAlias = Any
+Context: TypeAlias = Any
+Signature: TypeAlias = Any
+Type: TypeAlias = Any
+Typing: TypeAlias = Any
+Value: TypeAlias = Any
+Values: TypeAlias = Any
+Instruction: TypeAlias = tuple[Any, Callable[..., Any]]
+
+
+def instruction(function: Callable[..., Instruction]) -> Called:
+    """A call that numba writes as instructions; the first parameter is the one numba types calls with."""
+    return intrinsic(function)
+
+
+def _place(context: Context, builder: Builder, signature: Signature, values: Values, offset: Value) -> Value:
+    """The address of a byte of the memory, the first argument."""
+    data = context.make_array(signature.args[0])(context, builder, values[0]).data
+    return builder.gep(builder.bitcast(data, ir.IntType(8).as_pointer()), [offset])
+
+
+def _load(builder: Builder, place: Value) -> Value:
+    value = builder.load(builder.bitcast(place, BLOCK.as_pointer()))
+    value.align = 1
+    return value
+
+
+def _store(builder: Builder, value: Value, place: Value) -> None:
+    builder.store(value, builder.bitcast(place, BLOCK.as_pointer())).align = 1
+
+
+def _product(builder: Builder, left: Value, right: Value) -> Value:
+    name = "llvm.x86.vgf2p8mulb.256"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(BLOCK, [BLOCK, BLOCK]), name)
+    return builder.call(function, [left, right])
+
+
+def _broadcast(builder: Builder, byte: Value) -> Value:
+    """A byte in every lane."""
+    empty = ir.Constant(BLOCK, ir.Undefined)
+    first = builder.insert_element(empty, byte, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+def _fold(builder: Builder, block: Value) -> Value:
+    """The exclusive or of all lanes."""
+    quads = builder.bitcast(block, ir.VectorType(ir.IntType(64), 4))
+    first, second, third, fourth = (
+        builder.extract_element(quads, ir.Constant(ir.IntType(32), quad)) for quad in range(4)
+    )
+    value = builder.xor(builder.xor(first, second), builder.xor(third, fourth))
+    for shift in (32, 16, 8):
+        value = builder.xor(value, builder.lshr(value, ir.Constant(ir.IntType(64), shift)))
+    return builder.trunc(value, ir.IntType(8))
+
+
+def _sum_of_products(
+    builder: Builder, count: Value, left: Callable[[Value], Value], right: Callable[[Value], Value]
+) -> Value:
+    """Σ left(i) · right(i) over i below count, lane by lane, in four sums that do not wait for one another."""
+    sums = [cgutils.alloca_once_value(builder, ir.Constant(BLOCK, [0] * LANES)) for _ in range(4)]
+    for total in sums:
+        builder.store(ir.Constant(BLOCK, [0] * LANES), total)
+    four = ir.Constant(count.type, 4)
+    whole = builder.mul(builder.udiv(count, four), four)
+    with cgutils.for_range_slice(builder, ir.Constant(count.type, 0), whole, four, inc=True) as (i, _):
+        for lane, total in enumerate(sums):
+            at = builder.add(i, ir.Constant(count.type, lane))
+            builder.store(builder.xor(builder.load(total), _product(builder, left(at), right(at))), total)
+    with cgutils.for_range_slice(builder, whole, count, ir.Constant(count.type, 1), inc=True) as (i, _):
+        builder.store(builder.xor(builder.load(sums[0]), _product(builder, left(i), right(i))), sums[0])
+    first, second, third, fourth = (builder.load(total) for total in sums)
+    return builder.xor(builder.xor(first, second), builder.xor(third, fourth))
+
+
+@instruction
+def _change_basis(typing: Typing, memory: Type, at: Type, matrix: Type) -> Instruction:
+    """Applies the matrix to the 32 bytes from `at` on."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        place = _place(context, builder, signature, values, values[1])
+        quads = ir.VectorType(ir.IntType(64), 4)
+        first = builder.insert_element(ir.Constant(quads, ir.Undefined), values[2], ir.Constant(ir.IntType(32), 0))
+        every = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4))
+        kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, ir.IntType(8)])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.vgf2p8affineqb.256")
+        zero = ir.Constant(ir.IntType(8), 0)
+        _store(builder, builder.call(function, [_load(builder, place), builder.bitcast(every, BLOCK), zero]), place)
+        return context.get_dummy_value()
+
+    return types.void(memory, INDEX, types.uint64), generate
+
+
+@instruction
+def _sum_rows(
+    typing: Typing, memory: Type, factors: Type, step: Type, count: Type, rows: Type, width: Type, out: Type
+) -> Instruction:
+    """The 32 bytes at `out` become Σ m[factors + step·i] · (the 32 at rows + width·i) for i below count."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        base = _place(context, builder, signature, values, values[1])
+        table = _place(context, builder, signature, values, values[4])
+        total = _sum_of_products(
+            builder,
+            values[3],
+            lambda i: _broadcast(builder, builder.load(builder.gep(base, [builder.mul(i, values[2])]))),
+            lambda i: _load(builder, builder.gep(table, [builder.mul(i, values[5])])),
+        )
+        _store(builder, total, _place(context, builder, signature, values, values[6]))
+        return context.get_dummy_value()
+
+    return types.void(memory, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX), generate
+
+
+@instruction
+def _sum_of_pairs(typing: Typing, memory: Type, left: Type, right: Type) -> Instruction:
+    """Σ m[left + j] · m[right + j] for j below 64."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        first, second = (_place(context, builder, signature, values, values[i]) for i in (1, 2))
+        next_block = [ir.Constant(ir.IntType(64), LANES)]
+        low = _product(builder, _load(builder, first), _load(builder, second))
+        first, second = builder.gep(first, next_block), builder.gep(second, next_block)
+        high = _product(builder, _load(builder, first), _load(builder, second))
+        return _fold(builder, builder.xor(low, high))
+
+    return types.uint8(memory, INDEX, INDEX), generate
+
+
+@instruction
+def _blend(typing: Typing, memory: Type, target: Type, own: Type, source: Type, factor: Type) -> Instruction:
+    """m[target + j] = own · m[target + j] + factor · m[source + j] for j below 64."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        here, other = (_place(context, builder, signature, values, values[i]) for i in (1, 3))
+        first, second = _broadcast(builder, values[2]), _broadcast(builder, values[4])
+        next_block = [ir.Constant(ir.IntType(64), LANES)]
+        for _ in range(2):
+            kept = _product(builder, first, _load(builder, here))
+            added = _product(builder, second, _load(builder, other))
+            _store(builder, builder.xor(kept, added), here)
+            here, other = builder.gep(here, next_block), builder.gep(other, next_block)
+        return context.get_dummy_value()
+
+    return types.void(memory, INDEX, types.uint8, INDEX, types.uint8), generate
+
+
+@instruction
+def _syndromes_of_four(typing: Typing, memory: Type, count: Type) -> Instruction:
+    """The syndromes of four words of `count` symbols at once: one row of CHECKS serves them all."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        int64 = ir.IntType(64)
+        base, table, target = (
+            _place(context, builder, signature, values, ir.Constant(int64, at)) for at in (WORDS, CHECKS, SYNDROMES)
+        )
+        empty = ir.Constant(BLOCK, [0] * LANES)
+        sums = [cgutils.alloca_once_value(builder, empty) for _ in range(4)]
+        for total in sums:
+            builder.store(empty, total)
+        with cgutils.for_range(builder, values[1]) as loop:
+            row = _load(builder, builder.gep(table, [builder.mul(loop.index, ir.Constant(int64, LANES))]))
+            for word, total in enumerate(sums):
+                at = builder.add(loop.index, ir.Constant(int64, 256 * word))
+                product = _product(builder, _broadcast(builder, builder.load(builder.gep(base, [at]))), row)
+                builder.store(builder.xor(builder.load(total), product), total)
+        for word, total in enumerate(sums):
+            _store(builder, builder.load(total), builder.gep(target, [ir.Constant(int64, LANES * word)]))
+        return context.get_dummy_value()
+
+    return types.void(memory, INDEX), generate
+
+
+def _wide_product(builder: Builder, left: Value, right: Value) -> Value:
+    """The products of twice as many lanes, half by half."""
+    halves = []
+    for first in (0, LANES):
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), list(range(first, first + LANES)))
+        halves.append(
+            _product(builder, builder.shuffle_vector(left, left, lanes), builder.shuffle_vector(right, right, lanes))
+        )
+    both = ir.Constant(ir.VectorType(ir.IntType(32), 2 * LANES), list(range(2 * LANES)))
+    return builder.shuffle_vector(*halves, both)
+
+
+@instruction
+def _solve_key_equation(typing: Typing, memory: Type, at: Type, count: Type) -> Instruction:
+    """Runs `count` steps on the 64 terms at `at`; returns count − 2 · (the degree that the locator should have).
+
+    Terms are the syndromes, zeros, and 1 at 3t; the locator comes out from t on, where 2t = count. Every step reads its
+    discrepancy off the first lane instead of adding one up.          [Sarwate & Shanbhag 2001, algorithm RiBM]
+    """
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        wide, int64 = ir.VectorType(ir.IntType(8), 2 * LANES), ir.IntType(64)
+        mask = ir.VectorType(ir.IntType(32), 2 * LANES)
+        zeros = ir.Constant(wide, [0] * (2 * LANES))
+        place = builder.bitcast(_place(context, builder, signature, values, values[1]), wide.as_pointer())
+        start = builder.load(place)
+        start.align = 1
+        terms, others = cgutils.alloca_once_value(builder, start), cgutils.alloca_once_value(builder, start)
+        ones = ir.Constant(wide, [1] * (2 * LANES))
+        last = cgutils.alloca_once_value(builder, ones)
+        ahead = cgutils.alloca_once_value(builder, ir.Constant(int64, 0))
+        for slot, value in ((terms, start), (others, start), (last, ones), (ahead, ir.Constant(int64, 0))):
+            builder.store(value, slot)
+        with cgutils.for_range(builder, values[2]):
+            now, other, k = builder.load(terms), builder.load(others), builder.load(ahead)
+            first = builder.shuffle_vector(now, now, ir.Constant(mask, [0] * (2 * LANES)))
+            moved = builder.shuffle_vector(now, zeros, ir.Constant(mask, list(range(1, 2 * LANES + 1))))
+            kept, taken = _wide_product(builder, builder.load(last), moved), _wide_product(builder, first, other)
+            builder.store(builder.xor(kept, taken), terms)
+            byte = builder.extract_element(now, ir.Constant(ir.IntType(32), 0))
+            wrong = builder.icmp_unsigned("!=", byte, ir.Constant(ir.IntType(8), 0))
+            change = builder.and_(wrong, builder.icmp_signed(">=", k, ir.Constant(int64, 0)))
+            builder.store(builder.select(change, moved, other), others)
+            builder.store(builder.select(change, first, builder.load(last)), last)
+            longer, same = builder.not_(k), builder.add(k, ir.Constant(int64, 1))
+            builder.store(builder.select(change, longer, same), ahead)
+        builder.store(builder.load(terms), place).align = 1
+        return builder.load(ahead)
+
+    return types.int64(memory, INDEX, INDEX), generate
+
+
+@instruction
+def _multiply(typing: Typing, memory: Type, target: Type, factors: Type) -> Instruction:
+    """m[target + j] = m[target + j] · m[factors + j] for j below 32."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        place, other = (_place(context, builder, signature, values, values[i]) for i in (1, 2))
+        _store(builder, _product(builder, _load(builder, place), _load(builder, other)), place)
+        return context.get_dummy_value()
+
+    return types.void(memory, INDEX, INDEX), generate
+
+
+@instruction
+def _horner(typing: Typing, memory: Type, points: Type, coefficients: Type, count: Type, out: Type) -> Instruction:
+    """m[out + p] = Σ m[coefficients + i] · m[points + p]^i over i below count, for 32 points, from the highest down."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        x = _load(builder, _place(context, builder, signature, values, values[1]))
+        base = _place(context, builder, signature, values, values[2])
+        empty = ir.Constant(BLOCK, [0] * LANES)
+        total = cgutils.alloca_once_value(builder, empty)
+        builder.store(empty, total)
+        with cgutils.for_range(builder, values[3]) as loop:
+            last = builder.sub(values[3], ir.Constant(ir.IntType(64), 1))
+            coefficient = builder.load(builder.gep(base, [builder.sub(last, loop.index)]))
+            product = _product(builder, builder.load(total), x)
+            builder.store(builder.xor(product, _broadcast(builder, coefficient)), total)
+        _store(builder, builder.load(total), _place(context, builder, signature, values, values[4]))
+        return context.get_dummy_value()
+
+    return types.void(memory, INDEX, INDEX, INDEX, INDEX), generate
+
+
+@instruction
+def _eight_bytes(typing: Typing, memory: Type, at: Type) -> Instruction:
+    """Eight bytes as one number, the first lowest."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        place = _place(context, builder, signature, values, values[1])
+        value = builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()))
+        value.align = 1
+        return value
+
+    return types.uint64(memory, INDEX), generate
+
+
+@kernel
+def _erasure_locator(memory: Bytes, n: int) -> int:
+    """∏ (1 + X·x) over the erased places; returns their number."""
+    for j in range(64):
+        memory[LOCATOR + j] = 0
+    memory[LOCATOR] = 1
+    count = 0
+    for i in range(n):
+        if memory[FLAGS + i]:
+            for j in range(64):
+                memory[OLD + 64 + j] = memory[LOCATOR + j]
+            _blend(memory, LOCATOR, np.uint8(1), OLD + 63, memory[EXP + n - 1 - i])
+            count += 1
+    return count
+
+
+@kernel
+def _errata_locator(memory: Bytes, checks: int, erasures: int) -> int:
+    """Berlekamp–Massey from the erasure locator, without divisions; returns the degree it should have.
+
+    What stands from OLD + 64 − gap on is the former locator moved up by `gap`, for zeros stand before it. The locator
+    comes out times some element, which values are free of, for it stands above and below their fraction.
+    """
+    for j in range(64):
+        memory[OLD + 64 + j] = memory[LOCATOR + j]
+    length = erasures
+    gap = 1
+    last = np.uint8(1)
+    for i in range(erasures, checks):
+        d = _sum_of_pairs(memory, LOCATOR, REVERSED + 31 - i)
+        if d == 0:
+            gap += 1
+            continue
+        if 2 * length <= i + erasures:
+            for j in range(64):
+                memory[SPARE + j] = memory[LOCATOR + j]
+            _blend(memory, LOCATOR, last, OLD + 64 - gap, d)
+            for j in range(64):
+                memory[OLD + 64 + j] = memory[SPARE + j]
+            length = i + 1 - length + erasures
+            last = d
+            gap = 1
+        else:
+            _blend(memory, LOCATOR, last, OLD + 64 - gap, d)
+            gap += 1
+    return length
+
+
+@kernel
+def _error_locator(memory: Bytes, syndromes: int, checks: int) -> int:
+    """The locator of errors alone for an even number of checks; returns the degree it should have.
+
+    The first terms left are those of S·Λ from x^checks on: where Λ is 0 they are Ω divided by x^checks.
+    """
+    half = checks // 2
+    for j in range(64):
+        memory[SPARE + j] = memory[syndromes + j] if j < checks else np.uint8(0)
+    memory[SPARE + 3 * half] = 1
+    ahead = _solve_key_equation(memory, SPARE, checks)
+    for j in range(64):
+        memory[LOCATOR + j] = memory[SPARE + half + j] if j <= half else np.uint8(0)
+    for j in range(half):
+        memory[OMEGA + j] = memory[SPARE + j]
+    return int((checks - ahead) >> 1)
+
+
+@kernel
+def _roots(memory: Bytes, degree: int, points: NDArray[np.int64]) -> int:
+    """The powers of α at which even and odd part are equal; returns how many there are, at most one more than asked."""
+    found = 0
+    low = np.uint64(0x7F7F7F7F7F7F7F7F)
+    for first in range(0, 256, 8):
+        x = _eight_bytes(memory, EVEN + first) ^ _eight_bytes(memory, ODD + first)
+        zero = ~(((x & low) + low) | x | low)  # 0x80 in each byte of x that is zero
+        if zero:
+            for byte in range(8):
+                point = first + byte
+                if (zero >> np.uint64(8 * byte)) & np.uint64(128) and point < 255 and found <= degree:
+                    points[found] = point
+                    found += 1
+    return found
+
+
+@kernel
+def _values(memory: Bytes, degree: int, checks: int, points: NDArray[np.int64], errors_alone: bool) -> None:
+    """VALUES become what is to be added at each root: Ω(x)·x^b / (x·Λ'(x)), the odd part of Λ being x·Λ'(x)."""
+    for r in range(degree):
+        memory[ROOTS + r] = memory[EXP + points[r]]
+        if not errors_alone:
+            memory[OMEGA + r] = _sum_of_pairs(memory, LOCATOR, REVERSED + 31 - r)
+    _horner(memory, ROOTS, OMEGA, checks // 2 if errors_alone else degree, VALUES)
+    scale = HIGH_SCALE if errors_alone else SCALE
+    for r in range(degree):
+        memory[ROOTS + r] = memory[INVERSE + np.int64(memory[ODD + points[r]])]
+        memory[SPARE + r] = memory[scale + points[r]]
+    _multiply(memory, VALUES, ROOTS)
+    _multiply(memory, VALUES, SPARE)
+
+
+@kernel
+def _correct(
+    out: Bytes, row: int, use_erasures: bool, checks: int, syndromes: int, memory: Bytes, points: NDArray[np.int64]
+) -> int:
+    """Corrects out[row] in place; returns the number of symbols changed, or FAILED with the row untouched."""
+    n = out.shape[1]
+    errors_alone = not use_erasures and not checks & 1
+    erasures = 0
+    if errors_alone:
+        degree = _error_locator(memory, syndromes, checks)
+    else:
+        for j in range(32):
+            memory[REVERSED + 31 - j] = memory[syndromes + j] if j < checks else np.uint8(0)
+        erasures = _erasure_locator(memory, n if use_erasures else 0)
+        degree = _errata_locator(memory, checks, erasures)
+    if 2 * degree - erasures > checks or memory[LOCATOR + degree] == 0:
+        return FAILED
+    for block in range(0, 256, LANES):
+        _sum_rows(memory, LOCATOR, 2, degree // 2 + 1, POINTS + block, 512, EVEN + block)
+        _sum_rows(memory, LOCATOR + 1, 2, (degree + 1) // 2, POINTS + 256 + block, 512, ODD + block)
+    if _roots(memory, degree, points) != degree:
+        return FAILED
+    for r in range(degree):
+        if points[r] and 255 - points[r] >= n:
+            return FAILED
+    _values(memory, degree, checks, points, errors_alone)
+    changed = 0
+    for r in range(degree):
+        power = 255 - points[r] if points[r] else 0
+        value = memory[BACK + np.int64(memory[VALUES + r])]
+        out[row, n - 1 - power] ^= value
+        changed += value != 0
+    return changed
+
+
+@kernel
+def _any(memory: Bytes, syndromes: int, checks: int) -> bool:
+    found = np.uint8(0)
+    for j in range(checks):
+        found |= memory[syndromes + j]
+    return bool(found)
+
+
+@kernel
+def decode(
+    received: Bytes,
+    erased: Bytes,
+    use_erasures: bool,
+    checks: int,
+    tables: Bytes,
+    into: np.uint64,
+    corrected: Bytes,
+    status: NDArray[np.int64],
+) -> None:
+    """Received (rows, n) → corrected (rows, n) and how many symbols changed, or FAILED where no word is near enough."""
+    rows, n = received.shape
+    memory, points = np.zeros(SIZE, np.uint8), np.zeros(40, np.int64)
+    memory[:TABLES] = tables
+    for first in range(0, rows, 4):
+        count = min(4, rows - first)
+        for w in range(count):
+            start = WORDS + 256 * w
+            for i in range(n):
+                memory[start + i] = received[first + w, i]
+            for i in range(n):
+                corrected[first + w, i] = received[first + w, i]
+            for block in range(start, start + n, LANES):
+                _change_basis(memory, block, into)
+        _syndromes_of_four(memory, n)
+        for w in range(count):
+            row, syndromes = first + w, SYNDROMES + LANES * w
+            status[row] = 0
+            if _any(memory, syndromes, checks):
+                if use_erasures:
+                    for i in range(n):
+                        memory[FLAGS + i] = erased[row, i]
+                status[row] = _correct(corrected, row, use_erasures, checks, syndromes, memory, points)

@@ -1,0 +1,198 @@
+"""Reed–Solomon codes: symbols of several bits, errors and erasures, the largest distance there can be."""
+
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bruit.codes.block.binary_field import Field, field
+from bruit.codes.reed_solomon import _kernels as short_kernels
+from bruit.codes.reed_solomon import _long_kernels as long_kernels
+from bruit.codes.reed_solomon import _vector_kernels as vector_kernels
+from bruit.codes.reed_solomon.tables import generator_polynomial, short_tables
+from bruit.codes.reed_solomon.vector_tables import has_vectors, vector_tables
+from bruit.codes.word import BlockWords, Decoded, Received, as_symbols, read_only, settle
+from bruit.errors import InvalidArgument
+
+MOST_BITS = 16
+
+
+@dataclass(frozen=True)
+class ReedSolomon(BlockWords):
+    """RS(n, k) over the field of 2^bits elements, systematic, highest degree first.        [Reed & Solomon 1960]
+
+    The generator is ∏ (x + α^(first_root + i)) for i below n − k. E wrong and S erased symbols are corrected while
+    2E + S ≤ n − k. An n below 2^bits − 1 is the shortened code; `bits` left out is the fewest that n allows.
+    `polynomial` is any primitive one; `step` takes α^step for α.
+
+    Beyond the limit a failure is stated, but for the few words that lie near another codeword: see
+    `miscorrection_bound`. With S erasures only n − k − S checks remain, which `Decoded.checks` returns; with none
+    left every further error goes unseen.
+
+    >>> code = ReedSolomon(7, 3)
+    >>> word = code.encode([1, 2, 3])
+    >>> word[0] ^= 5
+    >>> found = code.decode(word)
+    >>> found.message.tolist(), found.positions.tolist(), bool(found.decoded)
+    ([1, 2, 3], [0], True)
+    """
+
+    n: int
+    k: int
+    _: KW_ONLY
+    bits: int | None = None
+    polynomial: int | None = None
+    first_root: int = 1
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        settle(self, n=(2, (1 << MOST_BITS) - 1), k=(1, None), bits=(2, MOST_BITS), polynomial=(1, None))
+        settle(self, first_root=(None, None), step=(1, None))
+        if self.k >= self.n:
+            raise InvalidArgument(f"RS({self.n}, {self.k}): the message must be shorter than the word")
+        if self.n > self.field.order:
+            raise InvalidArgument(f"n={self.n} is more than the {self.field.order} symbols that {self.bits} bits allow")
+
+    def __str__(self) -> str:
+        return f"RS({self.n}, {self.k})"
+
+    @cached_property
+    def field(self) -> Field:
+        """The field of the symbols."""
+        return field(max(2, self.n.bit_length()) if self.bits is None else self.bits, self.polynomial, self.step)
+
+    @property
+    def checks(self) -> int:
+        """Symbols added to each message, n − k."""
+        return self.n - self.k
+
+    @property
+    def symbols(self) -> int:
+        """The size of the alphabet, 2^bits."""
+        return self.field.size
+
+    @property
+    def fills_erasures(self) -> bool:
+        """True: `decode` takes places of lost symbols, each of which counts half an error."""
+        return True
+
+    @property
+    def generator(self) -> NDArray[np.uint16]:
+        """The generator polynomial, highest degree first."""
+        return generator_polynomial(self.field, self.checks, self.first_root)
+
+    @property
+    def _is_short(self) -> bool:
+        return self.field.bits <= 8 and self.checks <= short_kernels.REGISTER
+
+    @cached_property
+    def _tables(self) -> short_kernels.Tables:
+        return short_tables(self.field, self.checks, self.first_root % self.field.order)
+
+    @cached_property
+    def _generator_logs(self) -> NDArray[np.int32]:
+        return self.field.log[self.generator[1:]]
+
+    def encode(self, messages: Received) -> NDArray[Any]:
+        """Messages of k symbols, or k bytes, followed by their n − k checks."""
+        symbols = as_symbols(messages, self.k, symbols=self.symbols, what="messages")
+        rows = symbols.reshape(-1, self.k)
+        if self._is_short:
+            words: NDArray[Any] = np.empty((rows.shape[0], self.n), np.uint8)
+            short_kernels.encode(read_only(rows), self._tables.feed, words)
+        else:
+            words = np.empty((rows.shape[0], self.n), np.uint16)
+            wide = read_only(rows.astype(np.uint16, copy=False))
+            long_kernels.encode(wide, self._generator_logs, self.field.exp, self.field.log, words)
+        return words.astype(symbols.dtype, copy=False).reshape(*symbols.shape[:-1], self.n)
+
+    def decode(
+        self, received: Received, *, erasures: ArrayLike | None = None, raise_on_failure: bool = False
+    ) -> Decoded:
+        """The one codeword within 2E + S ≤ n − k, or a stated failure that leaves the word as it came.
+
+        `erasures` marks the symbols known to be lost: flags of the shape of `received`, or for one word their places.
+        """
+        symbols = as_symbols(received, self.n, symbols=self.symbols, what="received words")
+        rows = symbols.reshape(-1, self.n)
+        erased = self._erasure_flags(erasures, symbols.shape)
+        word, status = self._run(rows, erased)
+        word, status = word.reshape(symbols.shape), status.reshape(symbols.shape[:-1])
+        lost = 0 if erased is None else self._lost(erased).reshape(status.shape)
+        good = np.asarray(status != short_kernels.FAILED)
+        left = np.broadcast_to(np.asarray(self.checks - lost, np.int64), status.shape)
+        answer = Decoded(word[..., : self.k], word, symbols, np.asarray(np.maximum(status, 0)), good, left)
+        return answer.raised(self) if raise_on_failure else answer
+
+    def _run(self, rows: NDArray[Any], erased: NDArray[np.uint8] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        status = np.empty(rows.shape[0], np.int64)
+        flags = read_only(np.zeros((1, 1), np.uint8)) if erased is None else erased
+        order = self.field.order
+        if self._is_short and self.field.bits == 8 and has_vectors():
+            word: NDArray[Any] = np.empty_like(rows)
+            tables = vector_tables(self.field, self.n, self.checks, self.first_root % order)
+            vector_kernels.decode(read_only(rows), flags, erased is not None, self.checks, *tables, word, status)
+            return word, status
+        if self._is_short:
+            word = np.empty_like(rows)
+            terms = (flags, erased is not None, self.checks, order, self._tables)
+            short_kernels.decode(read_only(rows), *terms, word, status)
+            return word, status
+        wide = read_only(rows.astype(np.uint16, copy=False))
+        word = np.empty(rows.shape, np.uint16)
+        logs = (self._generator_logs, self.field.exp, self.field.log)
+        long_kernels.decode(wide, flags, erased is not None, self.first_root % order, order, *logs, word, status)
+        return word.astype(rows.dtype, copy=False), status
+
+    def _erasure_flags(self, erasures: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
+        """Flags, one row per word, no row with more than there are checks."""
+        if erasures is None:
+            return None
+        given = np.asarray(erasures)
+        if (given.dtype.kind in "iu" or given.size == 0) and given.ndim == len(shape) == 1:
+            if given.size and (int(given.min()) < 0 or int(given.max()) >= self.n):
+                raise InvalidArgument(f"erasures={given.tolist()}: the places go from 0 to {self.n - 1}")
+            flags = np.zeros(shape, bool)
+            flags[..., given.astype(np.int64)] = True
+        elif given.dtype != bool or given.shape != shape:
+            raise InvalidArgument(
+                f"erasures of type {given.dtype} and shape {given.shape}: give flags (bool) of shape {shape}, "
+                "or the places of one word"
+            )
+        else:
+            flags = given
+        rows = np.ascontiguousarray(flags.reshape(-1, self.n))
+        if self._lost(rows).max() > self.checks:
+            raise InvalidArgument(f"a word has more than {self.checks} erasures, as many as {self} has checks")
+        return read_only(rows.view(np.uint8))
+
+    @staticmethod
+    def _lost(flags: NDArray[Any]) -> NDArray[np.int64]:
+        """How many symbols of each word are erased."""
+        return np.asarray(np.count_nonzero(flags.view(np.bool_), axis=1), np.int64)
+
+    def miscorrection_bound(self, erasures: int = 0) -> float:
+        """The most often that a word beyond the limit is taken for another codeword, over random errors.
+
+        (q−1)^(−c) · Σ_{s≤⌊c/2⌋} C(n−S, s)·(q−1)^s with c = n − k − S checks left, about 1/⌊c/2⌋!
+        [McEliece & Swanson 1986]
+        """
+        if not 0 <= erasures <= self.checks:
+            raise InvalidArgument(f"erasures={erasures}: from 0 to {self.checks} can be filled in")
+        left, others = self.checks - erasures, self.symbols - 1
+        near = sum(comb(self.n - erasures, s) * others**s for s in range(left // 2 + 1))
+        return float(min(Fraction(1), Fraction(near, others**left)))
+
+
+def ccsds() -> ReedSolomon:
+    """RS(255, 223) of spacecraft, in the usual basis: x^8+x^7+x^2+x+1, α^11, roots 112 to 143. [CCSDS 131.0-B]"""
+    return ReedSolomon(255, 223, polynomial=0x187, first_root=112, step=11)
+
+
+def qr(n: int, k: int) -> ReedSolomon:
+    """The code of one block of a QR symbol: x^8+x^4+x^3+x^2+1, roots from α^0. [ISO/IEC 18004]"""
+    return ReedSolomon(n, k, bits=8, polynomial=0x11D, first_root=0)

@@ -1,0 +1,84 @@
+"""The tables of the vector kernels: another basis of the field, in which the processor multiplies."""
+
+from functools import cache, lru_cache
+
+import llvmlite.binding as llvm
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.codes.block.binary_field import Field
+from bruit.codes.reed_solomon._vector_kernels import LANES, POINTS, ROWS
+
+PROCESSOR = 0x11B
+"""The polynomial modulo which GFNI multiplies; it is not primitive, but 3 generates its field.       [Intel 2018]"""
+
+FEATURES = ("gfni", "avx2")
+
+
+@cache
+def has_vectors() -> bool:
+    """Whether this processor multiplies 32 bytes of the field in one instruction."""
+    try:
+        found = llvm.get_host_cpu_features()
+    except RuntimeError:
+        return False
+    return all(found.get(feature, False) for feature in FEATURES)
+
+
+def _powers_of_three() -> NDArray[np.int64]:
+    powers = [1]
+    for _ in range(254):
+        element = powers[-1] ^ powers[-1] << 1
+        powers.append(element ^ PROCESSOR if element & 256 else element)
+    return np.array(powers)
+
+
+@cache
+def _image(polynomial: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Where each element of a field goes in the processor's, so that sums and products go along, and the way back.
+
+    α goes to a root of its polynomial there; the powers of α follow.
+    """
+    powers = _powers_of_three()
+    logs = np.zeros(256, np.int64)
+    logs[powers] = np.arange(255)
+    for step in range(1, 255):
+        images = powers[np.arange(255) * step % 255]
+        value = np.bitwise_xor.reduce([images[d] for d in range(9) if polynomial >> d & 1])
+        if value == 0 and np.unique(images).size == 255:
+            break
+    into = np.zeros(256, np.uint8)
+    element = 1
+    for image in images:
+        into[element] = image
+        element <<= 1
+        element ^= polynomial if element & 256 else 0
+    back = np.zeros(256, np.uint8)
+    back[into] = np.arange(256)
+    return into, back
+
+
+def _matrix(into: NDArray[np.uint8]) -> int:
+    """The map as GFNI reads it: byte 7 − i of the number holds the bits that add up to bit i of the image."""
+    rows = [sum(((int(into[1 << bit]) >> i) & 1) << bit for bit in range(8)) for i in range(8)]
+    return sum(row << (8 * (7 - i)) for i, row in enumerate(rows))
+
+
+@lru_cache(maxsize=16)
+def vector_tables(field: Field, n: int, checks: int, first_root: int) -> tuple[NDArray[np.uint8], np.uint64]:
+    """What the kernels read, in the order in which it stands in their memory, and the matrix into their field.
+
+    After CHECKS and POINTS come the powers of α, inverses, x^b and x^(b + checks) at every point x = α^c, where b is
+    the first root, and the way back.
+    """
+    into, back = _image(field.polynomial)
+    places, roots = np.arange(n - 1, -1, -1)[:, None], first_root + np.arange(LANES)
+    columns, degrees = np.arange(256), np.arange(ROWS)[:, None]
+    rows = np.zeros(POINTS, np.uint8)
+    rows[: n * LANES] = into[field.power(places * roots)].reshape(-1)
+    inverse = np.zeros(256, np.uint8)
+    inverse[into] = into[field.inverse(np.arange(256))]
+    scales = [into[field.power(b * columns)] for b in (first_root, first_root + checks)]
+    points = into[field.power(degrees * columns)].reshape(-1)
+    tables = np.concatenate([rows, points, into[field.power(columns)], inverse, *scales, back])
+    return tables, np.uint64(_matrix(into))

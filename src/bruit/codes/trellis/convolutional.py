@@ -1,0 +1,167 @@
+"""Convolutional codes: a shift register that says every bit several times, mixed with the bits before it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.codes.soft import UNDECIDED, SoftWords, answer, read_soft_words
+from bruit.codes.trellis._trellis_kernels import encode_words
+from bruit.codes.trellis.bcjr import posterior
+from bruit.codes.trellis.trellis import Trellis
+from bruit.codes.trellis.viterbi import best_path
+from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
+from bruit.errors import InvalidArgument
+
+SMALLEST_LEAD = 1e-6
+"""A word leads another by less than this share of all that was heard: a rounding of float32, so neither leads."""
+
+Ending = Literal["zero", "open", "bitten"]
+Decoder = Literal["viterbi", "bcjr", "max-log"]
+
+
+@dataclass(frozen=True)
+class Convolutional(SoftBits):
+    """A convolutional code for `k` message bits, its generators written in octal: (0o171, 0o133).
+
+    With `feedback` the code is recursive and systematic: the message itself is the first output and `generators` are
+    the parities, each divided by the feedback. `ending` says how the register is left: flushed to "zero" (costs
+    K − 1 steps), "open", or "bitten", where it starts as it will end. `puncture` has one string of 0 and 1 per
+    output, repeated along the word: a bit under 0 is not sent. "viterbi" finds the most likely word, "bcjr" the most
+    likely value of each bit, and "max-log" is its cheaper approximation.       [Viterbi 1967; Bahl et al. 1974]
+    """
+
+    generators: tuple[int, ...]
+    k: int
+    feedback: int = 0
+    ending: Ending = "zero"
+    puncture: tuple[str, ...] | None = None
+    decoder: Decoder = "viterbi"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "generators", tuple(self.generators))
+        settle(self, k=(1, None), feedback=(0, None))
+        if self.ending not in ("zero", "open", "bitten"):
+            raise InvalidArgument(f"ending={self.ending!r}: give 'zero', 'open' or 'bitten'")
+        if self.decoder not in ("viterbi", "bcjr", "max-log"):
+            raise InvalidArgument(f"decoder={self.decoder!r}: give 'viterbi', 'bcjr' or 'max-log'")
+        if self.feedback and self.feedback.bit_length() < self.trellis.length:
+            raise InvalidArgument(f"feedback={oct(self.feedback)}: it must be as long as the longest generator")
+        self._check_bitten()
+        self._check_puncture()
+
+    def _check_bitten(self) -> None:
+        memory = self.trellis.memory
+        if self.ending == "bitten" and (self.feedback or self.k < memory):
+            raise InvalidArgument(f"a bitten tail needs no feedback and at least {memory} message bits")
+
+    def _check_puncture(self) -> None:
+        rows = self.puncture
+        if rows is None:
+            return
+        in_callers_shape = (
+            len(rows) == self.trellis.outputs and len({len(row) for row in rows}) == 1 and len(rows[0]) > 0
+        )
+        if not in_callers_shape or set("".join(rows)) - {"0", "1"} or self.place.size < self.k:
+            raise InvalidArgument(
+                f"puncture={rows}: give {self.trellis.outputs} strings of 0 and 1 of one length that keep k bits"
+            )
+
+    @cached_property
+    def trellis(self) -> Trellis:
+        """The register; a recursive code runs through the words of the feed-forward code (feedback, parities)."""
+        return Trellis((self.feedback, *self.generators) if self.feedback else self.generators)
+
+    @property
+    def steps(self) -> int:
+        """Steps through the trellis."""
+        return self.k + (self.trellis.memory if self.ending == "zero" else 0)
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """Where each sent bit stands in the word before puncturing."""
+        every = np.arange(self.steps * self.trellis.outputs)
+        if self.puncture is None:
+            return every
+        kept = np.array([[int(c) for c in row] for row in self.puncture], bool).T.reshape(-1)
+        return every[np.resize(kept, every.size)]
+
+    @property
+    def n(self) -> int:
+        """Bits sent."""
+        return int(self.place.size)
+
+    def encode(self, messages: Received) -> NDArray[Any]:
+        """The bits of the outputs in turn, step by step, without the punctured ones."""
+        bits = as_symbols(messages, self.k, symbols=2, what="messages")
+        return self._words(bits.reshape(-1, self.k)).reshape(*bits.shape[:-1], self.n)
+
+    def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
+        """The most likely message; a failure where another one is as likely, as when too little was heard.
+
+        The code itself notices no wrong answer. Finding out whether there is another takes Viterbi a second pass.
+        """
+        batch = read_soft_words(received, self.n)
+        if self.decoder == "viterbi":
+            result = answer(batch, *self._likeliest(batch))
+        else:
+            likely = posterior(self, batch, exact=self.decoder == "bcjr")
+            message = (likely < 0).astype(np.uint8)
+            result = answer(batch, message, self._words(message), np.abs(likely).min(axis=1) > UNDECIDED)
+        return result.raised(self) if raise_on_failure else result
+
+    def _likeliest(self, batch: SoftWords) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
+        """Messages, words, and whether they are likelier than all others.
+
+        Viterbi counts in whole numbers. Where two paths come out equal, what was heard itself chooses between them.
+        """
+        path, other = best_path(self, batch), best_path(self, batch, mirrored=True)
+        message, decided = self._message_of(path), (path == other).all(axis=1)
+        word = self._words(message)
+        unsure = np.flatnonzero(~decided)
+        if unsure.size:
+            messages = np.stack([message[unsure], self._message_of(other[unsure])])
+            words = np.stack([word[unsure], self._words(messages[1])])
+            values = batch.likelihoods[unsure].astype(np.float64)
+            ahead = ((words[0].astype(np.int8) - words[1]) * values).sum(axis=1)
+            better = (ahead > 0).astype(np.int64), np.arange(unsure.size)
+            message[unsure], word[unsure] = messages[better], words[better]
+            decided[unsure] = np.abs(ahead) > SMALLEST_LEAD * np.abs(values).sum(axis=1)
+        return message, word, decided
+
+    def messages(self, received: Received) -> NDArray[np.uint8]:
+        """The decoded messages alone, for speed."""
+        batch = read_soft_words(received, self.n)
+        return batch.in_callers_shape(self._messages(batch))
+
+    def posterior(self, received: Received) -> NDArray[np.float64]:
+        """What is known, log p(0)/p(1), of every message bit given all that was received."""
+        batch = read_soft_words(received, self.n)
+        return batch.in_callers_shape(posterior(self, batch, exact=self.decoder != "max-log"))
+
+    def _messages(self, batch: SoftWords) -> NDArray[np.uint8]:
+        if self.decoder != "viterbi":
+            return (posterior(self, batch, exact=self.decoder == "bcjr") < 0).astype(np.uint8)
+        return self._message_of(best_path(self, batch))
+
+    def _message_of(self, path: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The message of a path of register bits."""
+        if not self.feedback:
+            return path[:, : self.k]
+        return self._encode_bits(path, feedback=0)[:, : self.k * self.trellis.outputs : self.trellis.outputs]
+
+    def _words(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        coded = self._encode_bits(bits, feedback=self.trellis.masks[0] if self.feedback else 0)
+        return coded if self.puncture is None else coded[:, self.place]
+
+    def _encode_bits(self, bits: NDArray[np.uint8], *, feedback: int) -> NDArray[np.uint8]:
+        memory, outputs = self.trellis.memory, self.trellis.outputs
+        start = np.zeros(bits.shape[0], np.int64)
+        if self.ending == "bitten":
+            start = bits[:, : -memory - 1 : -1].astype(np.int64) @ (1 << np.arange(memory))
+        coded = np.empty((bits.shape[0], self.steps * outputs), np.uint8)
+        bits = np.ascontiguousarray(bits)
+        encode_words(bits, feedback, self.trellis.patterns, outputs, start, min(self.k, bits.shape[1]), coded)
+        return coded

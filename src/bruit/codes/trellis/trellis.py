@@ -1,0 +1,71 @@
+"""The trellis of a shift register: its states and what each branch says."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.core.arguments import is_whole
+from bruit.errors import InvalidArgument
+
+LONGEST = 12  # bits of register; the tables grow as two to this power
+
+
+@dataclass(frozen=True)
+class Trellis:
+    """The trellis of a shift register; the highest bit of the longest generator taps the newest bit."""
+
+    generators: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.generators) <= 8 or not all(is_whole(g) and g > 0 for g in self.generators):
+            raise InvalidArgument(f"generators={self.generators}: give one to eight positive numbers, such as 0o171")
+        if not 3 <= self.length <= LONGEST:
+            raise InvalidArgument(
+                f"generators {[oct(g) for g in self.generators]} span {self.length} bits; 3 to {LONGEST} are supported"
+            )
+
+    @property
+    def length(self) -> int:
+        """K, the bits in the register."""
+        return max(g.bit_length() for g in self.generators)
+
+    @property
+    def memory(self) -> int:
+        """K − 1, the bits of a state."""
+        return self.length - 1
+
+    @property
+    def states(self) -> int:
+        """The number of states, 2^(K−1)."""
+        return 1 << self.memory
+
+    @property
+    def outputs(self) -> int:
+        """Coded bits per step."""
+        return len(self.generators)
+
+    @cached_property
+    def masks(self) -> tuple[int, ...]:
+        """Each generator turned round, so that bit i taps the bit i steps old."""
+        return tuple(int(f"{g:0{self.length}b}"[::-1], 2) for g in self.generators)
+
+    @cached_property
+    def patterns(self) -> NDArray[np.int64]:
+        """The coded bits of each register, output q in bit q."""
+        registers = np.arange(1 << self.length)
+        bits = [np.bitwise_count(registers & mask).astype(np.int64) & 1 for mask in self.masks]
+        return sum((bit << q for q, bit in enumerate(bits)), np.zeros_like(registers))
+
+    @cached_property
+    def signs(self) -> NDArray[np.int16]:
+        """+1 where an output of the branch (state j, bit 0) is 0, else −1; j in the lower half."""
+        patterns = self.patterns[: self.states : 2]
+        return np.array([1 - 2 * ((patterns >> q) & 1) for q in range(self.outputs)], np.int16)
+
+    @property
+    def plain(self) -> bool:
+        """Whether both outputs tap the newest and the oldest bit, so that one metric serves a whole butterfly."""
+        ends = 1 | self.states
+        return self.outputs == 2 and self.length >= 4 and all(mask & ends == ends for mask in self.masks)
