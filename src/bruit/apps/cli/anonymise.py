@@ -20,9 +20,9 @@ from bruit.anonymity import (
     prefixes,
     pseudonymise,
 )
-from bruit.apps.cli.output import json_option, print_json, show, table, writing
+from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
-from bruit.privacy import EACH_ROW
 from bruit.tables import Table, read
 
 EXAMPLE = (
@@ -130,7 +130,7 @@ def _pseudonyms(people: Table, output: Path, columns: Sequence[str], *, as_json:
     rows = [(escape(name), f"{share:.1%}") for name, share in found.recognised.items()]
     show(table("Recognised by their counts alone", ("column", "rows"), rows))
     show(
-        _written(output),
+        _written_line(output),
         "The key was drawn for this file and not kept.",
         escape(found.warning),
         f"[dim]{found.notice}[/dim]",
@@ -153,10 +153,10 @@ def _tell(found: Generalised, output: Path, *, as_json: bool) -> None:
         rows.append((f"rows whose {escape(one.column)} is certain", f"{one.certain} ({one.certain / risk.rows:.1%})"))
     if found.levels is not None:
         rows.append(("levels", ", ".join(f"{escape(name)} {level}" for name, level in found.levels.items())))
-    show(table("The coarser table", ("what", "figure"), rows), _written(output), f"[dim]{found.notice}[/dim]")
+    show(table("The coarser table", ("what", "figure"), rows), _written_line(output), f"[dim]{found.notice}[/dim]")
 
 
-def _written(output: Path) -> str:
+def _written_line(output: Path) -> str:
     return escape(f"Written: {output}")
 
 

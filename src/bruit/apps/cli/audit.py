@@ -1,4 +1,4 @@
-"""`bruit audit`: every mechanism measured from outside."""
+"""`bruit audit`: measures every mechanism as a black box and compares with the epsilon it claims."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ import numpy as np
 import rich_click as click
 from rich.table import Table
 
-from bruit.apps.cli.output import json_option, print_json, progress, show, table
-from bruit.apps.studies import audits
-from bruit.apps.studies.audits import Row
+from bruit.apps.audits import catalogue
+from bruit.apps.audits.catalogue import Row
+from bruit.apps.audits.small_tables import sums
+from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
+from bruit.apps.findings import Size
+from bruit.audit import Heard
 
 EXAMPLE = "Example: bruit audit all --small; bruit audit central.count --samples 1000000 --json"
+
+
+FEW = 20
+"""Up to so many rows one process measures them: others would take longer to start."""
 
 
 @click.command("audit", epilog=EXAMPLE)
@@ -35,25 +42,36 @@ def command(
     """Measure from outside what privacy every mechanism really gives.
 
     NAMES are mechanisms such as central.count; none or `all` means every one. Each row is a mechanism on its worst pair
-    of neighbours, with a lower bound on its epsilon. All bounds together are wrong with at most the chance ALARM. The
-    exit status is 1 when a claim is refuted.
+    of neighbours, with a lower bound on its epsilon. All bounds together are wrong with at most the chance ALARM. For
+    `all` the exact integers that noise is added to are walked over small tables as well. The exit status is 1 when a
+    claim is refuted.
     """
-    chosen = audits.named(names)
+    chosen = catalogue.cases_named(names)
     if samples is not None:
         chosen = [replace(case, small=samples, full=samples) for case in chosen]
     rng = None if seed is None else np.random.default_rng(seed)
+    size: Size = "small" if small else "full"
     with progress("Auditing", quiet=as_json) as on_progress:
-        rows = audits.run(chosen, size="small" if small else "full", alarm=alarm, rng=rng, on_progress=on_progress)
+        workers = 2 if size == "full" and len(chosen) > FEW else 1
+        rows = catalogue.run(chosen, size=size, alarm=alarm, rng=rng, on_progress=on_progress, workers=workers)
+    heard = _walk_all(size, quiet=as_json) if not names or "all" in names else []
     if as_json:
-        print_json([row.to_json() for row in rows])
+        print_json([*(row.to_json() for row in rows), *(line.to_json() for line in heard)])
     else:
-        show(audit_table(rows))
-    if not all(row.verdict.passes for row in rows):
+        show(audit_table(rows), *([walks_table(heard)] if heard else []))
+    if not all(row.verdict.passes for row in rows) or not all(line.holds for line in heard):
         raise SystemExit(1)
 
 
+def _walk_all(size: Size, *, quiet: bool) -> list[Heard]:
+    todo = sum(1 for _ in sums.walks())
+    done = iter(range(1, todo + 1))
+    with progress("Walking small tables", quiet=quiet) as on_progress:
+        return sums.run(size, lambda: on_progress(next(done), todo))
+
+
 def audit_table(rows: Sequence[Row]) -> Table:
-    """The rows for a person."""
+    """The rows of an audit as a table for the terminal."""
     cells = []
     for row in rows:
         found = row.verdict
@@ -63,3 +81,14 @@ def audit_table(rows: Sequence[Row]) -> Table:
         cells.append((row.case.label, str(row.case.neighbours), claim, found.lower_bound, verdict))
     title = "What every mechanism can at best be, measured from outside"
     return table(title, ["name", "neighbours", "claimed", "lower_bound", "verdict"], cells)
+
+
+def walks_table(lines: Sequence[Heard]) -> Table:
+    """How far one person moved the integers of everything, beside what was paid for."""
+    cells = []
+    for line in lines:
+        letter = "ρ" if line.measure == "rho" else "ε"
+        verdict = "[green]holds[/green]" if line.holds else "[bold red]moves further[/bold red]"
+        cells.append((line.name, str(line.neighbours), f"{letter} {line.charged:.4g}", line.reached, verdict))
+    title = f"How far one person moves the exact integers: {len(lines)} walks over all small tables"
+    return table(title, ["name", "neighbours", "paid for", "reached", "verdict"], cells)

@@ -2,8 +2,8 @@
 
 import rich_click as click
 
-from bruit.apps.cli.output import json_option, print_json, show, table
-from bruit.privacy.belief import EPSILONS, PRIORS, belief, premium
+from bruit.apps.cli.terminal.output import json_option, print_json, show, table
+from bruit.privacy.beliefs import EPSILONS, PRIORS, belief, premium
 
 EXAMPLE = "Example: bruit belief; bruit belief --prior 0.5 --epsilon 1.0986 --premium 2000"
 

@@ -7,9 +7,11 @@ from typing import Literal
 
 import rich_click as click
 
-from bruit.apps.cli.output import json_option, print_json, show, table
+from bruit.apps.cli.terminal.output import json_option, print_json, show, table
+from bruit.core.losses import Scheme
+from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
-from bruit.privacy import ACCOUNTANTS, Neighbours, Plan, Scheme, plan, sound_delta
+from bruit.privacy import ACCOUNTANTS, Plan, plan, sound_delta
 
 EXAMPLE = "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5"
 RELATIONS = (Neighbours.ADD_OR_REMOVE_ONE.value, Neighbours.REPLACE_ONE.value)
@@ -55,7 +57,7 @@ def command(
     found = plan(
         size=size,
         batch_size=batch_size,
-        noise=noise,
+        noise_multiplier=noise,
         target_epsilon=target_epsilon,
         epochs=epochs,
         delta=delta,
@@ -85,7 +87,7 @@ def _show(found: Plan) -> None:
     rows = [
         ("steps", f"{found.steps}"),
         ("sampling rate", f"{100 * found.rate:.3g} %"),
-        ("noise", f"{found.noise:g}"),
+        ("noise multiplier", f"{found.noise_multiplier:g}"),
         ("ε", f"{found.epsilon:.4f}"),
         ("δ", f"{found.delta:g}"),
         *([("optimal order", f"{found.order:g}")] if found.order is not None else []),

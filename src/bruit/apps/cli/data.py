@@ -6,7 +6,7 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps import data
-from bruit.apps.cli.output import json_option, print_json, progress, show, table, writing
+from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table, writing
 from bruit.errors import InvalidArgument
 
 

@@ -11,10 +11,10 @@ from rich.panel import Panel
 from rich.table import Table
 
 from bruit.apps import plots
-from bruit.apps.cli.output import json_option, print_json, progress, show, table
-from bruit.apps.studies import tour
-from bruit.apps.studies.tour import Tour
-from bruit.apps.studies.tour_page import written
+from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
+from bruit.apps.tour import tour
+from bruit.apps.tour.page import write_page
+from bruit.apps.tour.tour import Tour
 
 EXAMPLE = "Example: bruit demo; bruit demo --seed 1 --json"
 WIDTH = 78
@@ -35,7 +35,7 @@ def command(*, folder: Path, seed: int | None, as_json: bool) -> None:
     rng = None if seed is None else np.random.default_rng(seed)
     with progress("Touring", quiet=as_json) as on_progress:
         seen = tour.run(rng=rng, on_progress=on_progress)
-        page = written(seen, folder)
+        page = write_page(seen, folder)
     if as_json:
         print_json({**seen.to_json(), "page": str(page)})
         return
@@ -49,7 +49,7 @@ Stop = tuple[str | Table, ...]
 
 
 def survey(seen: Tour) -> Stop:
-    """The survey, for a person."""
+    """The survey as text for the terminal."""
     found = seen.survey
     bars = [
         ("truth", found.truth, "", "blue"),
@@ -71,7 +71,7 @@ def survey(seen: Tour) -> Stop:
 
 
 def beliefs(seen: Tour) -> Stop:
-    """What epsilon means, for a person."""
+    """What epsilon means, as text for the terminal."""
     rows = [(f"{row['prior']:.0%}", f"{row['low']:.1%} to {row['high']:.1%}") for row in seen.beliefs]
     return (
         f"What ε = {tour.EPSILON:g} means",
@@ -81,7 +81,7 @@ def beliefs(seen: Tour) -> Stop:
 
 
 def gives(seen: Tour) -> Stop:
-    """What the raw table gives away, for a person."""
+    """What the raw table gives away, as text for the terminal."""
     found = seen.gives
     return (
         "Why not just leave out the names?",
@@ -91,7 +91,7 @@ def gives(seen: Tour) -> Stop:
 
 
 def deciles(seen: Tour) -> Stop:
-    """The paid deciles, for a person."""
+    """The paid deciles as text for the terminal."""
     found = seen.deciles
     rows = [
         (f"{10 * number} %", f"{value:.0f}", f"{truth:.0f}")
@@ -108,7 +108,7 @@ def deciles(seen: Tour) -> Stop:
 
 
 def model(seen: Tour) -> Stop:
-    """The private model, for a person."""
+    """The private model as text for the terminal."""
     found = seen.model
     rows = [
         (f"{epsilon:g}", f"{score:.3f} ± {spread:.3f}")
@@ -123,10 +123,10 @@ def model(seen: Tour) -> Stop:
 
 
 def audits(seen: Tour) -> Stop:
-    """The audits, for a person."""
+    """The audits as text for the terminal."""
     caught = {**seen.caught, "name": f"{seen.caught['name']}, half the noise"}
     rows = [
-        (row["name"], row["neighbours"], f"ε {row['claimed']:g}", row["lower_bound"], _coloured(row["verdict"]))
+        (row["name"], row["neighbours"], f"ε {row['claimed']:g}", row["lower_bound"], _colour_verdict(row["verdict"]))
         for row in (*seen.audits, caught)
     ]
     return (
@@ -137,7 +137,7 @@ def audits(seen: Tour) -> Stop:
 
 
 def word(seen: Tour) -> Stop:
-    """The word across the channel, for a person."""
+    """The word sent across the channel, as text for the terminal."""
     found = seen.word
     return (
         "A word across the same kind of channel",
@@ -162,5 +162,5 @@ def _bars(rows: list[tuple[str, float, str, str]]) -> Table:
     return grid
 
 
-def _coloured(verdict: str) -> str:
+def _colour_verdict(verdict: str) -> str:
     return f"[green]{verdict}[/green]" if verdict == "passes" else f"[bold red]{verdict}[/bold red]"

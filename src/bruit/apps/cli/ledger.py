@@ -8,10 +8,11 @@ from typing import Any
 import rich_click as click
 from rich.markup import escape
 
-from bruit.apps.cli.output import json_option, print_json, show, table, writing
-from bruit.ledger import Ledger, page, statement
-from bruit.ledger.asked import columns_of
-from bruit.privacy import Neighbours, belief
+from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.core.neighbours import Neighbours
+from bruit.ledger import Ledger, page, recovery, statement
+from bruit.ledger.subjects import columns_of
+from bruit.privacy import belief
 
 EXAMPLE = (
     "Example: bruit ledger create clinic --epsilon 3 --neighbours 'add or remove one' --person id; "
@@ -75,7 +76,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
         print_json(summaries)
         return
     heads = ("book", "ε", "spent", "left", "δ", "neighbours", "person", "by")
-    show(table("Books", heads, [[_shown(summary[key]) for key in _COLUMNS] for summary in summaries]))
+    show(table("Books", heads, [[_escape_markup(summary[key]) for key in _COLUMNS] for summary in summaries]))
 
 
 @command.command(epilog="Example: bruit ledger entries clinic --last 10")
@@ -84,13 +85,13 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
 @in_store
 @json_option
 def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
-    """Show every charge: when, what, by whom, the loss, the running total."""
+    """Show every charge: when, what, by whom, the loss, the running total, and whether what it paid for came out."""
     ledger = Ledger.open(name, store)
     lines = statement(ledger)["entries"][-last if last else 0 :]
     if as_json:
         print_json(lines)
         return
-    heads = ("", "when", "what", "who", "loss", "ε", "running total", "kept")
+    heads = ("", "when", "what", "who", "loss", "ε", "running total", "state")
     show(table(escape(f"Entries of {name}"), heads, map(_row, lines)))
 
 
@@ -119,6 +120,28 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
     show(escape(description["promise"]), *(escape(f"Written: {path}") for path in files.values()))
 
 
+@command.command(epilog="Example: bruit ledger resume clinic --forgotten 0.5")
+@click.argument("name")
+@click.option("--forgotten", required=True, help="The ε of everything released after the backup; 0 where nothing was.")
+@click.option("--delta", default="0", show_default=True, help="The δ of it.")
+@in_store
+@json_option
+def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) -> None:
+    """Charge what a restored book may have forgotten, and let it charge again."""
+    recovery.resume(name, store, forgotten=forgotten, delta=delta)
+    _show_one(Ledger.open(name, store), as_json=as_json)
+
+
+@command.command(name="repair-clock", epilog="Example: bruit ledger repair-clock clinic")
+@click.argument("name")
+@in_store
+@json_option
+def repair_clock(*, name: str, store: str, as_json: bool) -> None:
+    """Let a book charge again whose last entry was dated by a clock that ran ahead; the repair is an entry."""
+    recovery.repair_clock(name, store)
+    _show_one(Ledger.open(name, store), as_json=as_json)
+
+
 LARGE = 10
 """An ε above this is called large when a book is made."""
 
@@ -140,13 +163,13 @@ def _meaning(epsilon: Fraction, delta: Fraction) -> str:
     )
 
 
-_TYPED = {"unit": "person", "accounting": "by"}
-"""As the option is called that said it."""
+_TYPED = {"unit": "person", "accounting": "by", "odometer": "spent up to now, valid whenever it is read"}
+"""As the option is called that said it, or what is meant."""
 
 _COLUMNS = ("book", "epsilon", "spent", "left", "delta", "neighbours", "unit", "accounting")
 
 
-def _shown(value: object) -> object:
+def _escape_markup(value: object) -> object:
     return escape(value) if isinstance(value, str) else value
 
 
@@ -161,6 +184,7 @@ def _summary(ledger: Ledger) -> dict[str, Any]:
         "accounting": terms.accounting,
         "spent": float(ledger.spent.epsilon),
         "left": float(ledger.remaining.epsilon),
+        "odometer": float(ledger.odometer.epsilon),
     }
 
 
@@ -180,7 +204,6 @@ def _show_one(ledger: Ledger, *, as_json: bool) -> None:
 
 def _row(line: dict[str, Any]) -> list[object]:
     epsilon = float(Fraction(line["guarantee"]["epsilon"]))
-    kept = "yes" if line["release"] else "no"
     columns = columns_of(line["release"])
     about = f" of {', '.join(columns)}" if columns else ""
     place = f" ({line['cell']})" if line["cell"] else ""
@@ -193,7 +216,7 @@ def _row(line: dict[str, Any]) -> list[object]:
         line["loss"]["kind"],
         epsilon,
         running,
-        kept,
+        line["state"],
     ]
 
 

@@ -1,4 +1,4 @@
-"""`bruit memory`: what a training step takes before there is a card to run it on."""
+"""`bruit memory`: forecasts the GPU memory of a training step, without a GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import rich_click as click
 
-from bruit.apps.cli.output import OnProgress, json_option, print_json, progress, show, table
+from bruit.apps.cli.terminal.output import OnProgress, json_option, print_json, progress, show, table
 from bruit.errors import InvalidArgument
 
 EXAMPLE = "Example: bruit memory --model vgg16-head --batch-size 64 --hidden-units 512 --reduction 2 --card T4"
@@ -60,18 +60,19 @@ def command(
 
     Nothing is computed and no card is needed: the step runs over shapes alone, and torch's allocator is replayed.
     """
-    from bruit.apps.studies.memory import OPTIMISERS
-    from bruit.deep.memory import forecast
-    from bruit.deep.memory.forecast import Device
+    from bruit.apps.studies.memory.study import OPTIMISERS
+    from bruit.deep.memory import Device, forecast
 
     make, one = _network(model, shape, hidden_units, reduction)
     network = make()
     made = partial(forecast, network, one, device=cast(Device, device), optimiser=OPTIMISERS[optimiser])
     room = CARDS[card] if card is not None else gibibytes
     with progress("forecasting", quiet=as_json) as on_progress:
-        told = _counted(made, on_progress, total=2 if room is None else 2 + 2 * MOST_TRIES)
-        found = {private: told(batch_size=batch_size, private=private) for private in (False, True)}
-        largest = {} if room is None else {private: _largest(partial(told, private=private), room) for private in found}
+        forecasts = _report_progress(made, on_progress, total=2 if room is None else 2 + 2 * MOST_TRIES)
+        found = {private: forecasts(batch_size=batch_size, private=private) for private in (False, True)}
+        largest = (
+            {} if room is None else {private: _largest(partial(forecasts, private=private), room) for private in found}
+        )
     if as_json:
         names = {False: "plain", True: "private"}
         fits = {names[private]: size for private, size in largest.items()}
@@ -84,7 +85,7 @@ def _network(model: str, shape: str | None, hidden_units: int | None, reduction:
     """How to make the network over shapes, and the shape of one input."""
     import torch
 
-    from bruit.apps.studies.networks import NETWORKS
+    from bruit.apps.networks import NETWORKS
 
     if model in NETWORKS:
         make: Any = NETWORKS[model][0]
@@ -128,23 +129,23 @@ def _shape(text: str) -> tuple[int, ...]:
     return found
 
 
-def _counted(made: Callable[..., Any], on_progress: OnProgress, *, total: int) -> Callable[..., Any]:
-    """The same forecasts, each of them told."""
+def _report_progress(made: Callable[..., Any], on_progress: OnProgress, *, total: int) -> Callable[..., Any]:
+    """Wraps a forecasting function so that every call is reported as progress."""
     numbers = count(1)
 
-    def told(**asked: Any) -> Any:
+    def describe(**asked: Any) -> Any:
         forecast = made(**asked)
         on_progress(next(numbers), total)
         return forecast
 
-    return told
+    return describe
 
 
-def _largest(told: Callable[..., Any], gibibytes: float) -> int:
+def _largest(forecast: Callable[..., Any], gibibytes: float) -> int:
     from bruit.deep.memory import largest_batch
 
     room = (gibibytes - CONTEXT) * GIBI
-    return largest_batch(lambda size: told(batch_size=size).peak <= room)
+    return largest_batch(lambda size: forecast(batch_size=size).peak <= room)
 
 
 def _show(

@@ -1,22 +1,31 @@
-"""`bruit release`: a private statistic of a file, paid from a book."""
+"""`bruit release`: a recipe of questions, or one statistic of a file, paid from a book."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from click.core import ParameterSource
 from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
-from bruit.apps.cli.output import json_option, print_json, show, table
-from bruit.apps.steward import NAMED, Question, left_in, opened, preview, price_of
+from bruit.apps.cli.terminal.answers import show_answer, show_recipe_preview
+from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.apps.steward import NAMED, Question, open_table, preview, price_of, remaining_of
+from bruit.apps.steward.exports import finite
+from bruit.apps.steward.recipe import check_outputs, open_recipe, read_recipe, release_recipe, to_json, write_outputs
+from bruit.central import STATISTICS, Need
+from bruit.core.neighbours import EACH_ROW
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
-from bruit.privacy import EACH_ROW, Release
 
 EXAMPLE = (
-    "Example: bruit release people.csv --person id --rows 1 --count --epsilon 0.5 --ledger clinic --preview; "
+    "Example: bruit release monthly.toml --preview; bruit release monthly.toml --out reports/2025; "
+    "bruit release people.csv --person id --rows 1 --count --epsilon 0.5 --ledger clinic --preview; "
     "bruit release people.csv --person id --rows 1 --column income --within 0 200000 --grid 100 --quantiles deciles "
     "--epsilon 0.5 --ledger clinic"
 )
@@ -24,9 +33,21 @@ MOST_LINES = 100
 """Lines of a table for people; JSON has them all."""
 
 
+FLAGGED = [statistic for statistic in STATISTICS if not statistic.needs & {Need.PROBABILITIES, Need.GROUPS}]
+"""Statistics that a flag asks for; quantiles and groups say more."""
+
+
+def _flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds one command-line flag for each statistic."""
+    for statistic in reversed(FLAGGED):
+        option = click.option(f"--{statistic.name}", f"ask_{statistic.name}", is_flag=True, help=f"{statistic.title}.")
+        command = option(command)
+    return command
+
+
 @click.command("release", epilog=EXAMPLE)
 @click.argument("source")
-@click.option("--person", required=True, help="The column that says whose row it is, or 'each row'.")
+@click.option("--person", help="The column that says whose row it is, or 'each row'.")
 @click.option(
     "--rows", type=int, help="The most rows of one person that count (in each group): 1 where a person has one row."
 )
@@ -38,21 +59,20 @@ MOST_LINES = 100
     "--missing", help="What a missing number, or a text that is none, counts as; without it such rows are dropped."
 )
 @click.option("--among", metavar="A,B,C", help="Its categories (of the grouping column with --group-by).")
-@click.option("--count", is_flag=True, help="How many rows.")
-@click.option("--sum", "sum_", is_flag=True, help="The sum of the column.")
-@click.option("--mean", is_flag=True, help="The mean of the column.")
-@click.option("--variance", is_flag=True, help="The variance of the column.")
-@click.option("--size", type=int, help="The public number of rows, for a mean or a variance.")
-@click.option("--histogram", is_flag=True, help="How many rows have each value of the column.")
+@_flags
+@click.option("--size", type=int, help="The public number of rows, for a mean in a book for replacement.")
 @click.option("--quantiles", help="deciles, quartiles, median, percentiles, or numbers like 0.1,0.5,0.9.")
 @click.option(
     "--group-by", metavar="COLUMN", help="Counts by group; sums with --sum. Without --among it needs --delta."
 )
-@click.option("--epsilon", required=True, help="The price ε of this release: smaller is more private and noisier.")
+@click.option("--epsilon", help="The price ε of this release: smaller is more private and noisier.")
 @click.option("--delta", help="The δ of this release, for groups that nobody listed.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the interval.")
-@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
+@click.option("--ledger", help="The book that pays; it says who the neighbours are.")
 @in_store
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Where the files of a recipe go; '.' if absent."
+)
 @click.option(
     "--preview",
     "only_preview",
@@ -60,47 +80,83 @@ MOST_LINES = 100
     help="Show the error to expect and what will be left; charge and read nothing.",
 )
 @json_option
-def command(
-    *,
-    source: str,
-    person: str,
-    rows: int | None,
-    groups: int | None,
-    count: bool,
-    sum_: bool,
-    mean: bool,
-    variance: bool,
-    histogram: bool,
-    epsilon: str,
-    delta: str | None,
-    ledger: str,
-    store: str,
-    only_preview: bool,
-    as_json: bool,
-    **described: Any,
-) -> None:
-    """Release a private statistic of a CSV or Parquet file, paid from a book before the file is read.
+def command(*, source: str, store: str, only_preview: bool, as_json: bool, out: Path | None, **stated: Any) -> None:
+    """Release a recipe (a TOML file of many questions, paid for once), or one statistic of a CSV or Parquet file.
 
     Nothing private has a default: whose rows these are, bounds, categories and the price are yours to state.
     """
-    flags = {"count": count, "sum": sum_, "mean": mean, "variance": variance, "histogram": histogram}
-    question = Question(chosen(flags, described["quantiles"], described["group_by"]), **described)
-    require_options(question, person=person, rows=rows, delta=delta)
-    book = Ledger.open(ledger, store)
-    price = {"epsilon": epsilon} if delta is None else {"epsilon": epsilon, "delta": delta}
-    data = opened(source, person, rows, groups)
+    if source.lower().endswith(".toml"):
+        refuse_options(stated)
+        release_from_file(Path(source), out or Path(), store, only_preview=only_preview, as_json=as_json)
+        return
+    if out is not None:
+        raise InvalidArgument(
+            "--out is for recipes; of one statistic, --json prints everything, `bruit ask` writes files"
+        )
+    flags = {statistic.name: stated.pop(f"ask_{statistic.name}") for statistic in FLAGGED}
+    about = {name: stated.pop(name) for name in ("person", "rows", "groups", "epsilon", "delta", "ledger")}
+    for name in ("person", "epsilon", "ledger"):
+        if about[name] is None:
+            raise InvalidArgument(f"--{name} is missing: nothing private has a default")
+    question = Question(choose_statistic(flags, stated["quantiles"], stated["group_by"]), **stated)
+    require_options(question, person=about["person"], rows=about["rows"], delta=about["delta"])
+    release_one(
+        question, source, Ledger.open(about["ledger"], store), about, only_preview=only_preview, as_json=as_json
+    )
+
+
+def release_one(
+    question: Question, source: str, book: Ledger, about: dict[str, Any], *, only_preview: bool, as_json: bool
+) -> None:
+    """Previews, or pays and shows, one statistic of a file."""
+    price = {name: about[name] for name in ("epsilon", "delta") if about[name] is not None}
+    data = open_table(source, about["person"], about["rows"], about["groups"])
     if only_preview:
         told = preview(question, data, book, price)
         print_json(told) if as_json else _show_preview(told)
         return
     release = question.release(data, price_of(book, price))
     if as_json:
-        print_json({"statistic": question.statistic, **json.loads(release.to_json()), **left_in(book)})
+        print_json({"statistic": question.statistic, **json.loads(release.to_json()), **remaining_of(book)})
     else:
         _show(question, release, book)
 
 
-def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:
+def refuse_options(stated: dict[str, Any]) -> None:
+    """Refuses options that a recipe states itself."""
+    context = click.get_current_context()
+    assert context is not None
+    typed = [name for name in stated if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if typed:
+        option = next(each for each in context.command.params if each.name == typed[0])
+        raise InvalidArgument(f"{option.opts[0]} is stated in a recipe, not beside it: write it into the file")
+
+
+def release_from_file(path: Path, folder: Path, store: str, *, only_preview: bool, as_json: bool) -> None:
+    """Previews a recipe, or pays for it once and writes its files."""
+    recipe = read_recipe(path)
+    opened = open_recipe(recipe, Ledger.open(recipe.book, store))
+    if only_preview:
+        found = opened.preview()
+        print_json(found) if as_json else show_recipe_preview(found)
+        return
+    check_outputs(recipe, folder)
+    published = release_recipe(opened)
+    with writing(folder):
+        written = write_outputs(published, folder)
+    if as_json:
+        print_json(
+            {**finite(to_json(published)), "written": [str(each) for each in written], **remaining_of(opened.book)}
+        )
+        return
+    for answer in published.answers:
+        show_answer(answer, None)
+    show(escape(f"{published.release.guarantee}"), *(escape(f"Written: {each}") for each in written))
+    left = opened.book.remaining
+    show(escape(f"Left in {opened.book.name}: {left.measure} = {float(left.total):.6g}"))
+
+
+def choose_statistic(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:
     """The one statistic that was asked for; groups are counted, or summed with --sum."""
     asked = [name for name, given in flags.items() if given]
     if quantiles is not None:
@@ -109,7 +165,7 @@ def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) 
         return "group-by"
     if group_by is not None or len(asked) != 1:
         raise InvalidArgument(
-            "ask for one statistic: --count, --sum, --mean, --variance, --histogram, --quantiles, or --group-by COLUMN "
+            f"ask for one statistic: {', '.join(f'--{name}' for name in flags)}, --quantiles, or --group-by COLUMN "
             "(counts, or sums with --sum and --column)"
         )
     return asked[0]
@@ -118,16 +174,17 @@ def chosen(flags: dict[str, bool], quantiles: str | None, group_by: str | None) 
 def require_options(question: Question, *, person: str, rows: int | None, delta: str | None) -> None:
     """Refuses a question that lacks an option, and names the option as it is typed."""
     asked = f"--{question.statistic}"
-    if question.statistic not in ("count", "group-by") and question.column is None:
+    needs = STATISTICS[question.statistic].needs
+    if needs & {Need.COLUMN, Need.NUMBERS} and question.column is None:
         raise InvalidArgument(f"{asked} needs a column: name it with --column")
-    in_numbers = question.column is not None and (question.statistic == "group-by" or question.among is None)
+    in_numbers = question.column is not None and (Need.GROUPS in needs or question.among is None)
     if in_numbers and (question.within is None or question.grid is None):
-        categories = "; or its categories with --among" if question.statistic in ("count", "histogram") else ""
+        categories = "; or its categories with --among" if STATISTICS[question.statistic].counts_rows else ""
         raise InvalidArgument(
             f"column {question.column!r} needs bounds and a step, --within LOW HIGH and --grid STEP, "
             f"known before seeing the data{categories}"
         )
-    if question.statistic == "group-by" and question.among is None and delta is None:
+    if Need.GROUPS in needs and question.among is None and delta is None:
         raise InvalidArgument("groups that nobody listed need --delta, such as 1e-6; or list them with --among A,B,C")
     if question.quantiles is not None and question.quantiles.isalpha() and question.quantiles not in NAMED:
         raise InvalidArgument(
@@ -155,11 +212,11 @@ def _show_preview(told: dict[str, Any]) -> None:
 
 def _show(question: Question, release: Release[Any], book: Ledger) -> None:
     frame = release.frame()
-    lines = [[_shown(cell) for cell in row] for row in frame.head(MOST_LINES).iter_rows()]
+    lines = [[_format_cell(cell) for cell in row] for row in frame.head(MOST_LINES).iter_rows()]
     show(table(escape(_title(question)), frame.columns, lines))
     if len(frame) > MOST_LINES:
         show(f"and {len(frame) - MOST_LINES} more: --json has them all")
-    if question.statistic == "quantiles":
+    if Need.PROBABILITIES in STATISTICS[question.statistic].needs:
         rank = max(release.details["expected_rank_error"])
         show(f"Expected error: about {rank:.3g} rows in rank; quantiles have no interval.")
     left = book.remaining
@@ -174,7 +231,7 @@ def _title(question: Question) -> str:
     return question.statistic if about is None else f"{question.statistic} of {about}"
 
 
-def _shown(cell: object) -> object:
+def _format_cell(cell: object) -> object:
     if isinstance(cell, float):
         return f"{cell:.10g}"
     return escape(cell) if isinstance(cell, str) else cell

@@ -5,18 +5,25 @@ from __future__ import annotations
 import errno
 import gc
 import socket
+import ssl
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import rich_click as click
 
-from bruit.apps.cli.output import json_option, print_json
-from bruit.errors import InvalidArgument, MissingExtra
-from bruit.storage import absolute, connect, reading
+from bruit.apps.cli.terminal.output import json_option, print_json
+from bruit.errors import InvalidArgument, MissingExtra, StorageError
+from bruit.storage import Lease, absolute, connect, reading
 
 EXAMPLE = "Example: bruit serve --port 8000; for a class on your network: bruit serve --host 0.0.0.0"
+SHORTEST_KEY = 22
+FEWEST_CHARACTERS = 10
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "plotly", "python_multipart", "segno")
 
 
@@ -36,10 +43,32 @@ NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "plotly", "python_multipa
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option("--public-url", help="The address people use when a proxy stands before this, for links and QR codes.")
 @click.option(
-    "--key", envvar="BRUIT_KEY", help="The steward's key, at least 16 characters; a new one each start if absent."
+    "--key",
+    envvar="BRUIT_KEY",
+    help="The steward's key, at least 22 random letters and digits (128 bits); a new one each start if absent.",
+)
+@click.option("--tls-cert", type=_FILE, help="The certificate chain (PEM) to serve https with.")
+@click.option("--tls-key", type=_FILE, help="The private key of the certificate (PEM).")
+@click.option(
+    "--report-rate",
+    type=click.FloatRange(0, min_open=True),
+    default=100.0,
+    show_default=True,
+    help="Reports a second that one address may send in the long run; a class shares one.",
 )
 @json_option
-def command(*, database: str, host: str, port: int, public_url: str | None, key: str | None, as_json: bool) -> None:
+def command(
+    *,
+    database: str,
+    host: str,
+    port: int,
+    public_url: str | None,
+    key: str | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    report_rate: float,
+    as_json: bool,
+) -> None:
     """Serve polls, the budget explorer, the steward's workbench and the studies to browsers.
 
     The link it prints holds the steward's key: whoever has it may make polls and spend budgets. Answers of a poll are
@@ -48,25 +77,33 @@ def command(*, database: str, host: str, port: int, public_url: str | None, key:
     if any(find_spec(name) is None for name in NEEDED):
         raise MissingExtra("bruit serve", "web")
     web: Any = import_module("bruit.apps.web.settings")
-    secret = _checked_key(key) or web.new_key()
+    secret = _check_key(key) or web.new_key()
+    tls = check_tls(tls_cert, tls_key)
+    base = _check_address(public_url)
     _reach(database)
-    listening = _listen(host, port)
-    address = f"http://{_shown(host)}:{listening.getsockname()[1]}"
-    base = _checked_address(public_url)
-    settings = web.Settings(database=absolute(database), key_hash=web.hashed(secret), public_url=base)
+    listening = listen(host, port)
+    address = f"http{'s' if tls else ''}://{_browser_host(host)}:{listening.getsockname()[1]}"
+    limits: Any = import_module("bruit.apps.web.security.connection_limits")
+    settings = web.Settings(
+        database=absolute(database),
+        key_hash=web.hash_secret(secret),
+        public_url=base,
+        descriptors=limits.raise_descriptor_limit(),
+        rates=web.rates_for(report_rate),
+    )
     link = f"{base or address}/enter/{secret}"
     if as_json:
         print_json({"address": address, "link": link})
     else:
         click.echo(f"bruit is at {address}\nThe steward's link (keep it to yourself): {link}\nStop with Ctrl+C.")
-    _serve(settings, listening)
+    _serve(settings, listening, tls)
 
 
-def _serve(settings: Any, listening: socket.socket) -> None:
+def _serve(settings: Any, listening: socket.socket, tls: Mapping[str, str]) -> None:
     import uvicorn
 
     application: Any = import_module("bruit.apps.web.application").application(settings)
-    connections: Any = import_module("bruit.apps.web.connections")
+    connections: Any = import_module("bruit.apps.web.security.http_limits")
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -74,47 +111,83 @@ def _serve(settings: Any, listening: socket.socket) -> None:
                 end()
             await super().shutdown(sockets)
 
-    import_module("bruit.apps.web.logs").write_plainly()
+    import_module("bruit.apps.web.security.safe_logs").write_plainly()
     # No access log: addresses of pages hold secret links.
     config = uvicorn.Config(
         application,
-        http=connections.protocol(settings.patience),
+        http=connections.protocol(settings.patience, application.state.limits),
         ws="none",
         access_log=False,
         log_config=None,
         server_header=False,
         proxy_headers=settings.public_url is not None,  # without a proxy, whoever writes such a header is lying
         timeout_graceful_shutdown=3,
+        ssl_certfile=tls.get("certificate"),
+        ssl_keyfile=tls.get("key"),
     )
     # What was loaded so far is never garbage: half of a report's time went into looking through it again.
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-    with suppress(KeyboardInterrupt):  # Ctrl+C is how one stops it
-        Server(config).run([listening])
+    try:
+        with suppress(KeyboardInterrupt):  # Ctrl+C is how one stops it
+            Server(config).run([listening])
+    except SystemExit:  # uvicorn's way of saying that the start failed
+        raise application.state.failure or StorageError("the server could not start") from None
+    if application.state.failure is not None:
+        raise application.state.failure
 
 
-def _checked_key(key: str | None) -> str | None:
-    if key is not None and (len(key) < 16 or not key.isascii() or not key.replace("-", "").replace("_", "").isalnum()):
+def check_tls(certificate: Path | None, key: Path | None) -> dict[str, str]:
+    """The files of https, which fit each other; none where none are given."""
+    if certificate is None and key is None:
+        return {}
+    if certificate is None or key is None:
+        raise InvalidArgument("https needs both --tls-cert and --tls-key")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (ssl.SSLError, OSError, ValueError) as error:
         raise InvalidArgument(
-            "the steward's key needs at least 16 letters, digits, - or _, such as 18 random bytes in base64"
+            "--tls-cert and --tls-key are no certificate chain with its private key in PEM, without a password"
+        ) from error
+    return {"certificate": str(certificate), "key": str(key)}
+
+
+def _check_key(key: str | None) -> str | None:
+    """Refuses a key that could be guessed; 22 characters of base64 hold 128 bits, and random ones seldom repeat."""
+    if key is None:
+        return None
+    plain = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
+    if len(key) < SHORTEST_KEY or len(set(key)) < FEWEST_CHARACTERS or not plain:
+        raise InvalidArgument(
+            f"the steward's key needs at least {SHORTEST_KEY} random letters, digits, - or _ (128 bits), of which "
+            f"{FEWEST_CHARACTERS} differ; leave it out to get a new one"
         )
     return key
 
 
-def _checked_address(url: str | None) -> str | None:
-    if url is not None and not url.startswith(("http://", "https://")):
+def _check_address(url: str | None) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidArgument("--public-url is an address such as https://polls.example.org")
-    return None if url is None else url.rstrip("/")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise InvalidArgument(
+            "--public-url has no path: give this server a host name of its own, such as https://polls.example.org"
+        )
+    return url.rstrip("/")
 
 
 def _reach(database: str) -> None:
-    """Says at once, and in words, when the database cannot be used."""
+    """Connects to the database once, so that one that is unusable or in use is refused before serving starts."""
     with reading(connect(database)) as connection:
         connection.exec_driver_sql("SELECT 1")
+    Lease(database, "web").require_free()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address, or the reason why it cannot."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.socket(family)
@@ -132,7 +205,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return made
 
 
-def _shown(host: str) -> str:
+def _browser_host(host: str) -> str:
     """The host as a browser on this machine or the network writes it."""
     if host not in ("0.0.0.0", "::"):
         return f"[{host}]" if ":" in host else host

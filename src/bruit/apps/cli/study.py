@@ -7,10 +7,10 @@ import numpy as np
 import rich_click as click
 from rich.markup import escape
 
-from bruit.apps.cli.output import json_option, print_json, progress, show, table
+from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.apps.studies import STUDIES, load
-from bruit.apps.studies.kept import keep
 from bruit.apps.studies.report import studies_page
+from bruit.apps.studies.saved_findings import keep
 
 EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --small --json"
 

@@ -44,10 +44,10 @@ TYPES = {
 def adult(part: Literal["training", "test", "all"] = "training") -> polars.DataFrame:
     """The 32 561 people of the training file, the 16 281 of the test file, or all; `?` is a category of its own."""
     files = {"training": [TRAINING], "test": [TEST], "all": [TRAINING, TEST]}[part]
-    return polars.concat([_read(file) for file in files])
+    return polars.concat([_read_file(file) for file in files])
 
 
-def _read(file: PublicFile) -> polars.DataFrame:
+def _read_file(file: PublicFile) -> polars.DataFrame:
     lines = find(file).read_text("ascii").replace(", ", ",").replace(".\n", "\n").splitlines()
     table = "\n".join(line for line in lines if line and not line.startswith("|"))
     return polars.read_csv(table.encode(), has_header=False, schema=TYPES)

@@ -29,7 +29,7 @@ class PublicFile:
 def find(file: PublicFile) -> Path:
     """The file on this machine, fetched from its publisher or a mirror if need be; its digest was checked."""
     here = place(file)
-    return _fetched(file) if here is None else _checked(here, file)
+    return _download(file) if here is None else _check_digest(here, file)
 
 
 def place(file: PublicFile) -> Path | None:
@@ -45,13 +45,13 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bruit"
 
 
-def _checked(path: Path, file: PublicFile) -> Path:
+def _check_digest(path: Path, file: PublicFile) -> Path:
     if hashlib.sha256(path.read_bytes()).hexdigest() not in file.digests:
         raise BadFile(f"{path} is not the published {file.path}: remove it, so that it is fetched again")
     return path
 
 
-def _fetched(file: PublicFile) -> Path:
+def _download(file: PublicFile) -> Path:
     content = _content(file)
     path = cache() / file.path
     path.parent.mkdir(parents=True, exist_ok=True)

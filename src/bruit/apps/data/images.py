@@ -159,7 +159,7 @@ def _pictures(files: Sequence[tuple[str, bytes]], *, held_out: int, test: tuple[
 
 
 def _ranks(labels: Labels) -> Labels:
-    """The how-manieth of its class each record is."""
+    """The running number of each record within its class."""
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], labels[order])
     ranks = np.empty_like(labels)

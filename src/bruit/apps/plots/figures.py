@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bruit.apps.plots.style import COLOURS, MARKERS, saved
+from bruit.apps.plots.style import COLOURS, MARKERS, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def curves(
     y_scale: Scale = "linear",
 ) -> Path:
     """Saves one curve a series, with error bars where a series has an interval."""
-    with saved(path) as axes:
+    with save_figure(path) as axes:
         for number, one in enumerate(series):
             look = {"linestyle": "--"} if one.dashed else {"marker": MARKERS[number % len(MARKERS)], "markersize": 5}
             axes.errorbar(
@@ -77,7 +77,7 @@ def bars(path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title
     """Saves horizontal bars, one of each group beside each category, with intervals where a group has them."""
     places = np.arange(len(categories))
     thickness = 0.8 / len(groups)
-    with saved(path, size=(7.0, 1.2 + 0.2 * len(categories) * (0.5 + len(groups)))) as axes:
+    with save_figure(path, size=(7.0, 1.2 + 0.2 * len(categories) * (0.5 + len(groups)))) as axes:
         for number, group in enumerate(groups):
             axes.barh(
                 places + (number - (len(groups) - 1) / 2) * thickness,

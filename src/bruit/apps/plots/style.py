@@ -39,7 +39,7 @@ Size = tuple[float, float]
 
 
 @contextmanager
-def saved(path: Path, *, size: Size = (7.0, 4.2)) -> Iterator[Axes]:
+def save_figure(path: Path, *, size: Size = (7.0, 4.2)) -> Iterator[Axes]:
     """Axes to draw on; the figure is written to `path` when drawing went well. No window and no global state."""
     try:
         from matplotlib import rc_context

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.plots.style import COLOURS, saved
+from bruit.apps.plots.style import COLOURS, save_figure
 
 Ints = NDArray[np.int64]
 
 
 def tree(path: Path, model: Any, *, names: Sequence[str], title: str, classes: Sequence[str] = ()) -> Path:
-    """Saves the drawing of a fitted `bruit.learning.Tree`; the paler a node, the less sure it is."""
+    """Saves the drawing of a fitted `bruit.learning.DecisionTree`; the paler a node, the less sure it is."""
     grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
     depth, width = grown.depth + 1, int((grown.left < 0).sum())
-    with saved(path, size=(max(6.0, 1.25 * width), 1.2 + 1.1 * depth)) as axes:
+    with save_figure(path, size=(max(6.0, 1.25 * width), 1.2 + 1.1 * depth)) as axes:
         for parent in np.flatnonzero(grown.left >= 0):
             for child, word in ((grown.left[parent], "yes"), (grown.right[parent], "no")):
                 ends = np.array([places[parent], places[child]]).T

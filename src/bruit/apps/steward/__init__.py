@@ -1,21 +1,18 @@
 """What the steward of a table asks of it, for the command line and the workbench alike."""
 
-from bruit.apps.steward.code import python_of
-from bruit.apps.steward.preview import left_in, preview
-from bruit.apps.steward.question import NAMED, SIZES, STATISTICS, Question, limited, opened, price_of
+from bruit.apps.steward.previews import preview, remaining_of
+from bruit.apps.steward.question import NAMED, SIZES, Question, limit_table, open_table, price_of
 from bruit.apps.steward.risk_sections import Section, sections
 
 __all__ = [
     "NAMED",
     "SIZES",
-    "STATISTICS",
     "Question",
     "Section",
-    "left_in",
-    "limited",
-    "opened",
+    "limit_table",
+    "open_table",
     "preview",
     "price_of",
-    "python_of",
+    "remaining_of",
     "sections",
 ]

@@ -10,10 +10,11 @@ import numpy as np
 import polars
 
 from bruit.apps import plots
-from bruit.apps.studies.registry import Findings, Size
-from bruit.privacy import ADD_OR_REMOVE_ONE, curve, order_curve, plan, training_loss
+from bruit.apps.findings import Findings, Size
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE
+from bruit.privacy import curve, order_curve, plan, training_loss
 
-REFERENCE: dict[str, Any] = {"size": 60_000, "batch_size": 64, "noise": 1.0, "epochs": 15, "delta": 1e-5}
+REFERENCE: dict[str, Any] = {"size": 60_000, "batch_size": 64, "noise_multiplier": 1.0, "epochs": 15, "delta": 1e-5}
 """The run of the source document, which costs ε = 1.17 at order 13 by its own accountant."""
 
 ACCOUNTANTS = ("rdp-simple", "rdp", "pld")
@@ -21,8 +22,8 @@ POINTS = {"small": 3, "full": 15}
 RANGES: dict[str, tuple[float, float]] = {
     "size": (2_000, 90_000),
     "batch_size": (16, 4096),
-    "noise": (0.6, 4.0),
-    "noise and batch_size": (32, 2048),
+    "noise_multiplier": (0.6, 4.0),
+    "noise_multiplier and batch_size": (32, 2048),
     "epochs": (1, 100),
     "delta": (1e-9, 1e-5),
 }
@@ -30,8 +31,8 @@ WHOLE = ("size", "batch_size", "epochs")
 AXES = {
     "size": "records",
     "batch_size": "batch size",
-    "noise": "noise over the clipping bound",
-    "noise and batch_size": "batch size, with noise = batch size / 64",
+    "noise_multiplier": "noise over the clipping bound",
+    "noise_multiplier and batch_size": "batch size, with noise = batch size / 64",
     "epochs": "epochs",
     "delta": "δ",
     "order": "Rényi order",
@@ -51,31 +52,35 @@ def run(
     for number, name in enumerate(RANGES):
         table = along(name, POINTS[size])
         table.write_csv(folder / f"{_file(name)}.csv")
-        files += [folder / f"{_file(name)}.csv", drawn(folder, name, table)]
+        files += [folder / f"{_file(name)}.csv", plot_findings(folder, name, table)]
         if on_progress is not None:
             on_progress(number + 1, len(RANGES) + 1)
     orders = order_curve(training_loss(**_without("delta"), neighbours=ADD_OR_REMOVE_ONE), delta=REFERENCE["delta"])
     orders.write_csv(folder / "order.csv")
-    files += [folder / "order.csv", drawn_orders(folder, orders)]
+    files += [folder / "order.csv", plot_orders(folder, orders)]
     figures = headline()
-    return Findings(told(figures), tuple(files), figures)
+    return Findings(summarise(figures), tuple(files), figures)
 
 
 def along(name: str, points: int) -> polars.DataFrame:
     """One row for each value of a parameter and each accountant, with everything else as in the reference."""
     values = _values(name, points)
-    if name != "noise and batch_size":
+    if name != "noise_multiplier and batch_size":
         return curve(**REFERENCE | {name: values}, neighbours=ADD_OR_REMOVE_ONE, by=ACCOUNTANTS)
     parts = [
-        curve(**REFERENCE | {"batch_size": int(each), "noise": each / 64}, neighbours=ADD_OR_REMOVE_ONE, by=ACCOUNTANTS)
+        curve(
+            **REFERENCE | {"batch_size": int(each), "noise_multiplier": each / 64},
+            neighbours=ADD_OR_REMOVE_ONE,
+            by=ACCOUNTANTS,
+        )
         for each in values
     ]
     return polars.concat(parts)
 
 
-def drawn(folder: Path, name: str, table: polars.DataFrame) -> Path:
+def plot_findings(folder: Path, name: str, table: polars.DataFrame) -> Path:
     """ε against one parameter, a curve for each accountant."""
-    column = "batch_size" if name == "noise and batch_size" else name
+    column = "batch_size" if name == "noise_multiplier and batch_size" else name
     series = []
     for by in ACCOUNTANTS:
         part = table.filter(polars.col("by") == by).sort(column)
@@ -86,12 +91,14 @@ def drawn(folder: Path, name: str, table: polars.DataFrame) -> Path:
         title=f"ε against {name.replace('_', ' ')}",
         x=AXES[name],
         y="ε",
-        x_scale="linear" if name in ("noise", "epochs") else "log",
-        y_scale="log" if name in ("size", "batch_size", "noise", "noise and batch_size") else "linear",
+        x_scale="linear" if name in ("noise_multiplier", "epochs") else "log",
+        y_scale="log"
+        if name in ("size", "batch_size", "noise_multiplier", "noise_multiplier and batch_size")
+        else "linear",
     )
 
 
-def drawn_orders(folder: Path, orders: polars.DataFrame) -> Path:
+def plot_orders(folder: Path, orders: polars.DataFrame) -> Path:
     """ε at each Rényi order by both conversions; the least counts."""
     near = orders.filter(polars.col("simple") < 5 * polars.col("simple").min())
     series = [plots.Series(name, near["order"], near[name]) for name in ("simple", "improved")]
@@ -103,8 +110,8 @@ def headline() -> dict[str, float]:
     return {by: plan(**REFERENCE, neighbours=ADD_OR_REMOVE_ONE, by=by).epsilon for by in ACCOUNTANTS}
 
 
-def told(figures: dict[str, float]) -> str:
-    """One paragraph."""
+def summarise(figures: dict[str, float]) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
     return (
         f"60 000 records, batches of 64, noise 1, 15 epochs, δ = 1e-5 (weak for so many records): "
         f"ε = {figures['rdp-simple']:.2f} by the document's accountant, {figures['rdp']:.2f} by the better conversion "
@@ -125,4 +132,4 @@ def _without(name: str) -> dict[str, Any]:
 
 
 def _file(name: str) -> str:
-    return name.replace(" and ", "_and_")
+    return name.replace(" and ", "_and_").replace("noise_multiplier", "noise")

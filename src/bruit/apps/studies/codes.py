@@ -8,7 +8,7 @@ import polars
 from scipy import stats
 
 from bruit.apps import plots
-from bruit.apps.studies.registry import Findings, Size
+from bruit.apps.findings import Findings, Size
 from bruit.channels import symmetric
 from bruit.codes import (
     Code,
@@ -30,7 +30,7 @@ ANSWER = 1.0
 
 SENDS = (1, 3, 5, 9, 15, 25, 41)
 MEDIA = {"optical disc": 1e-5, "telephone line": 1e-6, "fibre": 1e-9}
-"""Bit error ratios of the lecture.                                                          [SPEC S1.4]"""
+"""Bit error ratios of the lecture.                                                          [docs/spec.md S1.4]"""
 
 EFFORT = {"small": (20, 640), "full": (300, 200_000)}
 """Wrong words to wait for, and the most words to send, at each level."""
@@ -69,9 +69,9 @@ def run(
     tables["curves"] = polars.concat(measured)
     for name, table in tables.items():
         table.write_csv(folder / f"{name}.csv")
-    files = (*(folder / f"{name}.csv" for name in tables), *drawn(folder, tables))
+    files = (*(folder / f"{name}.csv" for name in tables), *plot_findings(folder, tables))
     figures = headline(tables)
-    return Findings(told(figures), files, figures)
+    return Findings(summarise(figures), files, figures)
 
 
 def capacities() -> polars.DataFrame:
@@ -127,8 +127,8 @@ def measure(name: str, size: Size, rng: np.random.Generator | None) -> polars.Da
     return seen.select(*(polars.lit(value).alias(key) for key, value in described.items()), polars.all())
 
 
-def drawn(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple[Path, ...]:
-    """The four figures."""
+def plot_findings(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple[Path, ...]:
+    """Saves the four figures: capacity, composition, media and error curves."""
     return (
         _capacity_figure(folder / "capacity.png", tables["capacity"]),
         _composition_figure(folder / "composition.png", tables["composition"]),
@@ -180,7 +180,7 @@ def _limits_figure(path: Path, table: polars.DataFrame) -> Path:
 
 
 def headline(tables: Mapping[str, polars.DataFrame]) -> dict[str, float]:
-    """The numbers of the summary."""
+    """The headline numbers by name, as the summary quotes them."""
     binary = tables["capacity"].filter((polars.col("categories") == 2) & (polars.col("epsilon") == 1.0))
     first, last = tables["composition"].row(0, named=True), tables["composition"].row(-1, named=True)
     return {
@@ -193,8 +193,8 @@ def headline(tables: Mapping[str, polars.DataFrame]) -> dict[str, float]:
     }
 
 
-def told(figures: Mapping[str, float]) -> str:
-    """One paragraph."""
+def summarise(figures: Mapping[str, float]) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
     return (
         f"One yes-or-no answer at ε = 1 carries {figures['bits_of_one_answer_at_epsilon_1']:.3f} bits. Guessed from "
         f"one answer the truth is missed {figures['wrong_after_one_answer']:.1%} of the time; from {SENDS[-1]} answers "

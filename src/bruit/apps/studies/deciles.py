@@ -14,9 +14,9 @@ from scipy import stats
 
 from bruit import central, sweeps, tables
 from bruit.apps import plots
-from bruit.apps.studies.registry import Findings, Size
+from bruit.apps.findings import Findings, Size
+from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.ledger import Ledger
-from bruit.privacy import EACH_ROW, REPLACE_ONE
 
 METHODS = ("joint", "recursive", "exponential", "inverse-sensitivity", "smooth", "histogram")
 DECILES = np.arange(1, 10) / 10
@@ -49,14 +49,14 @@ def run(
         "epsilon": EPSILONS[size],
     }
     rows = sweeps.run(ask_once, points, repeats=repeats, rng=rng, on_progress=on_progress)
-    table = summarised(rows)
+    table = summarise_errors(rows)
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "deciles.csv")
     bounds(ROWS[size], EPSILONS[size]).write_csv(folder / "bounds.csv")
     figures = headline(table)
     tables_written = (folder / "deciles.csv", folder / "repeats.csv", folder / "bounds.csv")
-    files = (*tables_written, *drawn(folder, table), cut(folder / "cut.png"))
-    return Findings(told(figures, repeats), files, figures)
+    files = (*tables_written, *plot_findings(folder, table), plot_cut(folder / "cut.png"))
+    return Findings(summarise(figures, repeats), files, figures)
 
 
 def ask_once(*, rng: np.random.Generator, law: str, method: str, rows: int, epsilon: float) -> Mapping[str, float]:
@@ -88,7 +88,7 @@ def law_deciles(law: str) -> NDArray[np.float64]:
     return DECILES if law == "uniform" else np.asarray(stats.norm.ppf(DECILES))
 
 
-def summarised(rows: polars.DataFrame) -> polars.DataFrame:
+def summarise_errors(rows: polars.DataFrame) -> polars.DataFrame:
     """One row a point: the mean of each error with its standard error, and the bound where a theorem gives one."""
     by = ["law", "method", "rows", "epsilon"]
     errors = [f"{aim}_{kind}" for aim in AIMS for kind in ("rms", "mae")]
@@ -143,8 +143,8 @@ def headline(table: polars.DataFrame) -> dict[str, float]:
     }
 
 
-def told(figures: dict[str, float], repeats: int) -> str:
-    """One paragraph."""
+def summarise(figures: dict[str, float], repeats: int) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
     best = figures["joint_mae"]
     others = {name: figures[f"{name}_mae"] / best for name in METHODS[1:]}
     return (
@@ -156,7 +156,7 @@ def told(figures: dict[str, float], repeats: int) -> str:
     )
 
 
-def drawn(folder: Path, table: polars.DataFrame) -> list[Path]:
+def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
     """Errors against n at the middle epsilon, and against epsilon at the largest n, for each law and each aim."""
     sizes, epsilons = sorted(table["rows"].unique()), sorted(table["epsilon"].unique())
     fixed = {"rows": ("epsilon", epsilons[len(epsilons) // 2]), "epsilon": ("rows", sizes[-1])}
@@ -191,7 +191,7 @@ def series(part: polars.DataFrame, x: str, aim: str) -> list[plots.Series]:
     return found
 
 
-def cut(path: Path) -> Path:
+def plot_cut(path: Path) -> Path:
     """The equal-width cut: records below each edge, the deciles as levels; the first edge above a level is found."""
     records, edges = stats.norm.ppf((np.arange(200) + 0.5) / 200, 0.5, 0.15), np.linspace(0, 1, 21)
     levels = [

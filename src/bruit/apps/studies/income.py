@@ -13,13 +13,13 @@ import polars
 from bruit import sweeps
 from bruit.apps import data, plots
 from bruit.apps.data.census_categories import CATEGORIES
-from bruit.apps.studies.registry import Findings, Size
+from bruit.apps.findings import Findings, Size
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.ledger import Ledger
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.tables import Domain, among, within
 
 DELTA = 1e-5
-MODELS = ("AdditiveModel", "BoostedTrees", "Forest", "Tree")
+MODELS = ("AdditiveModel", "BoostedTrees", "Forest", "DecisionTree")
 EPSILONS = {"small": [1.0], "full": [0.1, 0.3, 0.5, 1.0, 3.0, 10.0]}
 REPEATS = {"small": 1, "full": 20}
 ROWS = {"small": 4000, "full": None}
@@ -60,8 +60,8 @@ def run(
     table = sweeps.summary(rows, by=["model", "epsilon"])
     table.write_csv(folder / "income.csv")
     figures = headline(rows)
-    files = (folder / "income.csv", folder / "repeats.csv", drawn(folder / "income.png", rows))
-    return Findings(told(figures, size), files, figures)
+    files = (folder / "income.csv", folder / "repeats.csv", plot_findings(folder / "income.png", rows))
+    return Findings(summarise(figures, size), files, figures)
 
 
 @cache
@@ -102,7 +102,7 @@ def headline(rows: polars.DataFrame) -> dict[str, float]:
     return {f"{row['model']}_{row['epsilon']:g}": row["mean"] for row in _means(rows).iter_rows(named=True)}
 
 
-def drawn(path: Path, rows: polars.DataFrame) -> Path:
+def plot_findings(path: Path, rows: polars.DataFrame) -> Path:
     """AUC against epsilon, ours with the deviation of one fit, the peers dashed."""
     series = []
     for (name,), part in _means(rows).group_by("model", maintain_order=True):
@@ -113,8 +113,8 @@ def drawn(path: Path, rows: polars.DataFrame) -> Path:
     return plots.curves(path, series, title="Income on UCI Adult, δ = 1e-5", x="ε", y="AUC", x_scale="log")
 
 
-def told(figures: Mapping[str, float], size: Size) -> str:
-    """One paragraph."""
+def summarise(figures: Mapping[str, float], size: Size) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
     reached = ", ".join(f"{name.replace('_', ' at ε = ')}: {value:.3f}" for name, value in figures.items())
     how = "a part of the training file, once" if size == "small" else f"{REPEATS[size]} fits each"
     return (

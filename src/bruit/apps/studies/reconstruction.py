@@ -7,10 +7,9 @@ import numpy as np
 import polars
 
 from bruit import sweeps
-from bruit.anonymity import reconstruct, simulate_reconstruction
-from bruit.anonymity.reconstruction import Method
+from bruit.anonymity import Method, reconstruct, simulate_reconstruction
 from bruit.apps import plots
-from bruit.apps.studies.registry import Findings, Size
+from bruit.apps.findings import Findings, Size
 
 NOISE = (0.05, 0.125, 0.25, 0.35, 0.5, 0.71, 1.0, 1.41, 2.0, 4.0)
 """The largest error of an answer as a multiple of √n."""
@@ -54,8 +53,8 @@ def run(
     for name, table in tables.items():
         table.write_csv(folder / f"{name}.csv")
     figures = headline(tables)
-    files = (*(folder / f"{name}.csv" for name in tables), *drawn(folder, tables))
-    return Findings(told(figures), files, figures)
+    files = (*(folder / f"{name}.csv" for name in tables), *plot_findings(folder, tables))
+    return Findings(summarise(figures), files, figures)
 
 
 def attack_once(*, rng: np.random.Generator, method: Method, n: int, noise: float) -> Mapping[str, float]:
@@ -71,8 +70,8 @@ def ask_everything(*, rng: np.random.Generator, error: int) -> Mapping[str, floa
     return {"wrong": float((reconstruct(every, answers).bits != secret).sum())}
 
 
-def drawn(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple[Path, ...]:
-    """The figures, where matplotlib is installed."""
+def plot_findings(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple[Path, ...]:
+    """Saves the two figures, where matplotlib is installed."""
     if not plots.available():
         return ()
     series = []
@@ -104,8 +103,8 @@ def headline(tables: Mapping[str, polars.DataFrame]) -> dict[str, float]:
     }
 
 
-def told(figures: Mapping[str, float]) -> str:
-    """One paragraph."""
+def summarise(figures: Mapping[str, float]) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
     return (
         f"Of {figures['n']:.0f} secret bits an attacker who asks as many random counts recovers "
         f"{figures['recovered_at_a_quarter_root']:.1%} when answers are off by at most √n/4, "

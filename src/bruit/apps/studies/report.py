@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from bruit.apps.findings import Findings
 from bruit.apps.studies.documents import DOCUMENTS, Sayings
-from bruit.apps.studies.registry import STUDIES, Findings
+from bruit.apps.studies.registry import STUDIES
 
 STYLE = """
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -36,8 +37,10 @@ class Part:
 
 def page(title: str, introduction: str, parts: Sequence[Part], *, folder: Path) -> str:
     """The page as HTML; figures stand inside it, files are linked from `folder`, where the page will stand."""
-    contents = "".join(f'<li><a href="#part-{number}">{escape(part.title)}</a></li>' for number, part in _told(parts))
-    body = "\n".join(_part(number, part, folder) for number, part in _told(parts))
+    contents = "".join(
+        f'<li><a href="#part-{number}">{escape(part.title)}</a></li>' for number, part in _summarise(parts)
+    )
+    body = "\n".join(_part(number, part, folder) for number, part in _summarise(parts))
     return (
         '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -71,7 +74,7 @@ def study_part(name: str, findings: Findings) -> Part:
     )
 
 
-def _told(parts: Sequence[Part]) -> Iterable[tuple[int, Part]]:
+def _summarise(parts: Sequence[Part]) -> Iterable[tuple[int, Part]]:
     return enumerate(parts, 1)
 
 
@@ -93,11 +96,11 @@ def _part(number: int, part: Part, folder: Path) -> str:
 def _table(rows: Sequence[Sequence[object]]) -> str:
     if not rows:
         return ""
-    head, *body = ["".join(f"<{tag}>{escape(_text(cell))}</{tag}>" for cell in row) for tag, row in _tagged(rows)]
+    head, *body = ["".join(f"<{tag}>{escape(_text(cell))}</{tag}>" for cell in row) for tag, row in _tag(rows)]
     return f"<table><tr>{head}</tr>\n" + "\n".join(f"<tr>{line}</tr>" for line in body) + "</table>"
 
 
-def _tagged(rows: Sequence[Sequence[object]]) -> Iterable[tuple[str, Sequence[object]]]:
+def _tag(rows: Sequence[Sequence[object]]) -> Iterable[tuple[str, Sequence[object]]]:
     return ((("th" if number == 0 else "td"), row) for number, row in enumerate(rows))
 
 

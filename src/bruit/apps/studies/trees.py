@@ -12,8 +12,8 @@ import polars
 
 from bruit import sweeps
 from bruit.apps import plots
+from bruit.apps.findings import Findings, Size
 from bruit.apps.plots.trees import tree as draw_tree
-from bruit.apps.studies.registry import Findings, Size
 from bruit.ledger import WITHOUT_PRIVACY
 
 DEPTH, SPLITS, HELD_OUT, SEED, ROW = 5, 5, 0.2, 0, 10
@@ -42,10 +42,14 @@ def run(
     table.write_csv(folder / "depths.csv")
     X, y, names, classes = wine()
     drawing = draw_tree(
-        folder / "tree.png", grown("entropy", DEPTH).fit(X, y), names=names, classes=classes, title="Wine, by entropy"
+        folder / "tree.png",
+        exact_tree("entropy", DEPTH).fit(X, y),
+        names=names,
+        classes=classes,
+        title="Wine, by entropy",
     )
-    files = (folder / "depths.csv", folder / "repeats.csv", drawn(folder / "depths.png", rows), drawing)
-    return Findings(told(figures), files, figures)
+    files = (folder / "depths.csv", folder / "repeats.csv", plot_findings(folder / "depths.png", rows), drawing)
+    return Findings(summarise(figures), files, figures)
 
 
 @cache
@@ -57,11 +61,11 @@ def wine() -> tuple[Any, Any, list[str], list[str]]:
     return data.data, data.target, list(data.feature_names), [str(name) for name in data.target_names]
 
 
-def grown(criterion: str, depth: int) -> Any:
+def exact_tree(criterion: str, depth: int) -> Any:
     """An exact tree."""
-    from bruit.learning import Tree
+    from bruit.learning import DecisionTree
 
-    return Tree(criterion=criterion, max_depth=depth, budget=WITHOUT_PRIVACY)
+    return DecisionTree(criterion=criterion, max_depth=depth, budget=WITHOUT_PRIVACY)
 
 
 def lecture() -> dict[str, float]:
@@ -71,10 +75,10 @@ def lecture() -> dict[str, float]:
 
     X, y, *_ = wine()
     shuffles = StratifiedShuffleSplit(n_splits=SPLITS, test_size=HELD_OUT, random_state=SEED)
-    ours = cross_val_score(grown("entropy", DEPTH), X, y, cv=shuffles)
+    ours = cross_val_score(exact_tree("entropy", DEPTH), X, y, cv=shuffles)
     other = DecisionTreeClassifier(criterion="entropy", max_depth=DEPTH, random_state=SEED)
     theirs = cross_val_score(other, X, y, cv=shuffles)
-    model = grown("entropy", DEPTH).fit(X, y)
+    model = exact_tree("entropy", DEPTH).fit(X, y)
     return {
         "accuracy": float(ours.mean()),
         "deviation": float(ours.std()),
@@ -101,11 +105,11 @@ def split_once(*, rng: np.random.Generator, criterion: str, depth: int) -> Mappi
     X, y, *_ = wine()
     seed = int(rng.integers(2**31))
     X_seen, X_held, y_seen, y_held = train_test_split(X, y, test_size=HELD_OUT, stratify=y, random_state=seed)
-    model = grown(criterion, depth).fit(X_seen, y_seen)
+    model = exact_tree(criterion, depth).fit(X_seen, y_seen)
     return {"held_out": model.score(X_held, y_held), "seen": model.score(X_seen, y_seen)}
 
 
-def drawn(path: Path, rows: polars.DataFrame) -> Path:
+def plot_findings(path: Path, rows: polars.DataFrame) -> Path:
     """Accuracy against depth."""
     series = []
     for criterion in CRITERIA:
@@ -121,8 +125,8 @@ def drawn(path: Path, rows: polars.DataFrame) -> Path:
     return plots.curves(path, series, title="Wine: accuracy of one tree", x="depth", y="share of right classes")
 
 
-def told(figures: Mapping[str, float]) -> str:
-    """One paragraph."""
+def summarise(figures: Mapping[str, float]) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
     return (
         f"A tree of depth {DEPTH} by entropy tells the grower of a wine with accuracy {figures['accuracy']:.3f} ± "
         f"{figures['deviation']:.3f} over five shuffles; scikit-learn's, which breaks ties by its seed, "

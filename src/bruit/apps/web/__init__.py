@@ -4,6 +4,6 @@
 """
 
 from bruit.apps.web.client import NotDelivered, PollClient, Sealed
-from bruit.apps.web.wire import Wire
+from bruit.apps.web.report_format import Wire
 
 __all__ = ["NotDelivered", "PollClient", "Sealed", "Wire"]

@@ -1,34 +1,43 @@
-"""The application: its parts, the guard before them, and what all pages share."""
+"""The FastAPI application: its parts, the security middleware before them, and what all pages share."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from importlib import import_module
+from typing import Literal
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware import Middleware
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response
+from starlette.requests import HTTPConnection
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import Scope
 
-from bruit.apps.web import forgery, steward
-from bruit.apps.web.guard import Guard
+from bruit.apps.web.error_pages import Refusal, answer, refusal_of
+from bruit.apps.web.holding import find_failure, holding
 from bruit.apps.web.part import SMALL, Part
-from bruit.apps.web.refusals import Refusal, answer, refusal_of
-from bruit.apps.web.rendering import page, static_file, version
+from bruit.apps.web.rendering import compressed, page, static_file, version
+from bruit.apps.web.security import csrf, steward_key
+from bruit.apps.web.security.connection_limits import StreamCount, fit
+from bruit.apps.web.security.failure_log import FailureLog
+from bruit.apps.web.security.middleware import Guard
+from bruit.apps.web.security.sessions import Sessions
 from bruit.apps.web.settings import Settings
-from bruit.errors import BruitError
+from bruit.errors import BruitError, StorageError
 
-PARTS = ("polls", "explorer", "workbench", "studies")
+PARTS = ("polls", "collectors", "explorer", "workbench", "streams", "studies")
 """The packages of pages, in the order of the menu."""
+SCRIPTS = {".js": "text/javascript", ".css": "text/css"}
+"""Static files that travel compressed."""
 LONGEST_NAME = 100
 """Characters of the name of a static file; a file system refuses longer ones in its own words."""
 
 
 def application(settings: Settings) -> FastAPI:
-    """The application over one database."""
+    """The FastAPI application over one database."""
     parts: Sequence[Part] = [import_module(f"bruit.apps.web.{name}").part for name in PARTS]
     app = FastAPI(
         title="bruit",
@@ -37,15 +46,19 @@ def application(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=_running(parts),
         middleware=[
-            Middleware(Guard, rates=settings.rates, kind_of=_kind, body_limit=_limits(parts)),
+            Middleware(Guard, rates=settings.rates, kind_of=_kind, body_limit=_limits(parts), member_of=_member),
             *(Middleware(door) for part in parts for door in part.doors),
         ],
     )
     app.state.settings, app.state.parts, app.state.ending = settings, tuple(parts), []
+    app.state.failures, app.state.failure = FailureLog(), None
+    app.state.limits = fit(settings.descriptors, proxied=settings.public_url is not None)
+    app.state.streams = StreamCount(app.state.limits)
     _add_shared_pages(app)
+    _add_health(app)
     for part in parts:
-        guards = [Depends(steward.require_steward)] if part.steward else []
-        app.include_router(part.router, prefix=f"/{part.name}", dependencies=[*guards, Depends(forgery.check)])
+        guards = [Depends(steward_key.require_steward)] if part.steward else []
+        app.include_router(part.router, prefix=f"/{part.name}", dependencies=[*guards, Depends(csrf.check)])
         for other in part.others:
             app.include_router(other, dependencies=guards)
     _add_refusals(app)
@@ -56,9 +69,14 @@ def _running(parts: Sequence[Part]) -> Callable[[FastAPI], AbstractAsyncContextM
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for part in parts:
-                if part.running is not None:
-                    await stack.enter_async_context(part.running(app))
+            try:
+                await stack.enter_async_context(holding(app))
+                for part in parts:
+                    if part.running is not None:
+                        await stack.enter_async_context(part.running(app))
+            except BruitError as error:
+                app.state.failure = error  # uvicorn ends without saying why; whoever started it does
+                raise
             yield
 
     return lifespan
@@ -74,23 +92,46 @@ def _limits(parts: Sequence[Part]) -> Callable[[Scope], int]:
 
 
 def _kind(scope: Scope) -> str:
-    """The bucket that a request takes its token from."""
+    """The kind of a request, which chooses the token bucket of its rate limit."""
     path = scope["path"]
-    if scope["method"] in forgery.SAFE:
+    if scope["method"] in csrf.SAFE:
         return "pages"  # secret links too: 144 random bits are not found by trying
     if path.endswith("/password"):
         return "passwords"
-    return "reports" if path.endswith(("/reports", "/reports/many")) else "actions"
+    return "reports" if path.endswith(("/reports", "/reports/many", "/admissions")) else "actions"
+
+
+def _member(scope: Scope) -> str | None:
+    """Who asks, if signed in or with the right key: their own token bucket, which no stranger can empty."""
+    if scope["path"].startswith("/enter/"):
+        settings: Settings = scope["app"].state.settings
+        return "steward" if steward_key.is_key(scope["path"].removeprefix("/enter/"), settings) else None
+    names = {name for name, _ in scope["headers"]}
+    if b"authorization" not in names and b"cookie" not in names:
+        return None
+    request = HTTPConnection(scope)
+    if b"authorization" in names:
+        return "steward" if steward_key.is_steward(request) else None
+    sessions: Sessions = scope["app"].state.sessions
+    found = (sessions.find(value) for name, value in request.cookies.items() if name.startswith(SESSION_COOKIES))
+    return next((one.identity for one in found if one is not None), None)
+
+
+SESSION_COOKIES = (steward_key.COOKIE, "bruit_poll_")
 
 
 def _add_shared_pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def home(request: Request) -> Response:
-        return page(request, "base/home.html", steward=steward.is_steward(request))
+        return page(request, "base/home.html", steward=steward_key.is_steward(request))
 
     @app.get("/enter/{key}", include_in_schema=False)
     async def enter(request: Request, key: str) -> Response:
-        return steward.enter(request, key)
+        return await steward_key.enter(request, key)
+
+    @app.post("/leave/{where}", include_in_schema=False, dependencies=[Depends(csrf.check)])
+    async def leave(request: Request, where: Literal["here", "everywhere"]) -> Response:
+        return await steward_key.leave(request, everywhere=where == "everywhere")
 
     @app.get("/static/{name:path}", include_in_schema=False)
     async def static(request: Request, name: str) -> Response:
@@ -98,11 +139,23 @@ def _add_shared_pages(app: FastAPI) -> None:
         if len(name) > LONGEST_NAME or ".." in name or name.count("/") != 1 or not path.is_file():
             raise HTTPException(404)
         kept = request.url.query == version(name)
-        return FileResponse(path, headers={"cache-control": "max-age=31536000, immutable" if kept else "no-cache"})
+        headers = {"cache-control": "max-age=31536000, immutable" if kept else "no-cache", "vary": "accept-encoding"}
+        if path.suffix in SCRIPTS and "gzip" in request.headers.get("accept-encoding", ""):
+            body = await asyncio.to_thread(compressed, name)
+            return Response(body, headers=headers | {"content-encoding": "gzip"}, media_type=SCRIPTS[path.suffix])
+        return FileResponse(path, headers=headers)
+
+
+def _add_health(app: FastAPI) -> None:
+    @app.get("/health", include_in_schema=False)
+    async def health() -> Response:
+        """Whether reports can be written, for whoever watches the service; it names no value."""
+        wrong = await find_failure(app)
+        return JSONResponse({"status": wrong or "ok"}, 503 if wrong else 200)
 
 
 def _add_refusals(app: FastAPI) -> None:
-    """Every error is one sentence; none repeats what was sent."""
+    """Registers handlers that turn every error into one sentence, which repeats nothing that was sent."""
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
@@ -110,6 +163,8 @@ def _add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(BruitError)
     async def said(request: Request, error: BruitError) -> Response:
+        if isinstance(error, StorageError):
+            app.state.failures.note(error)
         return answer(refusal_of(error), request)
 
     @app.exception_handler(RequestValidationError)

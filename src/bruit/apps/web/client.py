@@ -1,4 +1,4 @@
-"""Answer a poll from Python: noise on this device, then only the report is sent. Needs nothing but bruit itself."""
+"""Answers a poll from Python: noise is added on this device, and only the report is sent. Needs no web framework."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
-from bruit.apps.web.wire import Wire
+from bruit.apps.web.admission.blind_signatures import PublicKey, blind, finalise, prepare
+from bruit.apps.web.admission.tokens import token_of
+from bruit.apps.web.report_format import Wire
 from bruit.errors import BruitError, InvalidArgument
 from bruit.local import LocalProtocol, protocol_from_json
 
@@ -33,9 +35,10 @@ class Sealed:
 
 
 class PollClient:
-    """A poll at its link, such as http://127.0.0.1:8000/p/abcdefghjk."""
+    """A poll at its link, such as http://127.0.0.1:8000/p/abcdefghjk, or at a card's, which has a code behind a #."""
 
     def __init__(self, link: str, *, timeout: float = 30.0) -> None:
+        link, _, self._code = link.partition("#")
         base, mark, identity = link.rstrip("/").rpartition("/p/")
         if not mark or not base.startswith(("http://", "https://")):
             raise InvalidArgument("a poll's link looks like http://127.0.0.1:8000/p/abcdefghjk")
@@ -44,22 +47,38 @@ class PollClient:
         self.question: str = told["question"]
         self.round: int = told["round"]
         self.protocol: LocalProtocol = protocol_from_json(told["protocol"])
+        key = told["admission"]
+        self._key = None if key is None else PublicKey(int(key["n"], 16), int(key["e"]))
+        self._admission: dict[str, str] | None = None
 
     def seal(self, answers: Iterable[Any], *, rng: np.random.Generator | None = None) -> Sealed:
         """One noised report for each answer, each of a respondent of their own; nothing is sent yet.
 
         A respondent who comes back for another round needs the memory of `bruit.local.Client` or `RapporClient`:
-        give its reports to `sealed`.
+        give its reports to `seal_reports`.
         """
-        return self.sealed(self.protocol.randomise(list(answers), rng=rng))
+        return self.seal_reports(self.protocol.randomise(list(answers), rng=rng))
 
-    def sealed(self, reports: Any) -> Sealed:
-        """Reports that were made elsewhere, with fresh tokens."""
-        sent = Wire(self.protocol).sent(reports)
-        return Sealed(tuple((secrets.token_hex(16), report) for report in sent), self.round)
+    def seal_reports(self, reports: Any) -> Sealed:
+        """Attaches fresh tokens to reports that were made elsewhere; where the poll has cards, that of this card."""
+        sent = Wire(self.protocol).to_wire(reports)
+        if self._key is None or not self._code:
+            return Sealed(tuple((secrets.token_hex(16), report) for report in sent), self.round)
+        if len(sent) != 1:
+            raise InvalidArgument(f"{len(sent)} reports and one card: a card is for one report a round")
+        admission = self._admission = self._admission or self._admit(self._key)
+        token = token_of(bytes.fromhex(admission["message"]), self.round)
+        return Sealed(((token, sent[0]),), self.round)
+
+    def _admit(self, key: PublicKey) -> dict[str, str]:
+        """What the card buys: a message of this device and its signature, which the issuer made blindly."""
+        waiting = blind(key, prepare(secrets.token_bytes(32)))
+        asked = {"code": self._code, "blinded": waiting.blinded.hex()}
+        answer = bytes.fromhex(self._ask(f"{self._address}/admissions", asked)["signature"])
+        return {"message": waiting.message.hex(), "signature": finalise(key, waiting, answer).hex()}
 
     def send(self, sealed: Sealed) -> int:
-        """Sends reports until the collector has them on disk; how many of them were new to it."""
+        """Sends reports until the collector has them on disk, and returns how many were new to it."""
         return sum(self._send(part, sealed.round) for part in _parts(sealed.reports))
 
     def answer(self, answer: Any) -> bool:
@@ -67,7 +86,8 @@ class PollClient:
         return self.send(self.seal([answer])) == 1
 
     def _send(self, part: Sequence[tuple[str, Any]], number: int) -> int:
-        body = {"reports": [{"token": token, "round": number, "report": report} for token, report in part]}
+        more = {} if self._admission is None else {"admission": self._admission}
+        body = {"reports": [{"token": token, "round": number, "report": report, **more} for token, report in part]}
         counted: int = self._ask(f"{self._address}/reports/many", body)["counted"]
         return counted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined,
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from bruit.apps.web import forgery
+from bruit.apps.web.security import csrf
 
 FOLDER = Path(__file__).parent
 PLOTLY = "plotly.min.js"
@@ -38,11 +39,11 @@ def page(
     request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **context: Any
 ) -> HTMLResponse:
     """A page made from a template, which knows `request`, the `parts`, and `csrf` for its forms."""
-    ticket, fresh = forgery.ticket(request)
-    known = {"request": request, "parts": _parts(request), "csrf": forgery.token(ticket), "path": request.url.path}
+    secret, fresh = csrf.session_secret(request)
+    known = {"request": request, "parts": _parts(request), "csrf": csrf.token(secret), "path": request.url.path}
     made = HTMLResponse(environment().get_template(template).render({**known, **context}), status, dict(headers or {}))
     if fresh:
-        forgery.keep(made, request, ticket)
+        csrf.keep(made, request, secret)
     return made
 
 
@@ -55,6 +56,12 @@ def static(name: str) -> str:
 def version(name: str) -> str:
     """Sixteen digits of the hash of a static file."""
     return hashlib.sha256(static_file(name).read_bytes()).hexdigest()[:16]
+
+
+@cache
+def compressed(name: str) -> bytes:
+    """A static file as it travels to a browser that reads gzip."""
+    return gzip.compress(static_file(name).read_bytes(), 9)
 
 
 def static_file(name: str) -> Path:

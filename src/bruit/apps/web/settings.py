@@ -1,4 +1,4 @@
-"""What whoever starts the application decides."""
+"""The settings of the application: database, steward, limits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import hashlib
 import secrets
 from dataclasses import dataclass, field
 
-from bruit.apps.web.patience import Patience
-from bruit.apps.web.rates import Rate
+from bruit.apps.web.security.rate_limits import Rate
+from bruit.apps.web.security.timeouts import RequestDeadline
 
 KEY_BYTES = 18
+REPORT_RATE = 100
+REPORT_BURST = 30
+"""Reports that an address may send at once, in seconds of its rate: a lecture hall shares one address."""
 RATES = {
     "pages": Rate(per_second=200, burst=2000),
-    "reports": Rate(per_second=20_000, burst=40_000),
+    "reports": Rate(per_second=REPORT_RATE, burst=REPORT_BURST * REPORT_RATE),
     "actions": Rate(per_second=5, burst=200),
     "passwords": Rate(per_second=0.2, burst=10),
 }
@@ -24,14 +27,22 @@ class Settings:
     """Where the application keeps its data, who its steward is, and how much a client may ask.
 
     Only the hash of the steward's key is kept. `rates` are per client address: reports are many, because a class
-    shares one address; tries of a password are few. `patience` is how long a request may take to arrive.
+    shares one address; tries of a password are few. `patience` is how long a request may take to arrive. `descriptors`
+    are the files that the process may open: connections and event streams are fitted to them.
     """
 
     database: str
     key_hash: str
     public_url: str | None = None
+    descriptors: int = 1024
     rates: dict[str, Rate] = field(default_factory=lambda: RATES.copy())
-    patience: Patience = field(default_factory=Patience)
+    patience: RequestDeadline = field(default_factory=RequestDeadline)
+
+
+def rates_for(reports_a_second: float) -> dict[str, Rate]:
+    """The rates with another one for the reports of an address."""
+    reports = Rate(per_second=reports_a_second, burst=max(1, round(REPORT_BURST * reports_a_second)))
+    return RATES | {"reports": reports}
 
 
 def new_key() -> str:
@@ -39,6 +50,6 @@ def new_key() -> str:
     return secrets.token_urlsafe(KEY_BYTES)
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """The SHA-256 of a secret of at least 128 random bits, which needs no salt and no slow hash."""
     return hashlib.sha256(b"bruit secret:" + secret.encode()).hexdigest()

@@ -12,7 +12,8 @@ from bruit import DECILES, central, local
 from bruit.apps.web.explorer.figure import Axis, Curve, Figure, Tool
 from bruit.apps.web.explorer.parameters import Choice, Number, Values
 from bruit.apps.web.explorer.relations import NEIGHBOURS, python_name
-from bruit.privacy import Neighbours, exactly
+from bruit.core.neighbours import Neighbours
+from bruit.core.numbers import exactly
 from bruit.tables import within
 
 EPSILONS = tuple(f"{value:.3g}" for value in np.geomspace(0.01, 10, 31))
@@ -61,7 +62,7 @@ def figure(values: Values) -> Figure:
 
 
 def sampling(values: Values) -> float:
-    """What drawing other people would change: half of them say yes, or have the upper bound, which is the worst.
+    """The worst-case sampling error: half the people say yes, or hold the upper bound.
 
     z sqrt(n) / 2 of a count, times the bound of a sum, over n of a mean; for a rank the mean, sqrt(2 / pi) sqrt(n) / 2
     """
@@ -75,7 +76,7 @@ def sampling(values: Values) -> float:
 
 def code(values: Values) -> str:
     """A program that computes the same numbers."""
-    told = ", ".join(f"{name}={text}" for name, text in _asked(values, as_text=True).items())
+    told = ", ".join(f"{name}={text}" for name, text in _error_arguments(values, as_text=True).items())
     return (
         "import bruit\n\n"
         f"for epsilon in {list(EPSILONS)!r}:\n"
@@ -83,8 +84,8 @@ def code(values: Values) -> str:
     )
 
 
-def _asked(values: Values, *, as_text: bool = False) -> dict[str, Any]:
-    """The keywords of `expected_error`, or the Python that writes them."""
+def _error_arguments(values: Values, *, as_text: bool = False) -> dict[str, Any]:
+    """The keyword arguments of `expected_error`, as values or as Python source."""
     statistic, high = values["statistic"], values["high"]
     asked: dict[str, tuple[Any, str]] = {
         "neighbours": (Neighbours(values["neighbours"]), python_name(values["neighbours"])),
@@ -93,14 +94,14 @@ def _asked(values: Values, *, as_text: bool = False) -> dict[str, Any]:
     if statistic in ("mean", "sum"):
         asked["domain"] = (within(0, high, grid=1), f"bruit.tables.within(0, {high}, grid=1)")
     if statistic == "mean":
-        asked["size"] = (int(values["people"]), values["people"])
+        asked["expected_size"] = (int(values["people"]), values["people"])
     if statistic == "quantiles":
         asked["probabilities"] = (DECILES, "bruit.DECILES")
     return {name: pair[as_text] for name, pair in asked.items()}
 
 
 def _noise(values: Values, epsilon: str) -> float:
-    return central.expected_error(values["statistic"], epsilon=epsilon, **_asked(values))
+    return central.expected_error(values["statistic"], epsilon=epsilon, **_error_arguments(values))
 
 
 def _local(values: Values, epsilon: str) -> float:
@@ -115,7 +116,7 @@ def _balance(values: Values, sampled: float) -> str:
     from bruit.errors import InvalidArgument
 
     try:
-        return f"{float(central.epsilon_for(values['statistic'], error=sampled, **_asked(values))):.3g}"
+        return f"{float(central.epsilon_for(values['statistic'], error=sampled, **_error_arguments(values))):.3g}"
     except InvalidArgument:
         return "none: noise comes in whole steps"
 

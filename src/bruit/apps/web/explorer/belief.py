@@ -6,7 +6,8 @@ import numpy as np
 
 from bruit.apps.web.explorer.figure import Axis, Curve, Figure, Tool
 from bruit.apps.web.explorer.parameters import Number, Values
-from bruit.privacy import belief, belief_table, exactly, premium
+from bruit.core.numbers import exactly
+from bruit.privacy import belief, belief_table, premium
 
 PRIORS = tuple(f"{value:.4g}" for value in np.linspace(0, 1, 101))
 COMPARED = ("0.1", "0.5", "2")

@@ -11,8 +11,10 @@ import polars
 from bruit.apps.web.explorer.figure import Axis, Curve, Figure, Tool
 from bruit.apps.web.explorer.parameters import Choice, Number, Values
 from bruit.apps.web.explorer.relations import NEIGHBOURS, python_name
+from bruit.core.neighbours import Neighbours
+from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy import Neighbours, Plan, curve, exactly, order_curve, plan, sound_delta, training_loss
+from bruit.privacy import Plan, curve, order_curve, plan, sound_delta, training_loss
 
 POINTS = 31
 BESIDE = 8
@@ -20,7 +22,9 @@ BESIDE = 8
 
 SIZE = Number("size", "Data set size", "60000", 100, 1e7, 1, 1e10, "Records to train on: a public number.", whole=True)
 BATCH = Number("batch_size", "Batch size", "64", 1, 65_536, 1, 1e8, "Records a step takes, on average.", whole=True)
-NOISE = Number("noise", "Noise", "1.0", 0.3, 20, 0.2, 1000, "Its deviation over the bound on one record's gradient.")
+NOISE = Number(
+    "noise", "Noise multiplier", "1.0", 0.3, 20, 0.2, 1000, "Its deviation over the bound on one record's gradient."
+)
 EPOCHS = Number("epochs", "Epochs", "15", 1, 1000, 1, 10_000, "Passes over the data.", whole=True)
 DELTA = Number(
     "delta", "δ", "1e-5", 1e-10, 1e-2, 1e-15, 0.1, "The chance left to failure: well below one over the size."
@@ -56,8 +60,8 @@ BY = Choice(
 
 def figure(values: Values) -> Figure:
     """ε against the chosen parameter, the others as they stand."""
-    found = plan(**_run(values), by=values["by"])
-    drawn = {"order": _orders, "noise-batch": _noise_and_batch}.get(values["against"], _swept)
+    found = plan(**_run_arguments(values), by=values["by"])
+    drawn = {"order": _orders, "noise-batch": _noise_and_batch}.get(values["against"], _sweep_curve)
     x, point, curves = drawn(values, found)
     return Figure(
         title=f"ε against {TITLES[values['against']]}",
@@ -73,7 +77,7 @@ def figure(values: Values) -> Figure:
 
 def code(values: Values) -> str:
     """A program that computes the same numbers."""
-    run = {name: repr(value) for name, value in _run(values).items() if name != "neighbours"}
+    run = {name: repr(value) for name, value in _run_arguments(values).items() if name != "neighbours"}
     against = values["against"]
     head = f"import bruit\n\nneighbours = {python_name(values['neighbours'])}\n"
     if against == "order":
@@ -90,30 +94,35 @@ def code(values: Values) -> str:
     return f"{head}{body}print(frame)\n"
 
 
-def _run(values: Values) -> dict[str, Any]:
+def _run_arguments(values: Values) -> dict[str, Any]:
     whole = {name: int(values[name]) for name in ("size", "batch_size", "epochs")}
-    exact = {name: values[name] for name in ("noise", "delta")}
+    exact = {"noise_multiplier": values["noise"], "delta": values["delta"]}
     return {**whole, **exact, "neighbours": Neighbours(values["neighbours"])}
 
 
-def _swept(values: Values, found: Plan) -> tuple[Axis, tuple[float, float], list[Curve]]:
+def _argument(name: str) -> str:
+    """The argument of `plan` and `curve` that a slider of the page sets."""
+    return "noise_multiplier" if name == NOISE.name else name
+
+
+def _sweep_curve(values: Values, found: Plan) -> tuple[Axis, tuple[float, float], list[Curve]]:
     name = values["against"]
     frame = _frame(values)
-    curves = [Curve(dict(BY.options)[values["by"]], frame[name].to_list(), frame["epsilon"].to_list())]
+    curves = [Curve(dict(BY.options)[values["by"]], frame[_argument(name)].to_list(), frame["epsilon"].to_list())]
     return Axis(SWEPT[name].label, log=True), (float(exactly(values[name], name)), found.epsilon), curves
 
 
 def _noise_and_batch(values: Values, found: Plan) -> tuple[Axis, tuple[float, float], list[Curve]]:
     frame = _frame(values)
     curves = [
-        Curve(f"batch size {batch}", part["noise"].to_list(), part["epsilon"].to_list())
+        Curve(f"batch size {batch}", part["noise_multiplier"].to_list(), part["epsilon"].to_list())
         for (batch,), part in frame.group_by("batch_size", maintain_order=True)
     ]
-    return Axis(NOISE.label, log=True), (found.noise, found.epsilon), curves
+    return Axis(NOISE.label, log=True), (found.noise_multiplier, found.epsilon), curves
 
 
 def _orders(values: Values, found: Plan) -> tuple[Axis, tuple[float, float] | None, list[Curve]]:
-    run = _run(values)
+    run = _run_arguments(values)
     delta = run.pop("delta")
     frame = order_curve(training_loss(**run), delta=delta)
     names = {"simple": "simple conversion", "improved": "improved conversion"}
@@ -124,7 +133,7 @@ def _orders(values: Values, found: Plan) -> tuple[Axis, tuple[float, float] | No
 
 def _frame(values: Values) -> polars.DataFrame:
     try:
-        return curve(**{**_run(values), **_grid(values)}, by=values["by"])
+        return curve(**{**_run_arguments(values), **_grid(values)}, by=values["by"])
     except NotPrivate as error:
         raise InvalidArgument(f"{error} (move the sliders towards more noise or a larger data set)") from error
 
@@ -134,14 +143,16 @@ def _grid(values: Values) -> dict[str, Sequence[int] | Sequence[str]]:
     if values["against"] == "noise-batch":
         batch, size = int(values["batch_size"]), int(values["size"])
         batches = {max(batch // BESIDE, 1), batch, min(batch * BESIDE, size)}
-        return {"noise": _texts(NOISE.low, NOISE.high, POINTS // 2), "batch_size": sorted(batches)}
+        return {"noise_multiplier": _texts(NOISE.low, NOISE.high, POINTS // 2), "batch_size": sorted(batches)}
     moved = SWEPT[values["against"]]
     low, high = _reach(moved, values)
-    return {moved.name: _whole(low, high, int(values[moved.name])) if moved.whole else _texts(low, high, POINTS)}
+    return {
+        _argument(moved.name): _whole(low, high, int(values[moved.name])) if moved.whole else _texts(low, high, POINTS)
+    }
 
 
 def _reach(moved: Number, values: Values) -> tuple[float, float]:
-    """The range of the slider, where a run is possible: batches fit into the data, δ is below one over the size."""
+    """The values a slider may take for which a run is possible: batch at most the data, δ below one over the size."""
     low, high = moved.low, moved.high
     size, delta = int(values["size"]), float(exactly(values["delta"], "δ"))
     if moved is SIZE:

@@ -78,5 +78,5 @@ class Tool:
 
 
 def _finite(value: float) -> float | None:
-    """JSON knows no infinity: such a point is left out of its curve."""
+    """Leaves infinite points, which JSON does not know, out of a curve."""
     return value if isfinite(value) else None

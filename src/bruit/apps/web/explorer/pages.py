@@ -9,10 +9,10 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from bruit.apps.web.cells import csv_of
+from bruit.apps.steward.csv_safety import csv_of
 from bruit.apps.web.explorer import accuracy, belief, budget
 from bruit.apps.web.explorer.figure import Figure, Tool
-from bruit.apps.web.explorer.parameters import STEPS, Number, Values, link, read
+from bruit.apps.web.explorer.parameters import STEPS, Number, Values, link, read_parameters
 from bruit.apps.web.rendering import page
 from bruit.errors import BruitError
 
@@ -36,10 +36,10 @@ async def show(request: Request, name: str) -> Response:
     """A tool with the view that its address describes; one that cannot be read starts anew and says why."""
     tool, refused = _tool(name), ""
     try:
-        values = read(tool.parameters, request.query_params)
+        values = read_parameters(tool.parameters, request.query_params)
         figure = await _figure(name, values)
     except BruitError as error:
-        refused, values = str(error), read(tool.parameters, {})
+        refused, values = str(error), read_parameters(tool.parameters, {})
         figure = await _figure(name, values)
     sliders = {one.name: one.place(values[one.name]) for one in tool.parameters if isinstance(one, Number)}
     return page(
@@ -61,7 +61,7 @@ async def figure(request: Request, name: str) -> Response:
     """The figure of a view in JSON; what cannot be drawn is answered by a sentence, which the page shows."""
     tool = _tool(name)
     try:
-        values = read(tool.parameters, request.query_params)
+        values = read_parameters(tool.parameters, request.query_params)
         return JSONResponse({**(await _figure(name, values)).to_json(), "link": link(values)})
     except BruitError as error:
         return JSONResponse({"refused": str(error)})
@@ -70,7 +70,7 @@ async def figure(request: Request, name: str) -> Response:
 @router.get("/{name}/data.csv")
 async def data(request: Request, name: str) -> Response:
     """The points of the figure of a view."""
-    found = await _figure(name, read(_tool(name).parameters, request.query_params))
+    found = await _figure(name, read_parameters(_tool(name).parameters, request.query_params))
     return _file(csv_of(found.frame()), f"{name}.csv", "text/csv")
 
 
@@ -78,7 +78,7 @@ async def data(request: Request, name: str) -> Response:
 def code(request: Request, name: str) -> Response:
     """The Python that computes the same numbers."""
     tool = _tool(name)
-    return _file(tool.code(read(tool.parameters, request.query_params)), f"{name}.py", "text/x-python")
+    return _file(tool.code(read_parameters(tool.parameters, request.query_params)), f"{name}.py", "text/x-python")
 
 
 async def _figure(name: str, values: Values) -> Figure:
@@ -86,7 +86,7 @@ async def _figure(name: str, values: Values) -> Figure:
     limit: CapacityLimiter = _limit()
     if limit.statistics().tasks_waiting >= MOST_WAITING:
         raise HTTPException(503, "Too many figures are asked for just now; try again.", {"retry-after": "2"})
-    return await run_sync(_computed, name, tuple(sorted(values.items())), limiter=limit)
+    return await run_sync(_compute_figure, name, tuple(sorted(values.items())), limiter=limit)
 
 
 @cache
@@ -95,7 +95,7 @@ def _limit() -> CapacityLimiter:
 
 
 @lru_cache(maxsize=256)
-def _computed(name: str, values: tuple[tuple[str, str], ...]) -> Figure:
+def _compute_figure(name: str, values: tuple[tuple[str, str], ...]) -> Figure:
     return TOOLS[name].figure(dict(values))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument
-from bruit.privacy import exactly
 
 STEPS = 200
 """Places of a slider."""
@@ -37,7 +37,7 @@ class Number:
     whole: bool = False
     log: bool = True
 
-    def checked(self, text: str) -> str:
+    def check(self, text: str) -> str:
         """The text, where it is a number that this parameter may be."""
         if len(text) > LONGEST:
             raise InvalidArgument(f"{self.label}: write the number in at most {LONGEST} characters")
@@ -70,7 +70,7 @@ class Choice:
     options: tuple[tuple[str, str], ...]
     hint: str = ""
 
-    def checked(self, text: str) -> str:
+    def check(self, text: str) -> str:
         """The text, where it is one of the words."""
         if text not in dict(self.options):
             raise InvalidArgument(f"{self.label}: choose among {', '.join(dict(self.options))}")
@@ -80,9 +80,9 @@ class Choice:
 Parameter = Number | Choice
 
 
-def read(parameters: Sequence[Parameter], given: Values) -> dict[str, str]:
-    """Every parameter as it was given in an address, or as it starts; what is no parameter is passed over."""
-    return {one.name: one.checked(given.get(one.name, one.start)) for one in parameters}
+def read_parameters(parameters: Sequence[Parameter], given: Values) -> dict[str, str]:
+    """Every parameter as given in an address, or its start value; unknown names are ignored."""
+    return {one.name: one.check(given.get(one.name, one.start)) for one in parameters}
 
 
 def link(values: Values) -> str:

@@ -1,7 +1,7 @@
 """Whose presence a promise hides: the choice of neighbours, and how Python names it."""
 
 from bruit.apps.web.explorer.parameters import Choice
-from bruit.privacy import Neighbours
+from bruit.core.neighbours import Neighbours
 
 NEIGHBOURS = Choice(
     "neighbours",

@@ -2,17 +2,18 @@
 
 from pathlib import Path
 
+from bruit.apps.web.admission import routes as admission
 from bruit.apps.web.part import Part
 from bruit.apps.web.polls import api, pages
 from bruit.apps.web.polls.collector import collecting
-from bruit.apps.web.polls.sending import ReportDoor
+from bruit.apps.web.polls.report_endpoint import ReportDoor
 
 part = Part(
     name="polls",
     title="Polls",
     line="Ask a class or a team a question whose true answers never leave their browsers.",
     router=pages.router,
-    others=(api.router, pages.short),
+    others=(api.router, admission.router, pages.short),
     doors=(ReportDoor,),
     folder=Path(__file__).parent,
     running=collecting,

@@ -10,13 +10,13 @@ from typing import Final
 from fastapi import HTTPException, Request
 from starlette.responses import Response
 
-from bruit.apps.web.polls.collector import LivePoll
-from bruit.apps.web.settings import hashed
-from bruit.apps.web.steward import is_steward
-from bruit.storage.reports import StoredPoll
+from bruit.apps.web.polls.live_poll import LivePoll
+from bruit.apps.web.polls.store import StoredPoll
+from bruit.apps.web.security import sessions
+from bruit.apps.web.security.steward_key import is_steward
+from bruit.apps.web.settings import hash_secret
 
 _ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that looks like something else on a wall
-_DAYS: Final = 30
 
 
 def new_identity() -> str:
@@ -24,8 +24,8 @@ def new_identity() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
-def stretched(password: str, salt: str) -> str:
-    """A password as a secret of 256 bits by scrypt, slow to try; the hash of this is what is kept."""
+def stretch_password(password: str, salt: str) -> str:
+    """A password stretched by scrypt into a secret of 256 bits; only the hash of it is kept."""
     return hashlib.scrypt(password.encode(), salt=bytes.fromhex(salt), n=2**14, r=8, p=1).hex()
 
 
@@ -34,25 +34,25 @@ def password_fields(password: str) -> dict[str, str]:
     if not password:
         return {}
     salt = secrets.token_hex(16)
-    return {"password_salt": salt, "password_hash": hashed(stretched(password, salt))}
+    return {"password_salt": salt, "password_hash": hash_secret(stretch_password(password, salt))}
 
 
 def opens(secret: str, poll: StoredPoll) -> bool:
-    """Whether a secret is the poll's link's, or its stretched password."""
-    given = hashed(secret)
+    """Whether a secret opens the poll: that of its link, or its stretched password."""
+    given = hash_secret(secret)
     by_link = hmac.compare_digest(given, poll.link_hash)
     return by_link or (bool(poll.password_hash) and hmac.compare_digest(given, poll.password_hash))
 
 
-def secret_of(request: Request, poll: StoredPoll) -> str:
-    """The secret of this poll that a request carries, in its cookie or as a bearer token."""
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    return bearer if scheme.lower() == "bearer" else request.cookies.get(_cookie(poll), "")
-
-
 def is_admin(request: Request, poll: LivePoll) -> bool:
-    """Whether the request may change the poll."""
-    return opens(secret_of(request, poll.stored), poll.stored) or is_steward(request)
+    """Whether the request may change the poll: by its secret as a bearer token, by a session, or as the steward."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and opens(bearer, poll.stored):
+        return True
+    proofs = [proof for proof in (poll.stored.link_hash, poll.stored.password_hash) if proof]
+    return sessions.sessions_of(request).admits(_given(request, poll), poll.stored.identity, proofs) or is_steward(
+        request
+    )
 
 
 def require_admin(request: Request, poll: LivePoll) -> None:
@@ -67,10 +67,20 @@ def require_viewer(request: Request, poll: LivePoll) -> None:
         require_admin(request, poll)
 
 
-def keep(response: Response, request: Request, poll: StoredPoll, secret: str) -> None:
-    """Gives the browser the poll's secret; Lax, so that a link in a message opens the poll."""
-    secure = request.url.scheme == "https"
-    response.set_cookie(_cookie(poll), secret, max_age=_DAYS * 86400, httponly=True, samesite="lax", secure=secure)
+async def keep(response: Response, request: Request, poll: StoredPoll, secret: str, *, link: str = "") -> None:
+    """Signs the browser in to a poll that a secret opens; `link` is the secret where it is the link's own."""
+    opened = sessions.sessions_of(request)
+    given = await opened.open(poll.identity, hash_secret(secret), link=link)
+    sessions.keep(response, request, _cookie(poll), given)
+
+
+def link_secret(request: Request, poll: LivePoll) -> str:
+    """The secret of the poll's link, where this browser signed in by it and the server has not stopped since."""
+    return sessions.sessions_of(request).link(_given(request, poll))
+
+
+def _given(request: Request, poll: LivePoll) -> str:
+    return sessions.given(request, _cookie(poll.stored))
 
 
 def _cookie(poll: StoredPoll) -> str:

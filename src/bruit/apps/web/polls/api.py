@@ -8,18 +8,22 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from bruit.apps.web import steward
-from bruit.apps.web.polls import access, results
+from bruit.apps.web.polls import access
 from bruit.apps.web.polls.broadcast import EventStream
-from bruit.apps.web.polls.collector import LivePoll, collector_of
-from bruit.apps.web.polls.making import publish
+from bruit.apps.web.polls.collector import collector_of
+from bruit.apps.web.polls.live_poll import LivePoll
+from bruit.apps.web.polls.publishing import publish
 from bruit.apps.web.polls.question import Question
-from bruit.apps.web.polls.sending import Report
+from bruit.apps.web.polls.report_endpoint import Report, require_admission
+from bruit.apps.web.security import steward_key
+from bruit.apps.web.security.connection_limits import StreamCount
 
 MOST_IN_ONE_REQUEST: Final = 500
 Identity = Annotated[str, Path(pattern="^[a-z2-9]{10}$", description="The ten letters and digits of a poll's link.")]
 
 router = APIRouter(prefix="/api/polls", tags=["collector"])
+_REPORT: Final = {"$ref": f"#/components/schemas/{Report.__name__}"}
+"""Where the description of many reports has put that of one."""
 
 
 class Refused(BaseModel):
@@ -50,6 +54,7 @@ class Described(BaseModel):
     round: int
     open: bool
     choices: list[str]
+    admission: dict[str, str] | None
     protocol: dict[str, Any]
 
 
@@ -76,14 +81,14 @@ class AllAccepted(BaseModel):
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route, described."""
+    """The OpenAPI description of the errors that a route may answer with."""
     return {status: {"model": Refused} for status in (429, *statuses)}
 
 
 @router.post(
     "",
     status_code=201,
-    dependencies=[Depends(steward.require_steward)],  # before the draft is looked at: a law is made to check it
+    dependencies=[Depends(steward_key.require_steward)],  # before the draft is looked at: a law is made to check it
     responses=refusals(400, 401, 403, 413, 422, 503),
 )
 async def create(request: Request, draft: Draft) -> Published:
@@ -96,11 +101,11 @@ async def create(request: Request, draft: Draft) -> Published:
 @router.get("/{identity}", responses=refusals(404, 422, 503))
 async def describe(request: Request, identity: Identity) -> Described:
     """What is asked, and the exact law of the noise, for a device that answers."""
-    return described(await collector_of(request).poll(identity))
+    return describe_poll(await collector_of(request).poll(identity))
 
 
-def described(poll: LivePoll) -> Described:
-    """A poll for a device that answers."""
+def describe_poll(poll: LivePoll) -> Described:
+    """What a respondent's device needs to know of a poll: question, protocol, round."""
     question, stored = poll.question, poll.stored
     return Described(
         id=stored.identity,
@@ -109,17 +114,24 @@ def described(poll: LivePoll) -> Described:
         round=stored.round,
         open=stored.is_open,
         choices=question.choices,
+        admission=describe_key(poll),
         protocol=poll.wire.protocol.to_json(),
     )
+
+
+def describe_key(poll: LivePoll) -> dict[str, str] | None:
+    """The key that signs the cards of a poll, or None where it asks for none."""
+    if poll.signing is None:
+        return None
+    public = poll.signing.public
+    return {"n": f"{public.n:0{2 * public.size}x}", "e": str(public.e)}
 
 
 @router.post(
     "/{identity}/reports",
     response_model=Accepted,
-    responses=refusals(400, 403, 404, 409, 413, 422, 503),
-    openapi_extra={
-        "requestBody": {"required": True, "content": {"application/json": {"schema": Report.model_json_schema()}}}
-    },
+    responses=refusals(400, 403, 404, 409, 413, 422, 423, 503),
+    openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _REPORT}}}},
 )
 async def send(identity: Identity) -> Response:  # noqa: ARG001
     """Send one noised report. The answer comes when the report is on disk."""
@@ -127,13 +139,23 @@ async def send(identity: Identity) -> Response:  # noqa: ARG001
     raise HTTPException(404, "There is no such poll.")
 
 
-@router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 409, 413, 422, 503))
+@router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 413, 422, 423, 503))
 async def send_many(request: Request, identity: Identity, body: Reports) -> AllAccepted:
     """Send up to five hundred noised reports, such as a device collected while it was offline."""
     poll = await collector_of(request).poll(identity)
+    rate_reports(request, len(body.reports))
+    for one in body.reports:
+        require_admission(poll, one)
     given = [(one.token, one.round, one.report) for one in body.reports]
     counted = await collector_of(request).submit(poll, given)
     return AllAccepted(accepted=len(counted), counted=sum(counted))
+
+
+def rate_reports(request: Request, reports: int) -> None:
+    """Rates the reports of a request, not the request: the first was taken at the door."""
+    wait = request.scope["take_reports"](reports - 1)
+    if wait:
+        raise HTTPException(429, "Too many reports from this address.", {"retry-after": str(int(wait) + 1)})
 
 
 @router.get("/{identity}/results", responses=refusals(401, 404, 422, 503))
@@ -141,7 +163,7 @@ async def show_results(request: Request, identity: Identity) -> dict[str, Any]:
     """The raw counts of this round and the estimate with its intervals."""
     poll = await collector_of(request).poll(identity)
     access.require_viewer(request, poll)
-    return {**results.summary(poll.question, poll.wire, *poll.counts), "round": poll.stored.round}
+    return await collector_of(request).results(poll)
 
 
 @router.get("/{identity}/events", include_in_schema=False)
@@ -149,4 +171,5 @@ async def events(request: Request, identity: Identity) -> Response:
     """The results as they change, as server-sent events."""
     poll = await collector_of(request).poll(identity)
     access.require_viewer(request, poll)
-    return EventStream(collector_of(request).watch(poll))
+    streams: StreamCount = request.app.state.streams
+    return EventStream(collector_of(request).watch(poll), streams, signed_in=access.is_admin(request, poll))

@@ -1,17 +1,18 @@
-"""One message to everybody who watches: made once, sent to all."""
+"""Publishes each message once to every listener of a poll, as server-sent events."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Final
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
+
+from bruit.apps.web.security.connection_limits import StreamCount
+from bruit.apps.web.security.rate_limits import network
 
 HEARTBEAT: Final = 15.0
 """Seconds of silence after which a comment is sent, so that nothing between takes the line for dead."""
-MOST_LISTENING: Final = 2000
-"""Dashboards that may listen to one poll at the same time."""
 
 
 class Broadcast:
@@ -55,16 +56,27 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, broadcast: Broadcast) -> None:
+    def __init__(self, broadcast: Broadcast, streams: StreamCount, *, signed_in: bool) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._broadcast = broadcast
+        self._broadcast, self._streams, self._signed_in = broadcast, streams, signed_in
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        """Sends until the reader leaves or the broadcast ends."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends until the reader leaves or the broadcast ends; refuses where no more streams are held open."""
+        address = network((scope.get("client") or ("?",))[0])
+        if not self._streams.enter(address, signed_in=self._signed_in):
+            sentence = "Too many dashboards are open; try again later."
+            await JSONResponse({"detail": sentence}, 503, {"retry-after": "30"})(scope, receive, send)
+            return
+        try:
+            await self._stream(receive, send)
+        finally:
+            self._streams.leave(address, signed_in=self._signed_in)
+
+    async def _stream(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         sending = asyncio.create_task(self._send_all(send))
-        leaving = asyncio.create_task(_left(receive))
+        leaving = asyncio.create_task(_wait_for_disconnect(receive))
         self._broadcast.listeners += 1
         try:
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -83,6 +95,6 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _left(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import polars
 
-from bruit.apps.web.cells import csv_of
+from bruit.apps.steward.csv_safety import csv_of
 from bruit.apps.web.polls import results
-from bruit.apps.web.polls.collector import LivePoll
-from bruit.storage.reports import ReportStore
+from bruit.apps.web.polls.live_poll import LivePoll
+from bruit.apps.web.polls.store import ReportStore
 
 _CODE = '''"""Reproduces the estimate of a poll from its noised reports: python reproduce.py reports.csv"""
 
@@ -25,7 +26,7 @@ PROTOCOL = protocol_from_json({protocol})
 CANDIDATES = {candidates}
 
 with open(sys.argv[1], newline="", encoding="utf-8") as file:
-    reports = Wire(PROTOCOL).received([row["report"] for row in csv.DictReader(file)])
+    reports = Wire(PROTOCOL).from_wire([row["report"] for row in csv.DictReader(file)])
 tally = PROTOCOL.tally(reports)
 release = {estimate}
 print(QUESTION, f"({{len(reports)}} reports)")
@@ -41,15 +42,15 @@ def reports_csv(store: ReportStore, poll: LivePoll) -> Iterator[str]:
         yield f"{report}\n"
 
 
-def estimates_csv(poll: LivePoll) -> str:
-    """The estimate with its interval, one line an answer."""
-    told = results.summary(poll.question, poll.wire, *poll.counts)
+def estimates_csv(poll: LivePoll, told: dict[str, Any]) -> str:
+    """The estimate with its interval, one line an answer, and whether such reports can have come from people."""
     columns = {"answer": polars.String, "estimate": polars.Float64, "low": polars.Float64, "high": polars.Float64}
     rows = [(row["label"], row["value"], row["low"], row["high"]) for row in told["estimate"]]
     frame = polars.DataFrame(rows, columns, orient="row").with_columns(
         confidence=polars.lit(results.CONFIDENCE),
         reports=polars.lit(told["answers"]),
         epsilon=polars.lit(float(poll.question.epsilon)),
+        plausible=polars.lit(not told["beyond"]),
     )
     return csv_of(frame)
 

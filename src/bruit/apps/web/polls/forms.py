@@ -1,4 +1,4 @@
-"""The form of a new poll: read into a question, or told in sentences what is missing."""
+"""Reads the form of a new poll into a question, or into sentences that say what is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from starlette.datastructures import FormData
 
 from bruit.apps.web.polls.question import Question
 
-FIELDS = ("kind", "question", "choices", "low", "high", "grid", "epsilon", "again", "forever", "results", "password")
+FIELDS = (
+    "kind",
+    "question",
+    "choices",
+    "low",
+    "high",
+    "grid",
+    "epsilon",
+    "again",
+    "forever",
+    "results",
+    "admission",
+    "password",
+)
 """What the form has; it travels unchanged from the form to the preview and back."""
 
 _SAID = {
@@ -25,14 +38,15 @@ _SAID = {
 }
 
 
-def given(form: FormData) -> dict[str, str]:
-    """The fields as they were filled in."""
+def read_fields(form: FormData) -> dict[str, str]:
+    """The fields of the form as texts, empty where none was filled in."""
     return {name: str(form.get(name, "")) for name in FIELDS}
 
 
-def read(fields: dict[str, str]) -> tuple[Question | None, list[str]]:
-    """The question, or what is wrong with it."""
+def read_question(fields: dict[str, str]) -> tuple[Question | None, list[str]]:
+    """The question of the form, or the sentences that say what is wrong with it."""
     wanted: dict[str, Any] = {name: fields[name].strip() for name in ("kind", "question", "epsilon", "results")}
+    wanted["admission"] = fields["admission"] or "open"
     again, kind = fields["again"] == "yes", wanted["kind"]
     wanted["forever"] = fields["forever"].strip() if again else None
     if kind in ("choices", "text"):

@@ -11,28 +11,30 @@ import segno
 from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
-from bruit.apps.web import steward
-from bruit.apps.web.policy import policy
+from bruit.apps.web.admission.routes import pages as admission_pages
 from bruit.apps.web.polls import access, exports, forms, plain_words, results
-from bruit.apps.web.polls.api import Identity, described
-from bruit.apps.web.polls.collector import LivePoll, collector_of
-from bruit.apps.web.polls.making import publish
+from bruit.apps.web.polls.api import Identity, describe_poll
+from bruit.apps.web.polls.collector import collector_of
+from bruit.apps.web.polls.live_poll import LivePoll
+from bruit.apps.web.polls.publishing import publish
 from bruit.apps.web.polls.question import Question, protocol
 from bruit.apps.web.rendering import environment, page
-from bruit.apps.web.wire import Wire
+from bruit.apps.web.report_format import Wire
+from bruit.apps.web.security import steward_key
+from bruit.apps.web.security.csp import content_security_policy
 
 router = APIRouter(include_in_schema=False)
 short = APIRouter(include_in_schema=False)
-_steward = [Depends(steward.require_steward)]
+_steward = [Depends(steward_key.require_steward)]
 
 
 # ------------------------------------------------------------ making one
 @router.get("")
 async def start(request: Request) -> Response:
     """The polls of this server for its steward; for others, what a poll is."""
-    polls = await asyncio.to_thread(collector_of(request).store.all) if steward.is_steward(request) else []
+    polls = await asyncio.to_thread(collector_of(request).store.all) if steward_key.is_steward(request) else []
     live = [await collector_of(request).poll(poll.identity) for poll in polls[:200]]
-    return page(request, "polls/start.html", polls=live, steward=steward.is_steward(request))
+    return page(request, "polls/start.html", polls=live, steward=steward_key.is_steward(request))
 
 
 @router.get("/new", dependencies=_steward)
@@ -44,8 +46,8 @@ async def new(request: Request) -> Response:
 @router.post("/preview", dependencies=_steward)
 async def preview(request: Request) -> Response:
     """What the poll would cost and tell, before anybody is asked; or the form again with what is wrong."""
-    given = forms.given(await request.form())
-    question, wrong = forms.read(given)
+    given = forms.read_fields(await request.form())
+    question, wrong = forms.read_question(given)
     if question is None or (await request.form()).get("change"):
         return page(request, "polls/new.html", status=422 if wrong else 200, given=given, wrong=wrong)
     wire = Wire(await asyncio.to_thread(protocol, question))
@@ -56,7 +58,7 @@ async def preview(request: Request) -> Response:
         "meaning": plain_words.meaning(question),
         "noise": plain_words.noise(wire),
         "errors": await asyncio.to_thread(results.error_table, question, wire),
-        "wanted": [(error, results.answers_for(wire, error)) for error in _errors(question)],
+        "wanted": [(error, results.people_for(wire, error)) for error in _errors(question)],
         "reach": _reach(question),
         "one_device": plain_words.ONE_DEVICE,
     }
@@ -76,8 +78,8 @@ def _reach(question: Question) -> float:
 @router.post("/publish", dependencies=_steward)
 async def publish_poll(request: Request) -> Response:
     """Publishes the poll of the preview."""
-    given = forms.given(await request.form())
-    question, wrong = forms.read(given)
+    given = forms.read_fields(await request.form())
+    question, wrong = forms.read_question(given)
     if question is None:
         return page(request, "polls/new.html", status=422, given=given, wrong=wrong)
     identity, secret = await publish(collector_of(request), question, given["password"])
@@ -91,7 +93,7 @@ async def enter(request: Request, identity: Identity, secret: str) -> Response:
     poll = await collector_of(request).poll(identity)
     if not access.opens(secret, poll.stored):
         raise HTTPException(401, "This is not the secret link of the poll.")
-    return _entered(request, poll, secret)
+    return await _enter_response(request, poll, secret, link=secret)
 
 
 @router.get("/{identity}/password")
@@ -107,15 +109,15 @@ async def try_password(request: Request, identity: Identity) -> Response:
     poll = await collector_of(request).poll(identity)
     given = str((await request.form()).get("password", ""))[:200]
     salt = poll.stored.password_salt or "00" * 16
-    secret = await asyncio.to_thread(access.stretched, given, salt)
+    secret = await asyncio.to_thread(access.stretch_password, given, salt)
     if not access.opens(secret, poll.stored):
         return page(request, "polls/password.html", status=401, poll=poll, wrong=True)
-    return _entered(request, poll, secret)
+    return await _enter_response(request, poll, secret)
 
 
-def _entered(request: Request, poll: LivePoll, secret: str) -> Response:
+async def _enter_response(request: Request, poll: LivePoll, secret: str, *, link: str = "") -> Response:
     made = RedirectResponse(f"/polls/{poll.stored.identity}", 303)
-    access.keep(made, request, poll.stored, secret)
+    await access.keep(made, request, poll.stored, secret, link=link)
     return made
 
 
@@ -129,13 +131,12 @@ async def dashboard(request: Request, identity: Identity) -> Response:
 
 
 async def _dashboard(request: Request, poll: LivePoll) -> Response:
-    base, secret = _base(request), access.secret_of(request, poll.stored)
+    base, secret = _base(request), access.link_secret(request, poll)
     link = f"{base}/p/{poll.stored.identity}"
-    is_link = bool(secret) and access.opens(secret, poll.stored) and len(secret) < 64
     told = {
         "id": poll.stored.identity,
         "kind": poll.question.kind,
-        "errors": await asyncio.to_thread(results.error_table, poll.question, poll.wire),
+        "errors": await collector_of(request).error_table(poll),
         "low": poll.question.low,
         "high": poll.question.high,
     }
@@ -147,12 +148,14 @@ async def _dashboard(request: Request, poll: LivePoll) -> Response:
         only_here=_is_loopback(link),
         qr=segno.make(link, error="m").svg_inline(scale=8, border=2, light="white", svgclass="qr", lineclass=None),
         admin=access.is_admin(request, poll),
-        admin_link=f"{base}/polls/{poll.stored.identity}/enter/{secret}" if is_link else None,
+        admin_link=f"{base}/polls/{poll.stored.identity}/enter/{secret}" if secret else None,
         told=told,
+        postgres=request.app.state.settings.database.startswith("postgresql"),
         meaning=plain_words.meaning(poll.question),
         noise=plain_words.noise(poll.wire),
         one_device=plain_words.ONE_DEVICE,
         code=exports.code(poll),
+        cards=await asyncio.to_thread(collector_of(request).admissions.count, poll.stored.identity),
     )
 
 
@@ -166,6 +169,9 @@ def _base(request: Request) -> str:
     return request.app.state.settings.public_url or str(request.base_url).rstrip("/")
 
 
+router.include_router(admission_pages)
+
+
 @router.post("/{identity}/{action}")
 async def change(request: Request, identity: Identity, action: str) -> Response:
     """Opens, closes, asks again, or forgets a poll."""
@@ -174,10 +180,8 @@ async def change(request: Request, identity: Identity, action: str) -> Response:
     if action == "delete":
         await collector.forget(poll)
         return RedirectResponse("/polls", 303)
-    if action in ("open", "close"):
-        await collector.change(poll, is_open=action == "open")
-    elif action == "next-round" and poll.question.forever is not None:
-        await collector.change(poll, is_open=True, next_round=True)
+    if action in ("open", "close") or (action == "next-round" and poll.question.forever is not None):
+        await collector.change(poll, action)
     else:
         raise HTTPException(404, "A poll can be opened, closed, asked again where it was planned so, or deleted.")
     return RedirectResponse(f"/polls/{identity}", 303)
@@ -194,7 +198,7 @@ async def export(request: Request, identity: Identity, name: str) -> Response:
         rows = exports.reports_csv(collector_of(request).store, poll)
         return StreamingResponse(rows, media_type="text/csv", headers=headers)
     if name == "estimates.csv":
-        text = await asyncio.to_thread(exports.estimates_csv, poll)
+        text = exports.estimates_csv(poll, await collector_of(request).results(poll))
         return PlainTextResponse(text, media_type="text/csv", headers=headers)
     if name == "reproduce.py":
         return PlainTextResponse(exports.code(poll), media_type="text/x-python", headers=headers)
@@ -206,13 +210,13 @@ async def export(request: Request, identity: Identity, name: str) -> Response:
 async def answer(request: Request, identity: Identity) -> Response:
     """The participant's page: no cookie, no form that could be sent, nothing but a script that noises the answer."""
     poll = await collector_of(request).poll(identity)
-    block = described(poll).model_dump(include={"id", "round", "open", "protocol"})
-    block["again"] = poll.question.forever is not None  # else the page forgets the answer
-    context = {"poll": poll, "question": poll.question, "described": block, "choices": _shown(poll)}
+    block = describe_poll(poll).model_dump(include={"id", "round", "open", "protocol", "admission"})
+    block |= {"epsilon": poll.question.epsilon, "forever": poll.question.forever}  # what is shown, and checked there
+    context = {"poll": poll, "question": poll.question, "described": block, "choices": _choices(poll)}
     context["meaning"] = plain_words.meaning(poll.question)[0]
     body = environment().get_template("polls/answer.html").render(context).encode()
     headers = {
-        "content-security-policy": policy().replace("form-action 'self'", "form-action 'none'"),
+        "content-security-policy": content_security_policy().replace("form-action 'self'", "form-action 'none'"),
         "vary": "accept-encoding",
     }
     if "gzip" in request.headers.get("accept-encoding", ""):  # long lists come thrice; there is no secret to guess
@@ -220,7 +224,7 @@ async def answer(request: Request, identity: Identity) -> Response:
     return HTMLResponse(body, headers=headers)
 
 
-def _shown(poll: LivePoll) -> list[str]:
+def _choices(poll: LivePoll) -> list[str]:
     if poll.question.kind == "yes-no":
         return ["no", "yes"]
     return poll.question.choices

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from bruit.core.numbers import exactly
 from bruit.errors import BruitError, InvalidArgument
 from bruit.local import (
     KRR,
@@ -22,9 +23,7 @@ from bruit.local import (
     Warner,
     protocol_from_json,
 )
-from bruit.local.rappor import RapporLaw
-from bruit.local.rappor.law import optimal_f
-from bruit.privacy import exactly
+from bruit.local.rappor import RapporLaw, optimal_f
 
 Kind = Literal["yes-no", "choices", "number", "text"]
 Decimal = Annotated[str, StringConstraints(pattern=r"^-?\d{1,12}(\.\d{1,6})?$")]
@@ -42,7 +41,8 @@ class Question(BaseModel):
 
     `epsilon` is what one report may cost its respondent. With `forever` the question may be asked again and again: it
     is what all reports of one same answer may cost together, and answers are memoised in the browser. `forever: null`
-    asks once. `low`, `high` and `grid` are those of a number; `choices` those of a choice, or the texts looked for.
+    asks once. `admission` is open to everyone with the link, or to one report a card. `low`, `high` and `grid` are
+    those of a number; `choices` those of a choice, or the texts looked for.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,6 +56,7 @@ class Question(BaseModel):
     high: Decimal | None = None
     grid: Decimal | None = None
     results: Literal["admin", "everyone"]
+    admission: Literal["open", "cards"] = "open"
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -75,10 +76,10 @@ def protocol(question: Question) -> LocalProtocol:
             Warner(epsilon=once) if forever is None else LongitudinalKRR(("no", "yes"), epsilon=once, forever=forever)
         )
     if question.kind == "choices":
-        return _choice(_listed(question, MOST_CHOICES), once, forever)
+        return _choice(_require_choices(question, MOST_CHOICES), once, forever)
     if question.kind == "number":
         return _number(question, once, forever)
-    _listed(question, 2000)
+    _require_choices(question, 2000)
     return _rappor(once, forever)
 
 
@@ -93,7 +94,7 @@ def _epsilons(question: Question) -> tuple[Fraction, Fraction | None]:
     return once, forever
 
 
-def _listed(question: Question, most: int) -> list[str]:
+def _require_choices(question: Question, most: int) -> list[str]:
     listed = question.choices
     if not 2 <= len(listed) <= most or len(set(listed)) != len(listed):
         raise InvalidArgument(f"list from 2 to {most} different answers, one a line")

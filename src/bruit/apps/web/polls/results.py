@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from bruit.apps.web.polls.plausibility import implausible
 from bruit.apps.web.polls.question import Question
-from bruit.apps.web.wire import Wire
+from bruit.apps.web.report_format import Wire
+from bruit.core.release import Release
 from bruit.errors import InvalidArgument
 from bruit.local import FrequencyProtocol, OneBitMean, Rappor, decode, detection_limit
 from bruit.local.rappor import RapporTally
-from bruit.privacy import Release
 
 SIZES: Final = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 """Numbers of answers for which the error is shown."""
@@ -36,6 +37,7 @@ def summary(question: Question, wire: Wire, answers: int, kept: bytes) -> dict[s
     """Everything a dashboard shows, in JSON types."""
     found = release(question, wire, answers, kept)
     told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": []}
+    told["beyond"] = implausible(wire, answers, kept)
     if found is not None and found.interval is not None:
         labels = ["mean"] if isinstance(wire.protocol, OneBitMean) else list(found.labels)
         columns = [np.atleast_1d(np.asarray(part, float)).tolist() for part in (found.value, *_ends(found))]
@@ -63,7 +65,7 @@ def _raw(wire: Wire, answers: int, kept: bytes) -> list[dict[str, Any]]:
 
 def _labels(wire: Wire) -> tuple[str, ...]:
     assert isinstance(wire.protocol, FrequencyProtocol)
-    return wire.protocol.answers.labels
+    return wire.protocol.categories.labels
 
 
 def event(name: str, told: dict[str, Any]) -> bytes:
@@ -75,7 +77,7 @@ def error_at(question: Question, wire: Wire, answers: int) -> float:
     """The half-width of the interval after so many answers; for texts the least share that is found."""
     protocol = wire.protocol
     if isinstance(protocol, Rappor):
-        return detection_limit(protocol, answers=answers, candidates=len(question.choices))
+        return detection_limit(protocol, people=answers, candidates=len(question.choices))
     assert isinstance(protocol, FrequencyProtocol | OneBitMean)
     return protocol.expected_error(answers, confidence=CONFIDENCE)
 
@@ -85,12 +87,12 @@ def error_table(question: Question, wire: Wire) -> list[tuple[int, float]]:
     return [(size, error_at(question, wire, size)) for size in SIZES]
 
 
-def answers_for(wire: Wire, error: float) -> int | None:
+def people_for(wire: Wire, error: float) -> int | None:
     """How many answers bring the error down to this, or None where no number of people would."""
     if isinstance(wire.protocol, Rappor):
         return None
     assert isinstance(wire.protocol, FrequencyProtocol | OneBitMean)
     try:
-        return wire.protocol.answers_for(error=error)
+        return wire.protocol.people_for(error=error)
     except InvalidArgument:
         return None

@@ -11,11 +11,11 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 
 from bruit.apps.studies import STUDIES
 from bruit.apps.studies.documents import DOCUMENTS, Sayings
-from bruit.apps.studies.kept import Kept, kept
-from bruit.apps.web.places import STUDIES as FOLDER
-from bruit.apps.web.places import home
+from bruit.apps.studies.saved_findings import Kept, read_findings
+from bruit.apps.web.paths import STUDIES as FOLDER
+from bruit.apps.web.paths import home
 from bruit.apps.web.rendering import page
-from bruit.apps.web.steward import is_steward, require_steward
+from bruit.apps.web.security.steward_key import is_steward, require_steward
 
 MOST_ROWS = 20
 """Rows of a table that a page shows; the file has them all."""
@@ -27,15 +27,15 @@ router = APIRouter(include_in_schema=False)
 @router.get("")
 def start(request: Request) -> Response:
     """Every study, whether it was run, and when."""
-    studies = [(name, line, kept(_folder(request) / name)) for name, (_, line) in sorted(STUDIES.items())]
+    studies = [(name, line, read_findings(_folder(request) / name)) for name, (_, line) in sorted(STUDIES.items())]
     return page(request, "studies/start.html", studies=studies, runs=request.app.state.studies)
 
 
 @router.get("/{name}")
 def show(request: Request, name: str) -> Response:
     """What a study asks and found, its figures and the first rows of its tables."""
-    _known(name)
-    found = kept(_folder(request) / name)
+    _require_known(name)
+    found = read_findings(_folder(request) / name)
     return page(
         request,
         "studies/study.html",
@@ -48,15 +48,15 @@ def show(request: Request, name: str) -> Response:
         state=request.app.state.studies.state(name),
         busy=request.app.state.studies.busy,
         steward=is_steward(request),
-        said=told,
+        said=describe,
     )
 
 
 @router.get("/{name}/files/{file}")
 def download(request: Request, name: str, file: str) -> Response:
     """A figure or a table of a study: only what its findings name."""
-    _known(name)
-    found = kept(_folder(request) / name)
+    _require_known(name)
+    found = read_findings(_folder(request) / name)
     wanted = [] if found is None else [path for path in found.findings.files if path.name == file]
     if not wanted or wanted[0].suffix not in KINDS:
         raise HTTPException(404)
@@ -66,21 +66,21 @@ def download(request: Request, name: str, file: str) -> Response:
 @router.get("/{name}/state")
 def state(request: Request, name: str) -> Response:
     """Whether a study is running, for the page that waits for it."""
-    _known(name)
+    _require_known(name)
     return JSONResponse({"state": request.app.state.studies.state(name)})
 
 
 @router.post("/{name}/run", dependencies=[Depends(require_steward)])
 async def run(request: Request, name: str) -> Response:
     """Runs a study at its small size, beside the server."""
-    _known(name)
+    _require_known(name)
     if request.app.state.studies.busy:
         raise HTTPException(409, "A study is running; wait until it has ended.")
     await request.app.state.studies.start(name, _folder(request))
     return RedirectResponse(f"/studies/{name}", 303)
 
 
-def told(path: Path) -> str:
+def describe(path: Path) -> str:
     """The name of a file in words."""
     return path.stem.replace("_", " ").replace("-", " ")
 
@@ -89,7 +89,7 @@ def _folder(request: Request) -> Path:
     return home(request.app.state.settings) / FOLDER
 
 
-def _known(name: str) -> None:
+def _require_known(name: str) -> None:
     if name not in STUDIES:
         raise HTTPException(404, "There is no study of this name.")
 

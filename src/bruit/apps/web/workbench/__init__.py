@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from bruit.apps.web.part import Part
-from bruit.apps.web.workbench import book_pages, table_pages
-from bruit.apps.web.workbench.room import router, running
-from bruit.apps.web.workbench.shelf import LARGEST
+from bruit.apps.web.workbench import ask_pages, book_pages, table_pages
+from bruit.apps.web.workbench.context import router, running
+from bruit.apps.web.workbench.uploads import LARGEST
 
 part = Part(
     name="workbench",
     title="Workbench",
-    line="For the steward of a table: see what it gives away, preview an error, spend from a book, publish a release.",
+    line="For the steward of a table: state its schema, ask by clicking or by SQL, preview, pay from a book, publish.",
     router=router,
     folder=Path(__file__).parent,
     steward=True,
@@ -18,4 +18,4 @@ part = Part(
     running=running,
 )
 
-__all__ = ["book_pages", "part", "table_pages"]
+__all__ = ["ask_pages", "book_pages", "part", "table_pages"]

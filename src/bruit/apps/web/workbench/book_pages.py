@@ -6,18 +6,20 @@ import json
 from typing import Any
 
 from fastapi import HTTPException, Request
+from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
+from bruit.apps.steward.answers import AnswerTable
+from bruit.apps.steward.charts import charts_of, svg_on_page
 from bruit.apps.web.rendering import page
-from bruit.apps.web.workbench import room
-from bruit.apps.web.workbench.downloads import KINDS, files_of, promise
-from bruit.apps.web.workbench.room import router
+from bruit.apps.web.workbench import context
+from bruit.apps.web.workbench.context import router
+from bruit.apps.web.workbench.downloads import KINDS, ReleaseView
 from bruit.apps.web.workbench.table_pages import Form
-from bruit.apps.web.workbench.uncertainty import uncertainty
+from bruit.core.neighbours import EACH_ROW, Neighbours
 from bruit.errors import BruitError, StorageError
 from bruit.ledger import Entry, Ledger, statement
 from bruit.ledger import page as statement_page
-from bruit.privacy import EACH_ROW, Neighbours
 
 OFFERED = (
     (Neighbours.ADD_OR_REMOVE_ONE.value, "One person more or less: whether somebody is in the table at all"),
@@ -39,25 +41,25 @@ def create(request: Request, form: Form) -> Response:
     if not stated.get("name", "").isprintable():  # PostgreSQL keeps not every sign, and nobody could type it again
         return _form(request, stated, refused="the name of a book is of letters, digits and signs", status=400)
     try:
-        book = Ledger(stated.get("name", ""), **_terms(stated), store=room.store(request))
+        book = Ledger(stated.get("name", ""), **_terms(stated), store=context.store(request))
     except StorageError:
         raise
     except BruitError as error:
         return _form(request, stated, refused=str(error), status=400)
-    return RedirectResponse(room.address("book", name=book.name), 303)
+    return RedirectResponse(context.address("book", name=book.name), 303)
 
 
 @router.get("/book")
 def show(request: Request, name: str) -> Response:
     """A book: its promise, what is left, every charge."""
-    book = room.book(request, name)
-    return page(request, "workbench/book.html", book=book, told=statement(book), address=room.address)
+    book = context.book(request, name)
+    return page(request, "workbench/book.html", book=book, told=statement(book), address=context.address)
 
 
 @router.get("/book/statement")
 def download_statement(request: Request, name: str, kind: str) -> Response:
     """The statement of a book as JSON or as a page of its own."""
-    told = statement(room.book(request, name))
+    told = statement(context.book(request, name))
     if kind == "html":
         return _file(statement_page(told).encode(), "statement.html", "text/html; charset=utf-8")
     return _file(json.dumps(told, ensure_ascii=False, indent=2).encode(), "statement.json", KINDS["json"])
@@ -65,43 +67,51 @@ def download_statement(request: Request, name: str, kind: str) -> Response:
 
 @router.get("/release")
 def release(request: Request, book: str, number: int) -> Response:
-    """A release: its values, its two uncertainties, its guarantee and the Python that made it."""
-    ledger, line, recipe = _found(request, book, number)
-    frame = line.release.frame()
-    rows = 1 if recipe is None else recipe.asked.rows or 1
-    apart = uncertainty(line.release, None if recipe is None else recipe.asked.question, rows=rows)
+    """A release: a chart of its values with their intervals, the values, its guarantee and its files."""
+    view = _find_release(request, book, number)
+    answer = view.answer
     return page(
         request,
         "workbench/release.html",
-        book=ledger,
-        line=line,
-        heads=frame.columns,
-        rows=[[_shown(cell) for cell in row] for row in frame.head(MOST_SHOWN).iter_rows()],
-        more=max(len(frame) - MOST_SHOWN, 0),
-        apart=apart,
-        figure="" if apart is None else json.dumps(apart.to_json(), ensure_ascii=False),
-        recipe=recipe,
-        promise=promise(ledger, line, line.release).splitlines(),
-        address=room.address,
+        view=view,
+        charts=[] if answer is None else [(each, Markup(svg_on_page(each))) for each in charts_of(answer)],
+        rows=[] if answer is None else [[_format_cell(cell) for cell in row] for row in _first(answer)],
+        more=0 if answer is None else max(len(answer.frame) - MOST_SHOWN, 0),
+        python=view.file("py"),
+        address=context.address,
     )
+
+
+@router.get("/release/statement")
+def print_statement(request: Request, book: str, number: int) -> Response:
+    """The statement of a release as a page to print."""
+    view = _find_release(request, book, number)
+    answer = view.answer
+    charts = [] if answer is None else [Markup(svg_on_page(each)) for each in charts_of(answer)]
+    shown: dict[str, Any] = {"view": view, "statement": view.statement, "charts": charts}
+    rows = [] if answer is None else [[_format_cell(cell) for cell in row] for row in _first(answer)]
+    return page(request, "workbench/statement.html", rows=rows, address=context.address, **shown)
 
 
 @router.get("/release/file")
 def download(request: Request, book: str, number: int, kind: str) -> Response:
     """One of the files of a release."""
-    ledger, line, recipe = _found(request, book, number)
-    files = files_of(ledger, line, line.release, recipe)
-    if kind not in files:
+    content = _find_release(request, book, number).file(kind) if kind in KINDS else None
+    if content is None:
         raise HTTPException(404, "There is no such file of this release.")
-    return _file(files[kind], f"release-{number}.{kind}", KINDS[kind])
+    return _file(content, f"release-{number}.{kind}", KINDS[kind])
 
 
-def _found(request: Request, book: str, number: int) -> tuple[Ledger, Any, Any]:
-    ledger = room.book(request, book)
+def _first(answer: AnswerTable) -> list[tuple[object, ...]]:
+    return answer.frame.head(MOST_SHOWN).rows()
+
+
+def _find_release(request: Request, book: str, number: int) -> ReleaseView:
+    ledger = context.book(request, book)
     line: Entry | None = next((one for one in ledger.entries if one.number == number), None)
     if line is None or line.release is None:
         raise HTTPException(404, "No release stands at this place of the book.")
-    return ledger, line, room.recipes(request).find(book, number)
+    return ReleaseView(ledger, line, context.kept_answers(request).find(book, number))
 
 
 def _terms(stated: dict[str, str]) -> dict[str, Any]:
@@ -129,7 +139,7 @@ def _form(request: Request, form: dict[str, str], *, refused: str = "", status: 
     )
 
 
-def _shown(cell: object) -> object:
+def _format_cell(cell: object) -> object:
     """A cell to be read by eye; the files have every digit."""
     if not isinstance(cell, float):
         return cell

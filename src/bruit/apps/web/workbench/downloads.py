@@ -1,60 +1,95 @@
-"""The files of a release: its values, everything about it, its promise in words, and the Python that made it."""
+"""The files of a release: values, chart, workbook, statement, and what asks the same question again."""
 
 from __future__ import annotations
 
 import io
 import json
 import zipfile
+from dataclasses import dataclass
 from typing import Any
 
-from bruit.apps.web.cells import csv_of
-from bruit.apps.web.workbench.recipes import Recipe
+from bruit.apps.steward.answers import AnswerTable, labelled_table
+from bruit.apps.steward.code import python_of, recipe_of
+from bruit.apps.steward.exports import answer_bytes, finite
+from bruit.apps.steward.statements import Statement, make_statement, statement_page, statement_text
+from bruit.apps.web.workbench.kept_answers import KeptAnswer
 from bruit.ledger import Entry, Ledger
-from bruit.ledger.statement import sentence
-from bruit.privacy import Release
+from bruit.ledger.statements import describe_entry
 
 KINDS = {
     "csv": "text/csv",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+    "svg": "image/svg+xml",
     "json": "application/json",
+    "html": "text/html; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
+    "toml": "text/plain; charset=utf-8",
     "py": "text/x-python",
     "zip": "application/zip",
 }
 
 
-def files_of(book: Ledger, line: Entry, release: Release[Any], recipe: Recipe | None) -> dict[str, bytes]:
-    """Every file by the end of its name; without a recipe there is no Python."""
-    texts = {
-        "csv": csv_of(release.frame()),
-        "json": json.dumps(_described(book, line, release, recipe), ensure_ascii=False, indent=2) + "\n",
-        "txt": promise(book, line, release) + "\n",
-    }
-    if recipe is not None:
-        texts["py"] = recipe.python
-    files = {kind: text.encode() for kind, text in texts.items()}
-    return {**files, "zip": _zipped(files)}
+@dataclass(frozen=True)
+class ReleaseView:
+    """A release as its page and its files show it."""
 
+    book: Ledger
+    line: Entry
+    kept: KeptAnswer | None
 
-def promise(book: Ledger, line: Entry, release: Release[Any]) -> str:
-    """What this release promises, and what the whole book does."""
-    return f"This release ({line.what}, {release.method}): {release.guarantee}.\n{sentence(book)}"
+    @property
+    def answer(self) -> AnswerTable | None:
+        """The arranged answer; None where the release holds no numbers."""
+        release = self.line.release
+        if release is None:
+            return None
+        if self.kept is not None:
+            return self.kept.table(release)
+        return labelled_table(release, self.title)
 
+    @property
+    def title(self) -> str:
+        """What was asked, in words where the entry has them."""
+        return str(describe_entry(self.line)["asked"] or self.line.what)
 
-def _described(book: Ledger, line: Entry, release: Release[Any], recipe: Recipe | None) -> dict[str, Any]:
-    asked = {} if recipe is None else {"asked": recipe.asked.to_json()["question"]}
-    where = {
-        "book": book.name,
-        "entry": line.number,
-        "when": line.when.isoformat(timespec="seconds"),
-        "what": line.what,
-    }
-    return {**where, **asked, **json.loads(release.to_json()), "promise": promise(book, line, release)}
+    @property
+    def statement(self) -> Statement:
+        """What was asked, who is protected, what was paid and how precise it is."""
+        answers = [] if self.answer is None else [self.answer]
+        return make_statement(
+            f"Statement: {self.title}", answers, book=self.book, guarantee=self.line.guarantee, number=self.line.number
+        )
 
+    def file(self, kind: str) -> bytes | None:
+        """A file by the end of its name; None where this release has no such file."""
+        if kind == "zip":
+            return self._archive()
+        answer = self.answer
+        if kind in ("csv", "xlsx", "parquet", "svg"):
+            return None if answer is None else answer_bytes(answer, f".{kind}", about=self.statement.facts)
+        if kind in ("py", "toml"):
+            if self.kept is None:
+                return None
+            made = python_of if kind == "py" else recipe_of
+            return made(self.kept.asked, self.kept.schemas).encode()
+        texts = {"html": statement_page, "txt": statement_text}
+        return texts[kind](self.statement).encode() if kind in texts else self._json() if kind == "json" else None
 
-def _zipped(files: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    names = {"txt": "guarantee.txt"}
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for kind, content in files.items():
-            archive.writestr(names.get(kind, f"release.{kind}"), content)
-    return packed.getvalue()
+    def _json(self) -> bytes:
+        entry = describe_entry(self.line)
+        described: dict[str, Any] = {"book": self.book.name, **entry, "statement": dict(self.statement.facts)}
+        if self.answer is not None:
+            described["answer"] = self.answer.to_json()
+        return (json.dumps(finite(described), ensure_ascii=False, indent=2) + "\n").encode()
+
+    def _archive(self) -> bytes:
+        packed, names = io.BytesIO(), {"html": "statement.html", "txt": "statement.txt", "toml": "recipe.toml"}
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for kind in KINDS:
+                content = None if kind == "zip" else self.file(kind)
+                if content is not None:
+                    archive.writestr(names.get(kind, f"release.{kind}"), content)
+            for file, schema in ({} if self.kept is None else self.kept.schemas).items():
+                archive.writestr(f"{file.rpartition('.')[0] or file}.toml", schema)
+        return packed.getvalue()

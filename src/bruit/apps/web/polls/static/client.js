@@ -5,7 +5,7 @@ export const draw = () => {
 	const [low, high] = crypto.getRandomValues(new Uint32Array(2));
 	return high * 2 ** 20 + (low >>> 12);
 };
-const hex = bytes => [...bytes].map(b => b.toString(16).padStart(2, "0")).join("");
+export const hex = bytes => [...bytes].map(b => b.toString(16).padStart(2, "0")).join("");
 export const token = () => hex(crypto.getRandomValues(new Uint8Array(16)));
 const pack = bits => {
 	const bytes = new Uint8Array(Math.ceil(bits.length / 8));
@@ -25,14 +25,14 @@ const below = (n, next) => {
 	return u % n;
 };
 const number = text => text.split("/").reduce((a, b) => a / b);
-const weight = ({ settings, law }, answer) => {
+export const weight = ({ settings, law }, answer) => {
 	const [low, high, grid, missing] = ["low", "high", "grid", "missing"].map(name => number(settings[name]));
 	const steps = Math.round((high - low) / grid), read = Number.isNaN(+answer) || answer === "" ? missing : +answer;
 	const exact = (Math.min(Math.max(read, low), high) - low) / grid;
 	let step = Math.round(exact);
 	if (step - exact === 0.5 && step % 2) step--; // halves go to the even step
-	const slope = law.keep - law.other, rest = slope % steps;
-	return law.other + (step * (slope - rest)) / steps + Math.floor((step * rest) / steps);
+	// in whole numbers: the product is above 2^53, where a browser's numbers leave out every other one
+	return law.other + Number((BigInt(step) * BigInt(law.keep - law.other)) / BigInt(steps));
 };
 const mix = x => {
 	x = Math.imul(x ^ (x >>> 16), 0x7feb352d);

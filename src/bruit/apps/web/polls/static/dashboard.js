@@ -82,6 +82,8 @@ const show = told => {
   if ($("round").textContent) $("round").textContent = `, round ${told.round}`;
   if ($("raw-table")) fill("raw-table", told.raw.map(row => [row.label, row.count, row.share === null ? "–" : `${(100 * row.share).toFixed(1)} %`]));
   fill("estimate-table", told.estimate.map(row => [row.label, shown(row.value), shown(row.low), shown(row.high)]));
+  $("beyond").hidden = !told.beyond.length;
+  $("beyond-what").textContent = told.beyond.join(", ");
   $("nothing").textContent = told.estimate.length ? "" : nothing;
   drawEstimate(told.estimate);
   drawError(told.answers);

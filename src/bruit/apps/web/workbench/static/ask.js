@@ -1,16 +1,17 @@
-// Shows the fields that the chosen statistic needs, and sends a payment once.
+// Shows the fields of the chosen way to ask, and sends a payment once.
 
-const statistic = document.getElementById("statistic");
+const modes = document.querySelectorAll("input[name=mode]");
 
 function fit() {
-  for (const field of document.querySelectorAll("[data-for]")) {
-    const needed = field.dataset.for.split(" ").includes(statistic.value);
-    field.hidden = !needed;
-    for (const input of field.querySelectorAll("input, select")) input.disabled = !needed;
+  const chosen = document.querySelector("input[name=mode]:checked").value;
+  for (const part of document.querySelectorAll("[data-mode]")) {
+    const needed = part.dataset.mode === chosen;
+    part.hidden = !needed;
+    for (const input of part.querySelectorAll("input, select, textarea")) input.disabled = !needed;
   }
 }
 
-statistic.addEventListener("change", fit);
+for (const mode of modes) mode.addEventListener("change", fit);
 fit();
 document.getElementById("pay")?.addEventListener("submit", (event) => {
   event.target.querySelector("button").disabled = true;

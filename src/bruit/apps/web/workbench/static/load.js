@@ -25,10 +25,25 @@ function fail(sentence) {
   button.disabled = false;
 }
 
+const drop = document.getElementById("drop");
+const input = document.getElementById("file");
+
+for (const kind of ["dragenter", "dragover"]) {
+  drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
+}
+for (const kind of ["dragleave", "drop"]) {
+  drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.remove("over"); });
+}
+drop.addEventListener("drop", (event) => {
+  if (event.dataTransfer.files.length) {
+    input.files = event.dataTransfer.files;
+    form.requestSubmit();
+  }
+});
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   refused.textContent = "";
   progress.classList.remove("hidden");
   button.disabled = true;
-  send(document.getElementById("file").files[0]);
+  send(input.files[0]);
 });

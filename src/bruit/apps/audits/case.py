@@ -1,0 +1,83 @@
+"""One mechanism at one claim, ready to be measured."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.audit import Verdict, audit, audit_gaussian
+from bruit.core.neighbours import EACH_ROW, Neighbours
+from bruit.ledger import Budget, Ledger
+
+EPSILON = 1.0
+"""What most cases claim."""
+
+SHARP = 2.0
+"""The claim of a case that is slow to draw or whose answer is clamped: it shows in fewer draws, and few can break it.
+
+Draws of n on either side prove at most about log(n / 60) at the alarm of the list: a claim above that could not fail.
+"""
+
+FITS = 5_000
+"""How many fits of a model a full audit draws on either half of the pair: each of them takes milliseconds."""
+
+Many = Callable[[Any, int, np.random.Generator], NDArray[Any]]
+Once = Callable[[Any, np.random.Generator], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One mechanism at one claim, on a pair that differs in one person: of at most four rows, or of that person's many.
+
+    `mechanism` gives many outputs at once, `once` is one answer of the public callable where that answers once. `small`
+    and `full` are how many outputs are drawn on either half of the pair.
+    """
+
+    name: str
+    neighbours: Neighbours
+    pair: tuple[Any, Any]
+    mechanism: Many
+    once: Once | None = None
+    claimed: float = EPSILON
+    delta: float = 0.0
+    small: int = 20_000
+    full: int = 1_000_000
+    variant: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name, and the variant where a mechanism has several."""
+        return f"{self.name}[{self.variant}]" if self.variant else self.name
+
+    def audit(self, samples: int, alarm: float, rng: np.random.Generator | None = None) -> Verdict:
+        """What so many outputs prove."""
+        asked: dict[str, Any] = {"claimed": self.claimed, "samples": samples, "alarm": alarm, "rng": rng}
+        return audit(self.mechanism, self.pair, delta=self.delta, **asked)
+
+    def stream(self, seed: int) -> np.random.Generator:
+        """A stream of this case's own, so that a new case moves no other's draws."""
+        return np.random.default_rng([seed, *f"{self.label} {self.neighbours}".encode()])
+
+
+@dataclass(frozen=True)
+class GaussianCase(Case):
+    """A mechanism that claims a Gaussian trade-off: `claimed` is its mu."""
+
+    def audit(self, samples: int, alarm: float, rng: np.random.Generator | None = None) -> Verdict:
+        asked: dict[str, Any] = {"claimed": self.claimed, "samples": samples, "alarm": alarm, "rng": rng}
+        return audit_gaussian(self.mechanism, self.pair, **asked)
+
+
+def fresh_budget(
+    neighbours: Neighbours, epsilon: float = EPSILON, delta: float = 0.0, *, person: str = EACH_ROW
+) -> Budget:
+    """All of a new book: every answer that is drawn is the first one of its data."""
+    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=person)
+    return book.budget(epsilon=epsilon, delta=delta)
+
+
+def loop_over(once: Once) -> Many:
+    """Many answers of a callable that has no faster way, one after the other."""
+    return lambda data, samples, rng: np.array([once(data, rng) for _ in range(samples)])

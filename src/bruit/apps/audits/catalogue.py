@@ -1,0 +1,140 @@
+"""Every mechanism, measured from outside on its worst pair of neighbours.
+
+A case is one mechanism at one claim: `mechanism(data, samples, rng)` gives many outputs at once on either half of the
+pair. Where the public callable answers once, `once(data, rng)` calls it, and a test holds the two together: from the
+same stream the first of many outputs is the one answer. Whoever adds a public callable that takes `budget`, or a local
+protocol, adds its cases to `central_audits`, `local_audits` or a module beside them; a test finds those that miss.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from bruit.apps.audits import (
+    aggregation,
+    central,
+    continual,
+    correlated_noise,
+    deep,
+    heads,
+    learning,
+    local,
+    nearest_neighbours,
+    one_run,
+    synthetic,
+    trees,
+)
+from bruit.apps.audits.case import Case
+from bruit.apps.audits.questions import every_question
+from bruit.apps.findings import Size
+from bruit.audit import Verdict
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
+from bruit.errors import InvalidArgument
+
+ALARM = 1e-9
+"""The chance that any row of the whole list is called wrong although every mechanism is right."""
+
+CENTRAL = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
+
+OPTIONAL: dict[str, tuple[Any, ...]] = {
+    "sklearn": (learning, nearest_neighbours, trees),
+    "torch": (correlated_noise, deep, heads, one_run),
+}
+"""Modules whose cases need a package that may be missing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case with what was found."""
+
+    case: Case
+    verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """The row in JSON types: name, neighbours, claimed, lower_bound, verdict, and how it was found."""
+        found = self.verdict.to_json()
+        passes = found.pop("passes")
+        first = {"name": self.case.name, "variant": self.case.variant, "neighbours": self.case.neighbours.value}
+        return {**first, **found, "verdict": "passes" if passes else "fails"}
+
+
+def run(
+    chosen: Sequence[Case] | None = None,
+    *,
+    size: Size = "full",
+    alarm: float = ALARM,
+    rng: np.random.Generator | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+    workers: int = 1,
+) -> list[Row]:
+    """Audits the cases, all of them unless some are chosen; the alarm is shared over the rows.
+
+    With several `workers` as many processes measure side by side; what a seed gives is the same.
+    """
+    todo = list(cases()) if chosen is None else list(chosen)
+    seed = None if rng is None else int(rng.integers(2**63))
+    asked = [(case.small if size == "small" else case.full, alarm / len(todo), seed) for case in todo]
+    found: list[Verdict] = []
+    for verdict in _measured(todo, asked, workers):
+        found.append(verdict)
+        if on_progress is not None:
+            on_progress(len(found), len(todo))
+    return [Row(case, verdict) for case, verdict in zip(todo, found, strict=True)]
+
+
+Asked = tuple[int, float, int | None]
+"""How many samples, at which alarm, from which seed."""
+
+
+def _measured(todo: Sequence[Case], asked: Sequence[Asked], workers: int) -> Iterator[Verdict]:
+    if workers == 1:
+        yield from map(_measure, todo, asked)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_measure_named, [(case.label, case.neighbours) for case in todo], asked)
+
+
+def _measure(case: Case, asked: Asked) -> Verdict:
+    samples, alarm, seed = asked
+    return case.audit(samples, alarm, None if seed is None else case.stream(seed))
+
+
+def _measure_named(key: tuple[str, Neighbours], asked: Asked) -> Verdict:
+    """In another process: cases hold functions that cannot be sent, so that each process makes its own list."""
+    return _measure(_listed()[key], asked)
+
+
+@cache
+def _listed() -> dict[tuple[str, Neighbours], Case]:
+    return {(case.label, case.neighbours): case for case in cases()}
+
+
+def cases_named(names: Sequence[str]) -> list[Case]:
+    """The cases of some mechanisms, or of all for no name and for `all`."""
+    every = list(cases())
+    known = sorted({case.name for case in every})
+    unknown = [name for name in names if name != "all" and name not in known]
+    if unknown:
+        raise InvalidArgument(f"no audit of {', '.join(unknown)}; choose among all, {', '.join(known)}")
+    return [case for case in every if not names or "all" in names or case.name in names]
+
+
+def cases() -> Iterator[Case]:
+    """Every case there is, of the parts that are installed."""
+    yield from local.cases()
+    for neighbours in CENTRAL:
+        yield from central.cases(neighbours)
+        yield from continual.cases(neighbours)
+        yield from aggregation.cases(neighbours)
+        yield from synthetic.cases(neighbours)
+        yield from every_question.cases(neighbours)
+        for extra, parts in OPTIONAL.items():
+            if find_spec(extra) is not None:
+                for part in parts:
+                    yield from part.cases(neighbours)

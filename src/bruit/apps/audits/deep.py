@@ -1,0 +1,118 @@
+"""The audit of a private training: a canary whose gradient is known, seen by somebody who sees every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.apps.audits.case import SHARP, Case, fresh_budget
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
+from bruit.ledger import Budget
+
+DELTA = 0.05
+SIZE, BATCH, CLIP = 4, 2, 1.0
+"""Half of the records a step, so that one epoch takes two."""
+
+OTHERS = [[0.0, 5.0]] * 3
+CANARY, OPPOSITE = [9.0, 0.0], [-9.0, 0.0]
+"""Gradients in a direction of their own, clipped to the bound."""
+
+
+def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
+    """A training in one call and one step by step; none where torch is not installed."""
+    if find_spec("torch") is None:
+        return
+    without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
+    pair = (without, [*OTHERS, CANARY])
+    for name, once in (("deep.train", _train_in_one_call), ("deep.privatise", _train_by_steps)):
+        yield Case(
+            name,
+            neighbours,
+            pair,
+            partial(epochs_seen, neighbours=neighbours, epsilon=epsilon),
+            partial(once, neighbours=neighbours, epsilon=epsilon),
+            claimed=epsilon,
+            delta=DELTA,
+            small=1_200,
+            full=5_000,
+        )
+
+
+def epochs_seen(
+    rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+) -> NDArray[np.float64]:
+    """What many epochs add up to in the direction of the canary; the model stands still, so that all are alike."""
+    model, training = _start_training(rows, rng, fresh_budget(neighbours, epsilon, DELTA))
+    training.paid = replace(training.paid, steps=samples * training.steps)
+    seen = [_along(model, training.step(batch)) for batch in training]
+    sums: NDArray[np.float64] = np.array(seen).reshape(samples, -1).sum(1)
+    return sums
+
+
+def _train_by_steps(
+    rows: list[list[float]], rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+) -> float:
+    """One epoch, step by step."""
+    model, training = _start_training(rows, rng, fresh_budget(neighbours, epsilon, DELTA))
+    return float(np.sum([_along(model, training.step(batch)) for batch in training]))
+
+
+def _train_in_one_call(
+    rows: list[list[float]], rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+) -> float:
+    """One epoch, in one call."""
+    import torch
+
+    from bruit.deep import train
+
+    seen: list[float] = []
+    model = _model()
+    train(
+        model,
+        _data(rows),
+        budget=fresh_budget(neighbours, epsilon, DELTA),
+        optimiser=lambda parameters: torch.optim.SGD(parameters, lr=0.0),
+        on_progress=lambda *_: seen.append(_along(model)),
+        rng=rng,
+        **_settings(),
+    )
+    return float(np.sum(seen))
+
+
+def _start_training(rows: list[list[float]], rng: np.random.Generator, budget: Budget) -> tuple[Any, Any]:
+    import torch
+
+    from bruit.deep import privatise
+
+    model = _model()
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.0)
+    return model, privatise(model, optimiser, _data(rows), budget=budget, rng=rng, **_settings())
+
+
+def _settings() -> dict[str, Any]:
+    """The loss makes the gradient of a sample its own input."""
+    how = {"epochs": 1, "batch_size": BATCH, "clip": CLIP, "size": SIZE}
+    return {**how, "loss": lambda outputs, targets: outputs[:, 0] + 0 * targets}
+
+
+def _model() -> Any:
+    from torch import nn
+
+    return nn.Linear(2, 1, bias=False)
+
+
+def _data(rows: list[list[float]]) -> Any:
+    import torch
+
+    return torch.tensor(rows), torch.zeros(len(rows))
+
+
+def _along(model: Any, _step: None = None) -> float:
+    """The released gradient in the direction of the canary."""
+    return float(model.weight.grad[0, 0])

@@ -1,0 +1,1 @@
+"""The audits of questions: as SQL, and with every limit, noise and source."""

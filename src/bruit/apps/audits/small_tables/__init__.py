@@ -1,0 +1,1 @@
+"""How far one person moves the exact integers of everything, walked over small tables."""

@@ -1,0 +1,5 @@
+"""`bruit restore`."""
+
+from bruit.apps.cli.restore.commands import command
+
+__all__ = ["command"]

@@ -1,0 +1,52 @@
+"""`bruit schema`: a draft of a schema, from what a file says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rich_click as click
+
+from bruit.apps.cli.terminal.output import json_option, print_json, writing
+from bruit.apps.steward.schemas import draft_schema, read_names, read_schema
+from bruit.errors import InvalidArgument
+
+EXAMPLE = (
+    "Example: bruit schema stays.csv --out stays.toml; then fill in the empty places; bruit schema --check stays.toml"
+)
+
+
+@click.command("schema", epilog=EXAMPLE)
+@click.argument("source", required=False, type=click.Path(path_type=Path))
+@click.option("--name", help="What the table is called in questions; the file's name without its end if absent.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Where the draft goes; printed if absent, never overwritten."
+)
+@click.option("--check", "checked", type=click.Path(path_type=Path), help="Say whether a schema is complete.")
+@json_option
+def command(*, source: Path | None, name: str | None, out: Path | None, checked: Path | None, as_json: bool) -> None:
+    """Draft the schema of a CSV, Excel or Parquet file, to be completed by hand.
+
+    No record is read: names, the dialect of the first line, and the types that a Parquet file states are all it holds.
+    """
+    if checked is not None:
+        schema = read_schema(checked)
+        if as_json:
+            print_json(schema.to_json() | {"digest": schema.digest})
+        else:
+            click.echo(
+                f"{checked} is complete: {len(schema.columns)} columns, person {schema.person!r}, {schema.digest[:12]}"
+            )
+        return
+    if source is None:
+        raise InvalidArgument("name a file to draft a schema of, or a schema with --check")
+    head = read_names(source)
+    text = draft_schema(head, name or source.stem)
+    if out is not None:
+        with writing(out):
+            if out.exists():
+                raise InvalidArgument(f"{out} exists; it is not overwritten")
+            out.write_text(text, encoding="utf-8")
+    if as_json:
+        print_json({"columns": head.columns, "file": head.file.to_json(), "draft": text})
+    else:
+        click.echo(f"Written: {out}" if out is not None else text, nl=out is not None)

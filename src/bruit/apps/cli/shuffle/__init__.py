@@ -1,0 +1,5 @@
+"""`bruit shuffle`."""
+
+from bruit.apps.cli.shuffle.commands import command
+
+__all__ = ["command"]

@@ -1,0 +1,160 @@
+"""`bruit synthesise`: a synthetic table of a file, paid from a book."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from rich.markup import escape
+
+from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.apps.steward import price_of, remaining_of
+from bruit.core import EACH_ROW
+from bruit.errors import BadFile, InvalidArgument, MissingData, MissingExtra
+from bruit.ledger import Ledger
+from bruit.privacy import Release
+from bruit.synthetic import Mode, SyntheticTable, synthesise
+from bruit.synthetic.synthetic_table import EXCEL_ROWS
+from bruit.tables.choice.limits import Limit
+from bruit.tables.plan.operators import open_table
+from bruit.tables.schema import Category, Number, Schema, YesNo
+
+EXAMPLE = (
+    "Example: bruit synthesise people.csv --schema people.toml --epsilon 1 --delta 1e-5 --ledger clinic --out made.csv"
+)
+ENDINGS = (".csv", ".parquet", ".xlsx")
+
+
+@dataclass(frozen=True)
+class SchemaFile:
+    """What a TOML file states: the schema of a table, and what belongs to its synthesis alone."""
+
+    schema: Schema
+    limit: Limit | None
+    edges: dict[str, list[Any]] = field(default_factory=dict)
+    impossible: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are synthesised: all that hold categories or numbers, but for whose row it is."""
+        kinds = self.schema.columns.items()
+        return [name for name, column in kinds if isinstance(column, Category | Number | YesNo)]
+
+
+def read_schema(path: Path) -> SchemaFile:
+    """A schema as `Schema.to_toml` writes it; with `rows`, `edges` of columns and `impossible` combinations beside.
+
+    The person is a column of whole numbers or texts; where the file does not declare it, its texts are compared.
+    """
+    try:
+        text = path.read_text("utf-8")
+        stated, exact = tomllib.loads(text), tomllib.loads(text, parse_float=str)
+    except FileNotFoundError:
+        raise MissingData(f"{path}: no such file; state the columns there, see docs/synthetic.md") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadFile(f"{path}: not a schema in TOML: {error}") from error
+    if "person" not in stated or not isinstance(stated.get("columns"), dict) or not stated["columns"]:
+        raise InvalidArgument(f"{path}: a schema states person = ... and a table [columns.NAME] for each column")
+    columns = {name: _without(about, "edges") for name, about in exact["columns"].items()}
+    if stated["person"] != EACH_ROW and stated["person"] not in columns:
+        columns[stated["person"]] = {"type": "text"}
+    rest = _without(exact, "rows", "impossible", "columns")
+    edges = {name: about["edges"] for name, about in exact["columns"].items() if "edges" in about}
+    impossible = [{name: _condition(value) for name, value in each.items()} for each in stated.get("impossible", [])]
+    if stated["person"] != EACH_ROW and "rows" not in stated:
+        raise InvalidArgument(f"{path}: say how many rows of one person count: rows = 1, or more")
+    limit = None if stated["person"] == EACH_ROW else Limit(rows=stated["rows"])
+    return SchemaFile(Schema.from_json({**rest, "columns": columns}), limit, edges, impossible)
+
+
+def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def _condition(value: Any) -> Any:
+    """A pair of numbers is a range, "missing" a missing value, anything else categories."""
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
+        return (value[0], value[1])
+    return None if value == "missing" else value
+
+
+@click.command("synthesise", epilog=EXAMPLE)
+@click.argument("source")
+@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file that states the columns.")
+@click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
+@click.option("--delta", required=True, help="The price δ, such as 1e-5: below one in the number of people.")
+@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Where the rows go: .csv, .parquet or .xlsx."
+)
+@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default="adaptive", show_default=True)
+@click.option("--size", type=int, help="The number of rows that count, where it is public; else it is noisy.")
+@click.option("--expected-rows", type=int, help="Roughly how many rows, known in public: large tables measure more.")
+@in_store
+@json_option
+def command(
+    *,
+    source: str,
+    schema: Path,
+    epsilon: str,
+    delta: str,
+    ledger: str,
+    out: Path,
+    mode: str,
+    size: int | None,
+    expected_rows: int | None,
+    store: str,
+    as_json: bool,
+) -> None:
+    """Write a table of invented rows with the patterns of a CSV, Parquet or Excel file, paid before it is read.
+
+    The schema states person, columns and cells; nothing is read off the data. Beside the rows stands a statement of
+    what they may be used for and what not.
+    """
+    if out.suffix.lower() not in ENDINGS:
+        raise InvalidArgument(f"--out {out.name}: give a name that ends in {' or '.join(ENDINGS)}")
+    if out.suffix.lower() == ".xlsx" and find_spec("xlsxwriter") is None:
+        raise MissingExtra("Excel files", "excel")
+    stated, book = read_schema(schema), Ledger.open(ledger, store)
+    release = synthesise(
+        open_table(source, stated.schema),
+        stated.names,
+        budget=price_of(book, {"epsilon": epsilon, "delta": delta}),
+        limit=stated.limit,
+        edges=stated.edges,
+        mode=mode,
+        size=size,
+        expected_rows=expected_rows,
+        impossible=stated.impossible,
+    )
+    out = _fitting(out, release.value)
+    with writing(out):
+        release.value.write(out)
+    if as_json:
+        print_json({"out": str(out), "guarantee": str(release.guarantee), **release.details, **remaining_of(book)})
+    else:
+        _show(release, out, book)
+
+
+def _fitting(out: Path, made: SyntheticTable) -> Path:
+    """Where the rows go: a workbook that is too small for them becomes Parquet, as the price is paid already."""
+    too_many = out.suffix.lower() == ".xlsx" and len(made.rows) >= EXCEL_ROWS
+    return out.with_suffix(".parquet") if too_many else out
+
+
+def _show(release: Release[SyntheticTable], out: Path, book: Ledger) -> None:
+    value, left = release.value, book.remaining
+    pairs = [names for names in value.measured if len(names) > 1]
+    rows = [
+        ("rows", f"{len(value.rows)}"),
+        ("columns", escape(", ".join(column.name for column in value.columns))),
+        ("measured together", escape("; ".join(" and ".join(names) for names in pairs))),
+        ("guarantee", escape(str(release.guarantee))),
+        (f"left in {escape(book.name)}, {left.measure}", f"{float(left.total):.6g}"),
+    ]
+    show(table(f"Synthetic table: {escape(str(out))}", ("", "value"), rows), escape(value.statement))

@@ -1,0 +1,1 @@
+"""What every command shares: groups that load late, tables, JSON and progress on a terminal."""

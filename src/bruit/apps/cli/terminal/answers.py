@@ -1,0 +1,74 @@
+"""How previews and answers of questions are shown on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+
+from bruit.apps.cli.terminal.output import show, table
+from bruit.apps.steward.answers import AnswerTable
+from bruit.apps.steward.statements import noise_words
+from bruit.ledger import Ledger
+
+MOST_LINES = 100
+"""Rows of an answer for people; JSON and files have them all."""
+
+
+def show_preview(found: dict[str, Any]) -> None:
+    """The question in words, its noise and precision, its price and what would be left."""
+    unit = found["measure"]
+    level = f"{100 * found['confidence']:g} %"
+    lines = [
+        (escape(each["name"]), escape(each["words"]), each["noise"], each["expected"]) for each in found["measures"]
+    ]
+    rows = [
+        ("question", escape(found["question"])),
+        ("guarantee", escape(found["promise"])),
+        (f"price, {unit}", f"{found['price']:.6g}"),
+        (f"left in {escape(found['ledger'])}, {unit}", f"{found['left']:.6g}"),
+        ("left afterwards", f"{found['left_after']:.6g}" if found["enough"] else "not enough: it would be refused"),
+    ]
+    show(table("Preview: nothing was read, nothing was charged", ("", "value"), rows))
+    show(table("Expected precision", ("column", "what", "noise", f"at {level}"), lines))
+
+
+def show_recipe_preview(found: dict[str, Any]) -> None:
+    """Every question of a recipe with its precision, its part of the price, and what would be left."""
+    unit, level = found["measure"], f"{100 * found['confidence']:g} %"
+    lines = [
+        (escape(each["title"]), escape(line["words"]), line["noise"], line["expected"], f"{each['share']:.1%}")
+        for each in found["questions"]
+        for line in each["measures"]
+    ]
+    heads = ("question", "what", "noise", f"at {level}", "share of the price")
+    show(table(f"{escape(found['recipe'])}: nothing was read, nothing was charged", heads, lines))
+    rows = [
+        *((escape(each["title"]), escape(each["question"])) for each in found["questions"]),
+        ("guarantee", escape(found["promise"])),
+        (f"price, {unit}", f"{found['price']:.6g}"),
+        (f"left in {escape(found['ledger'])}, {unit}", f"{found['left']:.6g}"),
+        ("left afterwards", f"{found['left_after']:.6g}" if found["enough"] else "not enough: it would be refused"),
+    ]
+    show(table("In words", ("", "value"), rows))
+
+
+def show_answer(answer: AnswerTable, book: Ledger | None) -> None:
+    """The rows of an answer with their intervals; of one that was paid by itself, its guarantee and what is left."""
+    lines = [[_cell(cell) for cell in row] for row in answer.frame.head(MOST_LINES).iter_rows()]
+    show(table(escape(answer.title), [escape(name) for name in answer.frame.columns], lines))
+    if len(answer.frame) > MOST_LINES:
+        show(f"and {len(answer.frame) - MOST_LINES} more: --json and --out have them all")
+    if book is None:
+        return
+    left = book.remaining
+    show(
+        escape(f"{answer.release.guarantee}; {noise_words(answer.release.method)}"),
+        escape(f"Left in {book.name}: {left.measure} = {float(left.total):.6g}"),
+    )
+
+
+def _cell(cell: object) -> object:
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return escape(cell) if isinstance(cell, str) else cell

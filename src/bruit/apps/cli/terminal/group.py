@@ -1,0 +1,66 @@
+"""A group of commands that loads a command only when it runs."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import rich_click as click
+
+from bruit.errors import BruitError
+
+BAD_INPUT = 2
+"""The exit status of whatever bruit refuses; click gives the same to a misspelt option."""
+
+
+class DeferredCommand(click.RichCommand):
+    """Carries the name and the line of help of a command, which is imported when its arguments are read."""
+
+    def __init__(self, name: str, *, module: str, line: str) -> None:
+        super().__init__(name=name, help=line, short_help=line)
+        self.module = module
+
+    def load(self) -> click.Command:
+        """The object `command` of the module."""
+        loaded: click.Command = import_module(self.module).command
+        return loaded
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of the command itself, which click then invokes."""
+        command = self.load()
+        refuse_repeated(command, args, parent)
+        return command.make_context(info_name, args, parent, **extra)
+
+
+def refuse_repeated(command: click.Command, args: list[str], parent: click.Context | None) -> None:
+    """Refuses an option that is given twice and takes one value: the last one would silently win."""
+    context = click.Context(command, parent=parent, resilient_parsing=True)
+    try:
+        _, rest, order = command.make_parser(context).parse_args(list(args))
+    except click.UsageError:
+        return  # the command itself says what is wrong
+    for option in order:
+        single = isinstance(option, click.Option) and not option.multiple and not option.is_flag and not option.count
+        if single and order.count(option) > 1:
+            raise click.UsageError(f"{option.opts[0]} is given twice; it takes one value", context)
+    if isinstance(command, click.Group) and rest and (inner := command.get_command(context, rest[0])) is not None:
+        refuse_repeated(inner, rest[1:], context)
+
+
+class DeferredGroup(click.RichGroup):
+    """A group whose commands stand in the modules of a package; an error of bruit is a sentence and exit status 2."""
+
+    def __init__(self, *arguments: Any, package: str, lines: Mapping[str, str], **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.commands = {
+            name: DeferredCommand(name, module=f"{package}.{name}", line=line) for name, line in sorted(lines.items())
+        }
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; whatever bruit refuses is told on the error stream, without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except BruitError as error:
+            click.echo(f"bruit: {error}", err=True)
+            ctx.exit(BAD_INPUT)

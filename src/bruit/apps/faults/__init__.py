@@ -1,0 +1,1 @@
+"""Faults planted one by one, to show that the audits and tests catch them."""

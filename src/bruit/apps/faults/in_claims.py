@@ -1,0 +1,187 @@
+"""Faults in what is read and refused: readings and refusals that hold for fewer tables than they claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import polars
+
+from bruit import central, tables
+from bruit.apps.faults.fault import Check, Fault, Test, check_fault
+from bruit.central.questions import Limit, Question, mean
+from bruit.central.questions import total as sum_of
+from bruit.core.losses import Pure
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
+from bruit.errors import BruitError
+from bruit.ledger import Ledger
+from bruit.tables.plan.operators import open_table
+from bruit.tables.schema import Schema, date, number, whole
+
+
+def faults() -> Iterator[Fault]:
+    """Each fault beside what the package does."""
+    listed: tuple[tuple[str, str, Test, Check, Check], ...] = (
+        ("type guessed from records", "One missing cell turns a column into objects, which count as nothing.",
+         "row-level pair", _guessed_type, _declared_type),
+        ("a date out of range ends the answer", "A text that is no date stops the engine after the charge.",
+         "row-level pair", _strict_dates, _total_dates),
+        ("centred sum and count clamped apart", "The mean of a constant is not that constant once rows are left out.",
+         "promise", _clamped_mean, _chosen_mean),
+        ("refused after the charge", "A seed that is none is found out when the budget is spent.",
+         "ledger", _late_seed, _early_seed),
+        ("monotone under replacement", "Half of the noise is bought for scores that one exchange moves both ways.",
+         "promise", _monotone_exchange, _monotone_refused),
+        ("re-entered threshold", "A question asks its own threshold and reads a second answer for one price.",
+         "promise", _second_answer, _reentry_refused),
+        ("a column named like nobody", "A column called 'each row' makes a person of every row.",
+         "promise", _person_by_name, _name_refused),
+    )  # fmt: skip
+    yield from (check_fault(*each) for each in listed)
+
+
+# ---- readings
+def _guessed_type(_rng: np.random.Generator) -> bool:
+    """Whether one more record moves the sum of a thousand ones by more than one."""
+
+    def total(cells: list[Any]) -> float:
+        held = np.array(cells)
+        return float(held.sum()) if held.dtype.kind in "biuf" else 0.0
+
+    return abs(total([1] * 1000) - total([1] * 1000 + [None])) > 1
+
+
+def _declared_type(_rng: np.random.Generator) -> bool:
+    def total(cells: list[Any]) -> int:
+        frame = polars.DataFrame({"x": polars.Series(cells, dtype=polars.Object)})
+        plan = open_table(frame, Schema(EACH_ROW, {"x": number(0, 1, grid=1)}))
+        return int(Question(plan, {"s": sum_of(plan["x"])}).reader.read(np.random.default_rng(1)).parts[0][0])
+
+    return total([1] * 1000) != 1000 or abs(total([1] * 1000) - total([1] * 1000 + [None])) > 1
+
+
+def _strict_dates(_rng: np.random.Generator) -> bool:
+    return _stops(lambda texts: polars.Series(texts).str.to_date("%d/%m/%Y", strict=True))
+
+
+def _total_dates(_rng: np.random.Generator) -> bool:
+    def days(texts: list[str]) -> Any:
+        columns = {"d": date(format="dd/mm/yyyy", first="2025-01-01", last="2025-12-31")}
+        plan = open_table(polars.DataFrame({"d": texts}), Schema(EACH_ROW, columns))
+        return Question(plan, {"n": central.questions.non_missing(plan["d"])}).reader.read(np.random.default_rng(1))
+
+    return _stops(days)
+
+
+def _stops(read: Callable[[list[str]], Any]) -> bool:
+    """Whether one record decides if there is an answer."""
+    ends = []
+    for texts in (["01/01/2025"], ["01/01/2025", "31/12/99999"]):
+        try:
+            read(texts)
+            ends.append(True)
+        except Exception:
+            ends.append(False)
+    return ends[0] != ends[1]
+
+
+def _clamped_mean(_rng: np.random.Generator) -> bool:
+    """Ten people with three rows of 5 between 0 and 60, of which one counts: the centred sum of each is clamped."""
+    centred = sum(max(-30, min(30, 3 * (5 - 30))) for _ in range(10))
+    return abs(30 + centred / 10 - 5) > 1
+
+
+def _chosen_mean(_rng: np.random.Generator) -> bool:
+    frame = polars.DataFrame({"id": [*range(10)] * 3, "x": [5] * 30})
+    plan = open_table(frame, Schema("id", {"id": whole(), "x": number(0, 60, grid=1)}))
+    asked = Question(plan, {"m": mean(plan["x"])}, {}, Limit(rows=1))
+    above, below = (int(part[0]) for part in asked.reader.read(np.random.default_rng(1)).parts)
+    return abs(60 * above / (above + below) - 5) > 1e-9
+
+
+# ---- refusals
+def _book(**terms: Any) -> Ledger:
+    usual: dict[str, Any] = {"epsilon": 1, "neighbours": ADD_OR_REMOVE_ONE, "person": EACH_ROW}
+    return Ledger("planted", **(usual | terms))
+
+
+def _late_seed(_rng: np.random.Generator) -> bool:
+    book = _book()
+    book.budget(epsilon=1).charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="planted")
+    return book.spent.epsilon > 0
+
+
+def _early_seed(_rng: np.random.Generator) -> bool:
+    book, table = _book(), tables.read(polars.DataFrame({"x": [1]}), person=EACH_ROW)
+    try:
+        central.count(table, budget=book.budget(epsilon=1), rng="x")  # type: ignore[arg-type]
+    except BruitError:
+        return book.spent.epsilon > 0
+    return True
+
+
+def _refuses(ask: Callable[[], Any]) -> bool:
+    try:
+        ask()
+    except BruitError:
+        return True
+    return False
+
+
+def _monotone_exchange(_rng: np.random.Generator) -> bool:
+    """One who approves of the first of ten is exchanged for one who approves of all others, at the exponent ε."""
+    laws = [np.exp(scores) / np.exp(scores).sum() for scores in (np.eye(10)[0], 1 - np.eye(10)[0])]
+    return bool(np.abs(np.log(laws[0] / laws[1])).max() > 1)
+
+
+def _monotone_refused(_rng: np.random.Generator) -> bool:
+    table = tables.read(polars.DataFrame({"x": [1]}), person=EACH_ROW)
+    budget = _book(neighbours=REPLACE_ONE).budget(epsilon=1)
+    scores: Any = lambda _table: [0, 1]  # noqa: E731
+    return not _refuses(
+        lambda: central.exponential(table, ["a", "b"], scores, sensitivity=1, monotone=True, budget=budget)
+    )
+
+
+def _second_answer(_rng: np.random.Generator) -> bool:
+    """A threshold that only looks whether it has answered before a question is asked."""
+    answered: list[bool] = []
+
+    def ask(question: Callable[[], int]) -> bool:
+        if answered:
+            raise BruitError("answered")
+        answered.append(question() > 0)
+        return answered[-1]
+
+    ask(lambda: int(ask(lambda: 1)))
+    return len(answered) > 1
+
+
+def _reentry_refused(_rng: np.random.Generator) -> bool:
+    """Whether a question can ask the threshold that asks it."""
+    table = tables.read(polars.DataFrame({"x": [1, 2]}), person=EACH_ROW)
+    threshold = central.AboveThreshold(table, -1000, sensitivity=1, budget=_book().budget(epsilon=1))
+    inner: list[bool] = []
+
+    def question(rows: Any) -> int:
+        if len(rows.frame.collect()):
+            inner.append(_refuses(lambda: threshold.ask(lambda _rows: 1)))
+        return 1
+
+    threshold.ask(question)
+    return inner != [True]
+
+
+def _person_by_name(_rng: np.random.Generator) -> bool:
+    """Whether one person moves a count of at most one row each by more than one."""
+
+    def count(frame: polars.DataFrame, person: str) -> int:
+        return frame.height if person == EACH_ROW else frame[person].n_unique()
+
+    one, other = polars.DataFrame({EACH_ROW: [1]}), polars.DataFrame({EACH_ROW: [1, 2, 2, 2]})
+    return count(other, EACH_ROW) - count(one, EACH_ROW) > 1
+
+
+def _name_refused(_rng: np.random.Generator) -> bool:
+    return not _refuses(lambda: tables.read(polars.DataFrame({"each row": [1, 1]}), person="each row"))

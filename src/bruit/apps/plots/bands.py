@@ -1,0 +1,26 @@
+"""Lines with the band that an interval leaves around them: numbers published over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bruit.apps.plots.figures import LEGEND_COLUMNS, Series
+from bruit.apps.plots.style import COLOURS, save_figure
+
+
+def plot_bands(path: Path, series: Sequence[Series], *, title: str, x: str, y: str) -> Path:
+    """Saves one line a series, with a band between its `low` and `high` where it has them."""
+    with save_figure(path) as axes:
+        for number, one in enumerate(series):
+            colour, places = COLOURS[number % len(COLOURS)], np.asarray(one.x, float)
+            axes.plot(places, np.asarray(one.y, float), label=one.label, color=colour, linewidth=1.5)
+            if one.low is not None and one.high is not None:
+                ends = (np.asarray(one.low, float), np.asarray(one.high, float))
+                axes.fill_between(places, *ends, color=colour, alpha=0.2, linewidth=0)
+        axes.set(title=title, xlabel=x, ylabel=y)
+        if len(series) > 1:
+            axes.legend(ncols=LEGEND_COLUMNS)
+    return path

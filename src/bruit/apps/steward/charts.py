@@ -1,0 +1,139 @@
+"""Charts of answers in SVG of our own: a bar for each value, and its interval; no script and nothing fetched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from math import floor, isfinite, log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.apps.steward.answers import AnswerTable
+
+MOST_BARS = 60
+"""Groups that a chart has room for; the files have them all."""
+
+WIDTH, ROW, TOP, BOTTOM, RIGHT = 720, 26, 34, 40, 76
+LETTER = 7.2
+"""Width of a letter of a label, about."""
+
+STYLE = (
+    "svg.values{font:13px system-ui,sans-serif;color:#1a2027;background:#fff;--bar:#2a78b5;--line:#d3dae1;"
+    "--end:#1a2027}"
+    "@media(prefers-color-scheme:dark){svg.values{color:#e8edf2;background:#14181d;--bar:#3f8fc9;--line:#3a444e;"
+    "--end:#e8edf2}}"
+    "svg.values text{fill:currentColor}svg.values .bar{fill:var(--bar)}svg.values .grid{stroke:var(--line)}"
+    "svg.values .end{stroke:var(--end);stroke-width:1.6}svg.values .title{font-weight:600}"
+)
+"""The look of a chart that stands alone in a file; on a page the page's own style sheet says it."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """What one chart draws: labels, values and the ends of their intervals."""
+
+    title: str
+    labels: list[str]
+    values: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    note: str
+
+
+def charts_of(answer: AnswerTable) -> list[Bars]:
+    """A chart for each value of an answer that holds numbers."""
+    found = []
+    for name in answer.values:
+        values = answer.frame[name].to_numpy().astype(np.float64)[:MOST_BARS]
+        ends = answer.ends(name)
+        low, high = (values, values) if ends is None else (end[:MOST_BARS] for end in ends)
+        shown = answer.confidence is not None and ends is not None
+        note = f"Lines show intervals at {100 * (answer.confidence or 0):g} %." if shown else "No intervals."
+        more = len(answer.frame) - MOST_BARS
+        note += f" {more} more groups are in the files." if more > 0 else ""
+        found.append(Bars(name, answer.labels[:MOST_BARS], values, low, high, note))
+    return found
+
+
+def svg_of(answer: AnswerTable) -> str:
+    """All charts of an answer, one below the other, as a file of its own."""
+    charts = charts_of(answer)
+    heights = [_height(chart) for chart in charts]
+    inner = []
+    for chart, height, above in zip(charts, heights, np.cumsum([0, *heights[:-1]]), strict=True):
+        inner.append(f'<g transform="translate(0 {above})">{_drawn(chart, height)}</g>')
+    return _framed(answer.title, sum(heights), f"<style>{STYLE}</style>{''.join(inner)}")
+
+
+def svg_on_page(chart: Bars) -> str:
+    """One chart to stand in a page, whose style sheet colours it."""
+    return _framed(chart.title, _height(chart), _drawn(chart, _height(chart)))
+
+
+def _framed(title: str, height: int, inner: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="values" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" role="img" aria-label="{escape(title)}">{inner}</svg>'
+    )
+
+
+def _height(chart: Bars) -> int:
+    return TOP + ROW * len(chart.labels) + BOTTOM
+
+
+def _drawn(chart: Bars, height: int) -> str:
+    left = min(max((len(label) for label in chart.labels), default=1) * LETTER + 16, WIDTH * 0.42)
+    ticks = tick_places(min(0.0, *chart.low, *chart.values), max(0.0, *chart.high, *chart.values))
+    first, span = ticks[0], (ticks[-1] - ticks[0]) or 1.0
+
+    def place(value: float) -> float:
+        return round(left + (value - first) / span * (WIDTH - left - RIGHT), 1)
+
+    floor_line = height - BOTTOM + 4
+    parts = [f'<text class="title" x="4" y="18">{escape(chart.title)}</text>']
+    for tick in ticks:
+        parts.append(f'<line class="grid" x1="{place(tick)}" x2="{place(tick)}" y1="{TOP - 6}" y2="{floor_line}"/>')
+        parts.append(f'<text x="{place(tick)}" y="{floor_line + 14}" text-anchor="middle">{_figure(tick)}</text>')
+    parts += [_row(chart, row, place, left) for row in range(len(chart.labels))]
+    parts.append(f'<text x="4" y="{height - 6}">{escape(chart.note)}</text>')
+    return "".join(parts)
+
+
+def _row(chart: Bars, row: int, place: object, left: float) -> str:
+    assert callable(place)
+    value, low, high = float(chart.values[row]), float(chart.low[row]), float(chart.high[row])
+    middle = TOP + ROW * row + ROW / 2
+    most = int((left - 16) / LETTER)
+    label = chart.labels[row] if len(chart.labels[row]) <= most else chart.labels[row][: most - 1] + "…"
+    parts = [f'<text x="{left - 8:.1f}" y="{middle + 4}" text-anchor="end">{escape(label)}</text>']
+    if not isfinite(value):
+        return "".join(parts)
+    start, end = sorted((place(0.0), place(value)))
+    parts.append(
+        f'<rect class="bar" x="{start}" y="{middle - 7}" width="{max(end - start, 0.5):.1f}" height="14" rx="2"/>'
+    )
+    if high > low:
+        parts.append(f'<line class="end" x1="{place(low)}" x2="{place(high)}" y1="{middle}" y2="{middle}"/>')
+        parts += [
+            f'<line class="end" x1="{place(at)}" x2="{place(at)}" y1="{middle - 4}" y2="{middle + 4}"/>'
+            for at in (low, high)
+        ]
+    parts.append(f'<text x="{max(end, place(high)) + 6:.1f}" y="{middle + 4}">{_figure(value)}</text>')
+    return "".join(parts)
+
+
+def tick_places(low: float, high: float) -> list[float]:
+    """About five round numbers from at most `low` to at least `high`: steps of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / 5 or 1.0
+    power = 10.0 ** floor(log10(rough))
+    step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    first, last = floor(low / step + 1e-9), -floor(-high / step + 1e-9)
+    return [float(f"{place * step:.12g}") for place in range(first, max(last, first + 1) + 1)]
+
+
+def _figure(value: float) -> str:
+    """A number to be read by eye: thousands apart, four digits of a fraction."""
+    if value == int(value) or abs(value) >= 1000:
+        return f"{round(value):,}".replace(",", "\u202f")
+    return f"{value:.4g}"

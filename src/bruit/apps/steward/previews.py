@@ -1,0 +1,34 @@
+"""What a release would be worth and cost, before it is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bruit.apps.steward.question import Question
+from bruit.ledger import Amount, Ledger
+from bruit.tables import Table
+
+
+def preview(question: Question, table: Table, book: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
+    """The error to expect, the promise, the price and what is left after it; no row is read, nothing is charged."""
+    rehearsed, spent = question.rehearsal(table, book, price)
+    left = book.remaining
+    return {
+        "preview": True,
+        "statistic": question.statistic,
+        "expected_error": question.expected(rehearsed, table, book, price),
+        "notes": question.notes(table),
+        "guarantee": rehearsed.guarantee.to_json(),
+        "promise": str(rehearsed.guarantee),
+        **remaining_of(book),
+        "price": float(spent),
+        "left_after": float(left.total - spent),
+        "enough": left.total >= spent,
+    }
+
+
+def remaining_of(book: Ledger) -> dict[str, Any]:
+    """What a book has left, in its own measure."""
+    remaining: Amount = book.remaining
+    return {"ledger": book.name, "measure": remaining.measure, "left": float(remaining.total)}

@@ -1,0 +1,116 @@
+"""Sections of a recipe with a charge of their own: a synthetic table, and numbers that are published every period."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bruit.apps.steward.answers import AnswerTable, labelled_table
+from bruit.apps.steward.queries import Query
+from bruit.apps.steward.question import price_of
+from bruit.apps.steward.recipe.reading import Recipe, RunningEntry, SyntheticEntry
+from bruit.apps.steward.statements import Statement
+from bruit.continual import Participation, Stream
+from bruit.core.release import Release
+from bruit.errors import BudgetExceeded, InvalidArgument
+from bruit.ledger import Ledger
+from bruit.synthetic import SyntheticTable, synthesise
+from bruit.tables.plan.operators import Plan
+
+USES = (
+    "Invented rows: to try programs, to teach, to look for patterns. Not to say something about one person or very "
+    "few; report figures of it with their intervals, or pay for them by themselves."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """The sections of a recipe, opened and checked as far as that goes without a charge."""
+
+    book: Ledger
+    synthetic: SyntheticEntry | None
+    made_of: Plan | None
+    running: tuple[tuple[RunningEntry, Query], ...]
+
+    @property
+    def price(self) -> float:
+        """What they add to the price of the questions: a stream that stands already was paid for when it was opened."""
+        standing = Stream.names(self.book)
+        stated = [entry.price for entry, _ in self.running if entry.name not in standing]
+        stated += [] if self.synthetic is None else [self.synthetic.price]
+        return float(sum(price_of(self.book, each).epsilon for each in stated))
+
+    def require_enough(self, price: float) -> None:
+        """Refuses a recipe whose parts would not all be paid, before the first of them is."""
+        left = self.book.remaining
+        if left.measure == "ε" and price + self.price > float(left.total) + 1e-12:
+            raise BudgetExceeded(
+                f"questions and sections cost ε = {price + self.price:.6g}, the book {self.book.name!r} has "
+                f"{float(left.total):.6g} left; nothing was charged. Lower a price, or leave a section out"
+            )
+
+    def publish(self) -> tuple[list[AnswerTable], Release[SyntheticTable] | None]:
+        """The next period of every stream, and the synthetic table."""
+        answers = [_next_period(self.book, entry, query) for entry, query in self.running]
+        if self.synthetic is None or self.made_of is None:
+            return answers, None
+        asked = self.synthetic
+        budget = price_of(self.book, asked.price)
+        return answers, synthesise(self.made_of, asked.columns, budget=budget, limit=asked.limit, size=asked.size)
+
+
+def open_sections(recipe: Recipe, book: Ledger, tables: Mapping[str, Any]) -> Sections:
+    """The sections over the open tables of a recipe."""
+    made_of = None
+    if recipe.synthetic is not None:
+        made_of = tables.get(recipe.synthetic.table)
+        if not isinstance(made_of, Plan):
+            raise InvalidArgument(
+                f"synthetic.table = {recipe.synthetic.table!r}; choose among {', '.join(recipe.tables)}"
+            )
+    running = []
+    for entry in recipe.running:
+        query = Query(entry.sql, dict(tables), entry.limit, entry.most, recipe.confidence)
+        Stream.expected_error(
+            query.question,
+            participation=Participation(entry.times, entry.apart),
+            periods=entry.periods,
+            budget=price_of(book, entry.price),
+        )
+        running.append((entry, query))
+    return Sections(book, recipe.synthetic, made_of, tuple(running))
+
+
+def _next_period(book: Ledger, entry: RunningEntry, query: Query) -> AnswerTable:
+    stream = Stream(
+        entry.name,
+        query.question,
+        participation=Participation(entry.times, entry.apart),
+        periods=entry.periods,
+        budget=price_of(book, entry.price),
+    )
+    release = stream.update(query.question, source=entry.period, confidence=query.confidence)
+    found = labelled_table(release, f"{entry.name}, since the start")
+    if found is None:
+        raise InvalidArgument(f"{entry.name!r} published no numbers")
+    return replace(found, words=f"{query.question.words}; period {release.details['period']} of {stream.periods}")
+
+
+def with_sections(
+    statement: Statement, running: Sequence[AnswerTable], made: Release[SyntheticTable] | None
+) -> Statement:
+    """The statement with what the sections promise and what they are good for."""
+    facts = [*statement.facts, *((each.title, f"{each.words}; {each.release.guarantee}") for each in running)]
+    if made is not None:
+        facts.append(("Synthetic table", f"{made.guarantee}; {len(made.value.rows)} rows. {USES}"))
+    return replace(statement, facts=tuple(facts), answers=(*statement.answers, *running))
+
+
+def write_synthetic(made: Release[SyntheticTable], folder: Path, stem: str, suffixes: Sequence[str]) -> list[Path]:
+    """The rows of a synthetic table as files."""
+    paths = [folder / f"{stem}-synthetic{suffix}" for suffix in suffixes or (".csv",)]
+    for path in paths:
+        made.value.write(path)
+    return paths

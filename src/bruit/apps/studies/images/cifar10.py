@@ -1,0 +1,151 @@
+"""CIFAR-10 without other data: private linear heads over features of images and their mirror images.
+
+The features are those of scattering, and of a network that learned from noise pictures alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import polars
+import torch
+from torch import Tensor
+
+from bruit import sweeps
+from bruit.apps import plots
+from bruit.apps.data.images import Images, cifar10, stand_in
+from bruit.apps.findings import Findings, Size
+from bruit.apps.studies.images.device import best_device
+from bruit.apps.studies.images.frozen_features import Features, epsilon_with_search, trial
+from bruit.deep import eye_features
+from bruit.deep.features import Over, Recipe, Whitening, scattering_features
+
+DELTA = 1e-5
+PUBLISHED = {1.0: 0.723, 3.0: 0.693, 8.0: 0.825}
+"""Without outside photographs: DP-RandP at ε = 1 [Tang et al. 2023], a network on scattering features at 3
+[Tramèr & Boneh 2021], a whole network with scale norms at 8 [Klause et al. 2022]; the same δ.
+"""
+
+
+def _recipe(steps: int, rate: float, share: float, floor: float, *, average: bool = False) -> Recipe:
+    whitening = Whitening(share, floor, 0.5, Over.CHANNELS)
+    return Recipe(steps, rate, 0.2, mean_share=0.02, whitenings=(whitening,), average=average)
+
+
+RECIPES: Mapping[str, Mapping[float, Recipe]] = {
+    "scattering": {epsilon: _recipe(60, 64, 0.03, 0.001) for epsilon in PUBLISHED},
+    "eyes": {
+        1.0: _recipe(60, 48, 0.1, 0.001),
+        3.0: _recipe(80, 64, 0.1, 0.001),
+        8.0: _recipe(120, 128, 0.1, 0.0003, average=True),
+    },
+}
+"""Chosen on 5 000 of the training images, among TRIALS recipes; the test was not looked at. Scattering: at ε = 3."""
+
+TRIALS = {"scattering": 63, "eyes": 41}
+CHANNELS = {"scattering": 243, "eyes": 1344}
+QUICK = Recipe(10, 64, 0.2, mean_share=0.02)
+FLOOR = 0.01
+"""Added before logarithms are taken."""
+
+EPSILONS: Mapping[Size, list[float]] = {"small": [3.0], "full": [1.0, 3.0, 8.0]}
+REPEATS: Mapping[Size, int] = {"small": 2, "full": 5}
+
+
+def run(
+    folder: Path,
+    *,
+    size: Size,
+    rng: np.random.Generator | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Findings:
+    """Trains the recipes at several budgets on several seeds; writes rows, summary and a figure."""
+    folder.mkdir(parents=True, exist_ok=True)
+    grid: list[dict[str, str | float]] = [
+        {"kind": kind, "epsilon": each, "size": size} for kind in RECIPES for each in EPSILONS[size]
+    ]
+    file = folder / f"sweep_{size}.jsonl"
+    rows = sweeps.run(train_once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
+    found = sweeps.summary(rows, by=["kind", "epsilon"]).filter(polars.col("quantity") == "accuracy")
+    table = found.sort("kind", "epsilon")
+    rows.write_csv(folder / "repeats.csv")
+    table.write_csv(folder / "cifar10.csv")
+    figures = {f"{kind} ε={each:g}": mean for kind, each, mean in table.select("kind", "epsilon", "mean").iter_rows()}
+    files = (folder / "cifar10.csv", folder / "repeats.csv", plot(folder, table))
+    return Findings(summarise(table, REPEATS[size], images(size).note), files, figures)
+
+
+def plot(folder: Path, table: polars.DataFrame) -> Path:
+    """Accuracy against ε of each kind of features, beside what was published."""
+    series = []
+    for kind in RECIPES:
+        part = table.filter(polars.col("kind") == kind)
+        low, high = 100 * part["low"], 100 * part["high"]
+        series.append(plots.Series(f"{kind}, private head", part["epsilon"], 100 * part["mean"], low, high))
+    published = plots.Series("published", list(PUBLISHED), [100 * each for each in PUBLISHED.values()])
+    return plots.curves(
+        folder / "cifar10.png",
+        [*series, published],
+        title="Right answers on CIFAR-10",
+        x="ε at δ = 1e-5",
+        y="percent",
+    )
+
+
+def train_once(*, rng: np.random.Generator, kind: str, epsilon: float, size: Size) -> Mapping[str, float]:
+    """One training and its share of right answers on the test images."""
+    recipe = RECIPES[kind][epsilon] if size == "full" else QUICK
+    found = trial(features(kind, size), recipe, epsilon=epsilon, delta=DELTA, rng=rng)
+    return {"accuracy": found.averaged if recipe.average else found.last}
+
+
+@lru_cache(maxsize=2)
+def images(size: Size) -> Images:
+    """The images; a small study takes a few digits in their place."""
+    return cifar10() if size == "full" else stand_in(32, colours=3, classes=10).first(40, 20)
+
+
+@lru_cache(maxsize=2)
+def features(kind: str, size: Size) -> Features:
+    """The features of each image and of its mirror image, as two views."""
+    data, device = images(size), best_device()
+    make = {"scattering": _scattering, "eyes": _eyes}[kind]
+    train, test = (
+        _views(torch.from_numpy(np.ascontiguousarray(part)).to(device) / 255, make) for part in (data.train, data.test)
+    )
+    labels, test_labels = (torch.from_numpy(part).to(device) for part in (data.labels, data.test_labels))
+    return Features(train, labels, test, test_labels, 10, data.held_out, CHANNELS[kind])
+
+
+def _views(pixels: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
+    return torch.stack([make(pixels), make(pixels.flip(3))], 1).flatten(2)
+
+
+def _eyes(pixels: Tensor) -> Tensor:
+    """In half precision: there are twelve thousand for each view."""
+    return eye_features(pixels).half()
+
+
+def _scattering(pixels: Tensor) -> Tensor:
+    """Logarithms of the scattering maps."""
+    return torch.log(scattering_features(pixels, at_once=500).clamp(min=0) + FLOOR).sub(math.log(FLOOR))
+
+
+def summarise(table: polars.DataFrame, repeats: int, note: str) -> str:
+    """The findings as one paragraph of plain text for the report and the terminal."""
+    parts = [
+        f"{kind}: {100 * mean:.2f} ± {100 * deviation:.2f} % at ε = {epsilon:g}"
+        for kind, epsilon, mean, deviation in table.select("kind", "epsilon", "mean", "deviation").iter_rows()
+    ]
+    published = ", ".join(f"{100 * each:.1f} % at ε = {epsilon:g}" for epsilon, each in PUBLISHED.items())
+    search = ", ".join(f"{epsilon_with_search(3.0, DELTA, each):.0f} ({kind})" for kind, each in TRIALS.items())
+    return (
+        f"CIFAR-10 without other data, δ = 1e-5, add or remove one image, {repeats} seeds. {'; '.join(parts)}. "
+        f"Published without outside photographs: {published}. Recipes were chosen on held-out training images; had "
+        f"every trial been paid for, ε = 3 would be {search}. How the eyes were trained was chosen on those "
+        f"images too, by probes that no ε covers. {note}"
+    ).strip()

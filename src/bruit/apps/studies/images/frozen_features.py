@@ -1,0 +1,112 @@
+"""Private heads over frozen features: choosing a recipe on validation data, then testing it on seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from bruit.core.losses import Gaussian
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.deep.features import FrozenHead, Recipe, train_head
+from bruit.ledger import Ledger
+from bruit.privacy import epsilon
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Cached features with labels; the last `held_out` of the training records choose between recipes."""
+
+    train: Tensor
+    labels: Tensor
+    test: Tensor
+    test_labels: Tensor
+    classes: int
+    held_out: int
+    channels: int | None = None
+
+    def chosen_on(self) -> Features:
+        """The same with the records that were held out in the place of the test."""
+        kept = len(self.train) - self.held_out
+        return replace(
+            self,
+            train=self.train[:kept],
+            labels=self.labels[:kept],
+            test=self.train[kept:],
+            test_labels=self.labels[kept:],
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One recipe at one budget, and the share of right answers of its last and of its averaged iterate."""
+
+    recipe: Recipe
+    last: float
+    averaged: float
+
+    @property
+    def best(self) -> float:
+        """The better of the two."""
+        return max(self.last, self.averaged)
+
+    @property
+    def choice(self) -> Recipe:
+        """The recipe with the better iterate."""
+        return replace(self.recipe, average=self.averaged > self.last)
+
+
+def trial(data: Features, recipe: Recipe, *, epsilon: float, delta: float, rng: np.random.Generator) -> Trial:
+    """Trains once and counts the right answers of both iterates."""
+    book = Ledger("study", epsilon=epsilon, delta=delta, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    price = book.budget(epsilon=epsilon, delta=delta)
+    release = train_head(
+        data.train, data.labels, recipe, classes=data.classes, budget=price, channels=data.channels, rng=rng
+    )
+    head = cast(FrozenHead, release.value)
+    last, averaged = (accuracy(head.using(average=each), data.test, data.test_labels) for each in (False, True))
+    return Trial(recipe, last, averaged)
+
+
+def choose_recipe(
+    data: Features,
+    recipes: Iterable[Recipe],
+    *,
+    epsilon: float,
+    delta: float,
+    rng: np.random.Generator,
+    on_trial: Callable[[Trial], None] | None = None,
+) -> Recipe:
+    """The recipe that is best on the records held out, with its better iterate; the test is not looked at."""
+    best: Trial | None = None
+    part = data.chosen_on()
+    for recipe in recipes:
+        found = trial(part, recipe, epsilon=epsilon, delta=delta, rng=rng)
+        if on_trial is not None:
+            on_trial(found)
+        if best is None or found.best > best.best:
+            best = found
+    assert best is not None
+    return best.choice
+
+
+def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, *, at_once: int = 4096) -> float:
+    """The share of right answers."""
+    with torch.no_grad():
+        pairs = zip(inputs.split(at_once), labels.split(at_once), strict=True)
+        right = sum(int((model(part).argmax(1) == truth).sum()) for part, truth in pairs)
+    return right / len(labels)
+
+
+def epsilon_with_search(amount: float, delta: float, trials: int) -> float:
+    """What the budget would be had every trial of the search been paid for, as Gaussian losses add up."""
+    from bruit.privacy import calibrate
+
+    once = calibrate(lambda noise: Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE), epsilon=amount, delta=delta, by="pld")
+    total = Gaussian(float(once) / math.sqrt(trials + 1), neighbours=ADD_OR_REMOVE_ONE)
+    return float(epsilon(total, delta=delta, by="pld"))

@@ -1,0 +1,1 @@
+"""The study of membership inference: who can tell that a record was used."""

@@ -1,0 +1,23 @@
+"""What the source document says about the memory of VGG16 under a dense head (S2.17)."""
+
+from __future__ import annotations
+
+MEASURED_UNITS, MEASURED_BYTES = 26, 62_397_952
+"""Its measured row: hidden units, and the bytes allocated once the model is loaded."""
+
+MEGABYTE = 10**6
+
+
+def document_adds(stage: str, *, hidden_units: int, batch_size: int, reduction: int, private: bool) -> float:
+    """The bytes that a stage adds, by the document's formulas.
+
+    model 101387·HU + 60.75 MB, batch 224²·3·4·BS/F², backward 101000·HU + 1.34 MB (private + 7.49 MB),
+    step 224105·HU (private 108500·(2+BS)·HU)                                                  [docs/spec.md S2.17]
+    """
+    if stage == "model":
+        return 101_387 * hidden_units + 60.75 * MEGABYTE
+    if stage == "batch":
+        return 224**2 * 3 * 4 * batch_size / reduction**2
+    if stage == "backward":
+        return 101_000 * hidden_units + (1.34 + 7.49 * private) * MEGABYTE
+    return 108_500 * (2 + batch_size) * hidden_units if private else 224_105 * hidden_units

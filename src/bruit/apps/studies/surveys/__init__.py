@@ -1,0 +1,1 @@
+"""The studies of randomised answers: k-ary randomised response and RAPPOR."""

@@ -1,0 +1,1 @@
+"""The guided tour that `bruit demo` runs."""

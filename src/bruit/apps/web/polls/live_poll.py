@@ -1,0 +1,40 @@
+"""A poll in memory: what is kept of it, its question and protocol, and the counters of its round."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from bruit.apps.web.admission.issuing import SigningKey
+from bruit.apps.web.polls.broadcast import Broadcast
+from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.store import Counts, Key, StoredPoll
+from bruit.apps.web.report_format import Wire
+
+
+@dataclass
+class LivePoll:
+    """A poll in memory. `version` grows with every change that a dashboard must be told of."""
+
+    stored: StoredPoll
+    question: Question
+    wire: Wire
+    counts: Counts
+    signing: SigningKey | None = None
+    broadcast: Broadcast = field(default_factory=Broadcast)
+    version: int = 0
+    summed: tuple[int, dict[str, Any]] | None = None
+    summing: asyncio.Task[None] | None = None
+    errors: list[tuple[int, float]] | None = None
+    talking: asyncio.Task[None] | None = None
+    said: int = -1
+
+    @property
+    def key(self) -> Key:
+        """The poll and its round."""
+        return self.stored.identity, self.stored.round
+
+    def become(self, stored: StoredPoll, counts: Counts) -> None:
+        """Takes over what is on disk now."""
+        self.stored, self.counts, self.version = stored, counts, self.version + 1

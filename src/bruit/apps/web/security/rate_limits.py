@@ -1,0 +1,51 @@
+"""Rate limits: a token bucket for each client address and kind of request."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from ipaddress import AddressValueError, IPv6Address
+from time import monotonic
+
+MOST_CLIENTS = 100_000
+"""Addresses remembered; the ones seen longest ago are forgotten first."""
+
+
+def network(address: str) -> str:
+    """The key that stands for one client: its IPv4 address, or the /64 network of its IPv6 address."""
+    if ":" not in address:
+        return address
+    try:
+        whole = IPv6Address(address.partition("%")[0])
+    except AddressValueError:
+        return address
+    return str(whole.ipv4_mapped or IPv6Address(int(whole) >> 64 << 64))
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many requests a second in the long run, and at most `burst` at once."""
+
+    per_second: float
+    burst: int
+
+
+@dataclass
+class Buckets:
+    """The tokens that each client has left of one kind of request."""
+
+    rate: Rate
+    clock: Callable[[], float] = monotonic
+    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def take(self, client: str, cost: float = 1) -> float:
+        """Takes so many tokens; 0 if there were as many, else the seconds to wait for them."""
+        now = self.clock()
+        left, before = self._left.pop(client, (float(self.rate.burst), now))
+        left = min(self.rate.burst, left + (now - before) * self.rate.per_second)
+        wait = 0.0 if left >= cost else (cost - left) / self.rate.per_second
+        self._left[client] = (left - cost if wait == 0 else left, now)
+        if len(self._left) > MOST_CLIENTS:
+            self._left.popitem(last=False)
+        return wait

@@ -1,0 +1,6 @@
+"""A shuffler: a process of its own that mixes reports before the collector sees them."""
+
+from bruit.apps.web.shuffler.mixing import Shuffler
+from bruit.apps.web.shuffler.serving import application
+
+__all__ = ["Shuffler", "application"]

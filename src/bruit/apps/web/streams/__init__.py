@@ -1,0 +1,19 @@
+"""Streams: numbers that are published every period, with their bands, followed live."""
+
+from pathlib import Path
+
+from bruit.apps.web.part import Part
+from bruit.apps.web.streams.following import running
+from bruit.apps.web.streams.pages import router
+
+part = Part(
+    name="streams",
+    title="Streams",
+    line="Numbers that are published every period for one price: every total with its interval, as it comes.",
+    router=router,
+    folder=Path(__file__).parent,
+    steward=True,
+    running=running,
+)
+
+__all__ = ["part"]
