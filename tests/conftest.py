@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from entropy import named_entropy  # noqa: F401  (every test draws the same at its next run)
 from postgres import postgres  # noqa: F401  (one server for every test that asks for it)
 
 from scripts import gate
@@ -32,6 +33,19 @@ class GateTimes:
         took = gate.noted() | {part: seconds / workers for part, seconds in self.took.items()}
         terminalreporter.section(f"the gate's time (tests: seconds of work shared by {workers} processes)")
         terminalreporter.write_line("\n".join(gate.table(took)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps the tests of a file in one process: what a file compiles, serves or computes once is not done in both.
+
+    Notebooks, pages and studies are few and long and share nothing: they come last, one by one, and even out the load.
+    """
+    for item in items:
+        path = item.nodeid.partition("::")[0]
+        apart = gate.part_of(path, dict(item.keywords)) == "notebooks, docs, studies"
+        if not apart and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(path))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,17 +1,18 @@
-"""Goes through every outcome of a procedure that draws with `Dice`: its exact law, not a sample."""
+"""Goes through every outcome of a procedure that draws with `WeightedDraws`: its exact law, not a sample."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 from math import fsum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.ranks.dice import Dice
+from bruit.central.ranks.mechanisms.weighted_draws import WeightedDraws
 
 
-class EveryOutcome(Dice):
-    """Dice that show, run after run, each combination of results, and know how likely it was."""
+class EveryOutcome(WeightedDraws):
+    """WeightedDraws that show, run after run, each combination of results, and know how likely it was."""
 
     def __init__(self) -> None:
         self.tape: list[tuple[int, list[int]]] = []
@@ -26,7 +27,7 @@ class EveryOutcome(Dice):
         self.chance *= float(weights[index]) / fsum(weights)
         return index
 
-    def _next(self, options) -> int:
+    def _next(self, options: Any) -> int:
         if self.place == len(self.tape):
             self.tape.append((0, options))
         at, options = self.tape[self.place]
@@ -45,7 +46,7 @@ class EveryOutcome(Dice):
         return True
 
 
-def law_of(draw: Callable[[Dice], Hashable]) -> dict[Hashable, float]:
+def law_of(draw: Callable[[WeightedDraws], Hashable]) -> dict[Hashable, float]:
     """The probability of each result, added up over all ways to it."""
     dice, parts = EveryOutcome(), defaultdict(list)
     while True:

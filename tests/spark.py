@@ -53,8 +53,9 @@ class Cluster:
 
     def kill_worker(self) -> None:
         """Ends one worker with its executor at once, as a machine that loses its power."""
-        os.killpg(self.workers[0].pid, signal.SIGKILL)
-        self.workers[0].wait()
+        alive = next(worker for worker in self.workers if worker.poll() is None)
+        os.killpg(alive.pid, signal.SIGKILL)
+        alive.wait()
 
     def stop(self) -> None:
         """Ends every process that was started."""

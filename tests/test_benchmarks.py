@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,8 +37,8 @@ def nothing() -> Work:
     return lambda: None
 
 
-def case(**changes: object) -> Case:
-    return Case(**{"name": "case", "unit": "s", "better": "lower", "ours": nothing, **changes})  # type: ignore[arg-type]
+def case(**changes: Any) -> Case:
+    return Case(**{"name": "case", "unit": "s", "better": "lower", "ours": nothing, **changes})
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def area(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (tmp_path / "benchmarks" / file.name).write_text(file.read_text())
     (tmp_path / "benchmarks" / f"{AREA}.py").write_text(FILE)
     monkeypatch.setattr(rounds, "ROOT", tmp_path)
-    space: dict[str, object] = {}
+    space: dict[str, Any] = {}
     exec(FILE, space)
     monkeypatch.setattr(command, "cases_of", lambda _: space["CASES"])
     return AREA
@@ -128,12 +129,12 @@ def test_the_peers_environment_is_made_again_only_when_the_list_changes(
 
 
 def test_a_missing_list_of_peers_is_said() -> None:
-    with pytest.raises(environments.NoPeers, match=r"requirements-nowhere\.txt does not exist"):
+    with pytest.raises(environments.NoPeers, match=r"requirements/nowhere\.txt does not exist"):
         environments.python_of_peers("nowhere")
 
 
 def test_the_networks_of_the_studies_need_torch_alone() -> None:
-    from benchmarks.deep_models import FILE
+    from benchmarks.deep.models import FILE
 
     imports = [node for node in ast.parse(FILE.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}

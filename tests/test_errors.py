@@ -40,8 +40,8 @@ def test_every_error_says_what_it_is() -> None:
 
 def test_a_missing_budget_names_the_ways_out_that_exist() -> None:
     for exact in (False, True):
-        message = str(errors.BudgetMissing("learning.Tree", exact=exact))
-        assert message.startswith("learning.Tree needs a budget")
+        message = str(errors.BudgetMissing("learning.DecisionTree", exact=exact))
+        assert message.startswith("learning.DecisionTree needs a budget")
         assert "ledger.budget(epsilon=" in message
         assert ("bruit.WITHOUT_PRIVACY" in message) is exact
 

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ("tests/apps/studies/test_audits.py", {}, "notebooks, docs, studies"),
     ],
 )
-def test_every_test_belongs_to_a_part(path: str, markers: dict[str, object], part: str) -> None:
+def test_every_test_belongs_to_a_part(path: str, markers: dict[str, Any], part: str) -> None:
     assert gate.part_of(path, markers) == part
     assert part in gate.SECONDS
 

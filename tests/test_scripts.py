@@ -2,11 +2,12 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from scripts import lint, set_up, system_parts
+from scripts import commit_message, lint, set_up, system_parts
 
 ROOT = Path(__file__).parents[1]
 TARGETS = {"setup", "demo", "test", "check", "bench", "stress", "audit", "studies", "docs", "serve"}
@@ -55,3 +56,37 @@ def test_an_old_python_is_refused_with_a_way_out(tmp_path: Path, monkeypatch: py
     with pytest.raises(SystemExit, match=r"needs Python 99\.0 or later.*make PYTHON="):
         set_up.main(tmp_path / "environment")
     assert not (tmp_path / "environment").exists()
+
+
+def test_uv_looks_where_pip_looks(tmp_path: Path) -> None:
+    settings = {
+        "index-url": ["https://mirror.example/simple"],
+        "extra-index-url": ["file:///one/simple", "file:///two/simple"],
+        "find-links": ["wheels"],
+        "default-timeout": ["60"],
+    }
+    options = set_up.uv_options(settings)
+    assert options[:2] == ["--index-strategy", "unsafe-best-match"]
+    assert options[2:4] == ["--default-index", "https://mirror.example/simple"]
+    assert options[4:8] == ["--index", "file:///one/simple", "--index", "file:///two/simple"]
+    assert options[8:] == ["--find-links", "wheels"]
+
+
+def test_pip_s_settings_are_read_from_pip_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    assert str(tmp_path) in set_up.pip_settings(Path(sys.executable))["find-links"]
+
+
+@pytest.mark.parametrize(
+    ("message", "complaints"),
+    [
+        ("Count rows once\n\nTwo passes read the table twice.\n", 0),
+        ("Count rows once\n", 1),
+        ("Count rows once\nwithout a blank line\n", 1),
+        ("Count rows; sum them\n\nBecause.\n", 1),
+        ("x" * 61 + "\n\nBecause.\n", 1),
+        ("\n# a comment only\n", 2),
+    ],
+)
+def test_a_commit_says_what_and_why(message: str, complaints: int) -> None:
+    assert len(commit_message.complaints(message)) == complaints

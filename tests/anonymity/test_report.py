@@ -22,7 +22,7 @@ PEOPLE = polars.DataFrame(
 )
 
 
-def test_the_sharpest_columns_are_assumed_where_none_are_named():
+def test_the_sharpest_columns_are_assumed_where_none_are_named() -> None:
     found = report(PEOPLE, sensitive=["illness"])
     assert set(found.risk.quasi) == {"age", "town"}
     assert not found.quasi_were_given
@@ -31,7 +31,7 @@ def test_the_sharpest_columns_are_assumed_where_none_are_named():
     assert any("illness is certain" in line for line in found.advice)
 
 
-def test_the_private_way_out_is_priced_by_central():
+def test_the_private_way_out_is_priced_by_central() -> None:
     found = report(PEOPLE, quasi=["age"], sensitive=["illness"], epsilon=2)
     assert [one.column for one in found.marginals] == ["age", "illness"]
     assert sum(one.epsilon for one in found.marginals) == pytest.approx(2)
@@ -39,16 +39,16 @@ def test_the_private_way_out_is_priced_by_central():
     assert {one.error for one in found.marginals} == {wanted}
 
 
-def test_columns_without_a_marginal_cost_nothing():
+def test_columns_without_a_marginal_cost_nothing() -> None:
     assert private_marginals(PEOPLE, ["nir"], epsilon=1, neighbours=ADD_OR_REMOVE_ONE) == ()
 
 
-def test_a_harmless_table_gets_no_alarm_and_no_promise():
+def test_a_harmless_table_gets_no_alarm_and_no_promise() -> None:
     found = report(polars.DataFrame({"sex": ["m", "f"] * 50}), epsilon=1)
     assert "could be released instead" in found.advice[0]
     assert "no guarantee" in report(polars.DataFrame({"x": [1] * 50})).advice[0]
 
 
-def test_a_table_of_identifiers_alone_is_refused():
+def test_a_table_of_identifiers_alone_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="quasi="):
         report(PEOPLE.select("nir"))

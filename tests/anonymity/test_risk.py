@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -22,14 +23,14 @@ PATIENTS = polars.DataFrame(
 )
 
 
-def census():
+def census() -> Any:
     try:
         return adult()
     except MissingData as reason:
         pytest.skip(str(reason))
 
 
-def test_s2_1_six_patients():
+def test_s2_1_six_patients() -> None:
     found = risk(PATIENTS, ["postcode"], "illness")
     illness = found["illness"]
     assert (found.k, illness.l) == (2, 1)
@@ -43,7 +44,7 @@ def test_s2_1_six_patients():
 
 
 @pytest.mark.parametrize("case", json.loads((Path(__file__).parent / "vectors" / "pycanon.json").read_text()))
-def test_pycanon_says_the_same(case):
+def test_pycanon_says_the_same(case: dict[str, Any]) -> None:
     found = risk(census().head(case["rows"]), case["quasi"], case["sensitive"])
     secret = found[case["sensitive"]]
     assert found.k == case["k"]
@@ -52,7 +53,7 @@ def test_pycanon_says_the_same(case):
     assert secret.t == pytest.approx(case["t"], abs=1e-9)
 
 
-def test_adults_alone_on_six_columns_are_those_that_polars_counts():
+def test_adults_alone_on_six_columns_are_those_that_polars_counts() -> None:
     quasi = ["age", "workclass", "education", "occupation", "race", "native-country"]
     frame = census()
     sizes = frame.group_by(quasi).len()["len"]
@@ -60,7 +61,7 @@ def test_adults_alone_on_six_columns_are_those_that_polars_counts():
     assert (found.groups, found.k, found.uniques) == (len(sizes), sizes.min(), (sizes == 1).sum())
 
 
-def test_texts_numbers_and_any_engine_give_the_same():
+def test_texts_numbers_and_any_engine_give_the_same() -> None:
     frame = polars.DataFrame({"age": [30, 30, 40, 41], "sex": ["m", "m", "f", "f"], "pay": [1, 2, 3, 3]})
     texts = frame.cast(polars.String)
     wanted = risk(frame, ["age", "sex"], "pay", rng=np.random.default_rng(1))
@@ -69,13 +70,13 @@ def test_texts_numbers_and_any_engine_give_the_same():
         assert risk(other, ["age", "sex"], "pay", rng=np.random.default_rng(1)) == wanted
 
 
-def test_a_missing_value_is_a_value_of_its_own():
+def test_a_missing_value_is_a_value_of_its_own() -> None:
     frame = polars.DataFrame({"age": [30, None, None], "pay": ["a", "a", "b"]})
     found = risk(frame, ["age"], "pay")
     assert (found.k, found.uniques, found.groups) == (1, 1, 2)
 
 
-def test_the_attacker_succeeds_as_often_as_expected():
+def test_the_attacker_succeeds_as_often_as_expected() -> None:
     rng = np.random.default_rng(1)
     frame = polars.DataFrame({"q": rng.integers(0, 1000, 4000)})
     found = risk(frame, ["q"], known=0.5, rng=rng)
@@ -84,7 +85,7 @@ def test_the_attacker_succeeds_as_often_as_expected():
     assert found.linkage.certain <= found.uniques
 
 
-def test_several_sensitive_columns_stand_beside_each_other():
+def test_several_sensitive_columns_stand_beside_each_other() -> None:
     frame = PATIENTS.with_columns(pay=polars.Series([1, 2, 3, 4, 5, 6]))
     found = risk(frame, ["postcode"], ["illness", "pay"], kinds={"pay": "numeric"})
     assert [one.kind for one in found.sensitive] == ["categorical", "numeric"]
@@ -93,7 +94,7 @@ def test_several_sensitive_columns_stand_beside_each_other():
         found["postcode"]
 
 
-def test_every_output_says_that_it_is_no_release_and_shows_no_value():
+def test_every_output_says_that_it_is_no_release_and_shows_no_value() -> None:
     told = json.dumps(risk(PATIENTS, ["postcode"], "illness").to_json())
     assert NOT_A_RELEASE in told
     for value in [*PATIENTS["postcode"], *PATIENTS["illness"]]:
@@ -112,11 +113,11 @@ def test_every_output_says_that_it_is_no_release_and_shows_no_value():
         (["postcode"], "illness", {"known": 0}, "share"),
     ],
 )
-def test_bad_questions_are_refused(quasi, sensitive, more, message):
+def test_bad_questions_are_refused(quasi: Any, sensitive: str, more: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidArgument, match=message):
         risk(PATIENTS, quasi, sensitive, **more)
 
 
-def test_an_empty_table_is_refused():
+def test_an_empty_table_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="no rows"):
         risk(PATIENTS.head(0), ["postcode"])

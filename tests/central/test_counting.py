@@ -1,3 +1,5 @@
+from typing import Any, Never
+
 import numpy as np
 import polars as pl
 import pytest
@@ -5,11 +7,13 @@ from laws import assert_law
 
 import bruit
 from bruit.central import count
+from bruit.core import Neighbours
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, PrivacyError, StorageError
 from bruit.privacy import Assumption, DiscreteGaussian
+from bruit.tables import Table
 
 
-def test_the_noise_of_a_count_follows_its_law(ledger, table):
+def test_the_noise_of_a_count_follows_its_law(ledger: bruit.Ledger, table: Table) -> None:
     """4096 whole calls tell ε = 1.2 from 1; the sampler itself is held to ε = 1.05 in tests/randomness."""
     rng, budget = np.random.default_rng(8), ledger.budget(epsilon=1)
     draws = np.array([count(table, budget=budget, rng=rng).value for _ in range(4096)]) - 4
@@ -19,26 +23,26 @@ def test_the_noise_of_a_count_follows_its_law(ledger, table):
     assert_law([*counts, len(draws) - sum(counts)], [*mass, 1 - mass.sum()])
 
 
-def test_rule_1_a_forgotten_budget_raises(table):
+def test_rule_1_a_forgotten_budget_raises(table: Table) -> None:
     with pytest.raises(BudgetMissing, match=r"budget=ledger\.budget"):
         count(table, budget=None)
 
 
-def test_rule_1_a_book_for_other_people_is_refused(neighbours, table):
+def test_rule_1_a_book_for_other_people_is_refused(neighbours: Neighbours, table: Table) -> None:
     people = bruit.Ledger("people", epsilon=1, neighbours=neighbours, person="id")
     with pytest.raises(PrivacyError, match="protects 'id'"):
         count(table, budget=people.budget(epsilon=1))
     assert not people.entries
 
 
-def test_rule_3_a_local_book_pays_for_no_table(table):
+def test_rule_3_a_local_book_pays_for_no_table(table: Table) -> None:
     local = bruit.Ledger("respondents", epsilon=1, neighbours=bruit.LOCAL, person=bruit.EACH_ROW)
     with pytest.raises(NeighboursDiffer, match="kept by respondents"):
         count(table, budget=local.budget(epsilon=1))
     assert not local.entries
 
 
-def test_rule_2_no_error_charge_or_entry_depends_on_values(neighbours):
+def test_rule_2_no_error_charge_or_entry_depends_on_values(neighbours: Neighbours) -> None:
     seen = set()
     for value in (1.0, float("nan"), float("inf"), -1e308, None):
         ledger = bruit.Ledger("rows", epsilon=2, neighbours=neighbours, person=bruit.EACH_ROW)
@@ -49,10 +53,10 @@ def test_rule_2_no_error_charge_or_entry_depends_on_values(neighbours):
     assert len(seen) == 1
 
 
-def test_rule_4_the_charge_is_committed_before_data_is_read(ledger):
+def test_rule_4_the_charge_is_committed_before_data_is_read(ledger: bruit.Ledger) -> None:
     """A frame that fails when it is read: the charge stands and is not finished."""
 
-    def fail(value):
+    def fail(value: Any) -> Never:
         raise RuntimeError("the disk is gone")
 
     frame = pl.LazyFrame({"x": [1.0]}).map_batches(fail, schema={"x": pl.Float64})
@@ -62,14 +66,14 @@ def test_rule_4_the_charge_is_committed_before_data_is_read(ledger):
     assert not ledger.releases
 
 
-def test_rule_8_a_seeded_release_says_so(ledger, table):
+def test_rule_8_a_seeded_release_says_so(ledger: bruit.Ledger, table: Table) -> None:
     seeded = count(table, budget=ledger.budget(epsilon=1), rng=np.random.default_rng(1))
     strong = count(table, budget=ledger.budget(epsilon=1))
     assert Assumption.SEEDED in seeded.guarantee.assumes
     assert Assumption.SEEDED not in strong.guarantee.assumes
 
 
-def test_an_empty_book_refuses_and_changes_nothing(neighbours, table):
+def test_an_empty_book_refuses_and_changes_nothing(neighbours: Neighbours, table: Table) -> None:
     ledger = bruit.Ledger("rows", epsilon=1, neighbours=neighbours, person=bruit.EACH_ROW)
     count(table, budget=ledger.budget(epsilon="0.75"))
     with pytest.raises(BudgetExceeded):
@@ -77,7 +81,7 @@ def test_an_empty_book_refuses_and_changes_nothing(neighbours, table):
     assert len(ledger.entries) == 1
 
 
-def test_people_with_many_rows_need_a_stated_bound(neighbours):
+def test_people_with_many_rows_need_a_stated_bound(neighbours: Neighbours) -> None:
     frame = pl.DataFrame({"id": [1] * 50 + [2]})
     ledger = bruit.Ledger("people", epsilon=200, neighbours=neighbours, person="id")
     table = bruit.tables.read(frame, person="id")
@@ -87,7 +91,7 @@ def test_people_with_many_rows_need_a_stated_bound(neighbours):
     assert release.value == 4
 
 
-def test_a_gaussian_price_buys_gaussian_noise(neighbours, table):
+def test_a_gaussian_price_buys_gaussian_noise(neighbours: Neighbours, table: Table) -> None:
     ledger = bruit.Ledger("rows", epsilon=3, delta=1e-6, neighbours=neighbours, person=bruit.EACH_ROW, by="zcdp")
     loss = DiscreteGaussian(25, squared_sensitivity=1, neighbours=neighbours)
     release = count(table, budget=ledger.budget(loss))
@@ -95,7 +99,7 @@ def test_a_gaussian_price_buys_gaussian_noise(neighbours, table):
     assert release.noise == 10.0
 
 
-def test_an_epsilon_that_no_noise_fits_is_refused_before_the_charge(ledger, table):
+def test_an_epsilon_that_no_noise_fits_is_refused_before_the_charge(ledger: bruit.Ledger, table: Table) -> None:
     with pytest.raises(InvalidArgument, match="larger epsilon"):
         count(table, budget=ledger.budget(epsilon="1e-30"))
     assert not ledger.entries

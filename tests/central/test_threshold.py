@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +13,15 @@ from laws import assert_law
 
 from bruit.central import AboveThreshold
 from bruit.errors import BudgetMissing, InvalidArgument, PrivacyError
+from bruit.ledger import Ledger
+from bruit.tables import Table
 
 
-def discrete_laplace_mass(places, scale):
+def discrete_laplace_mass(places: Any, scale: Any) -> Any:
     return np.tanh(0.5 / scale) * np.exp(-np.abs(places) / scale)
 
 
-def test_the_index_of_the_first_above_follows_its_law(ledger, table):
+def test_the_index_of_the_first_above_follows_its_law(ledger: Ledger, table: Table) -> None:
     """Two questions at epsilon 2: the law of {first, second, none} summed over the noise of the threshold."""
     rng, answers = np.random.default_rng(4), [-1, 1]
     places = np.arange(-80, 81)
@@ -35,7 +38,7 @@ def test_the_index_of_the_first_above_follows_its_law(ledger, table):
     assert_law(seen, np.array(law) / sum(law))
 
 
-def test_it_stops_at_the_first_answer_above(ledger, table):
+def test_it_stops_at_the_first_answer_above(ledger: Ledger, table: Table) -> None:
     asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
     assert asking.first([lambda _: -1000, lambda _: 1000]) == 1
     with pytest.raises(PrivacyError, match="pay for another"):
@@ -44,21 +47,54 @@ def test_it_stops_at_the_first_answer_above(ledger, table):
     assert len(ledger.entries) == 1
 
 
-def test_rule_8_noise_is_never_copied(ledger, table):
+def test_rule_8_noise_is_never_copied(ledger: Ledger, table: Table) -> None:
     asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(PrivacyError, match="cannot be copied"):
             copied(asking)
 
 
-@pytest.mark.parametrize("answer", [float("nan"), 1.5, "1", None])
-def test_a_question_answers_with_a_whole_number(ledger, table, answer):
+@pytest.mark.parametrize("answer", [float("nan"), "1", None, [1]])
+def test_a_question_that_answers_no_rows_with_no_number_is_refused_and_costs_nothing(
+    ledger: Ledger, table: Table, answer: Any
+) -> None:
     asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
     with pytest.raises(InvalidArgument, match="whole number"):
         asking.ask(lambda _: answer)
+    assert asking.ask(lambda _: 1000)
 
 
-def test_declared_numbers_are_checked_before_the_charge(ledger, table):
+@pytest.mark.parametrize("answer", [float("nan"), "1", None, 0.9, ZeroDivisionError()])
+def test_rule_2_a_question_is_read_whatever_the_records_make_of_it(ledger: Ledger, table: Table, answer: Any) -> None:
+    def question(rows: Any) -> Any:
+        if isinstance(answer, Exception) and len(rows.frame.collect()):
+            raise answer
+        return answer if len(rows.frame.collect()) else 0
+
+    asking = AboveThreshold(table, 1, sensitivity=1, budget=ledger.budget(epsilon=10_000))
+    assert not asking.ask(question), "an answer of zero, or of 0.9 floored, is below one"
+
+
+def test_its_entry_is_open_until_the_first_yes_or_its_end(ledger: Any, table: Table) -> None:
+    asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
+    asking.ask(lambda _: -1000)
+    assert ledger.entries[0].state == "open"
+    asking.ask(lambda _: 1000)
+    assert [(line.state, line.release.value) for line in ledger.entries] == [("finished", 1)]
+    assert asking.close().receipt == ledger.receipt(1)
+    closed = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1)).close()
+    assert (closed.value, closed.details, ledger.entries[1].state) == (None, {"questions": 0}, "finished")
+    assert ledger.releases[1].value is None
+
+
+def test_nothing_is_answered_after_its_end(ledger: Ledger, table: Table) -> None:
+    asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
+    asking.close()
+    with pytest.raises(PrivacyError, match="closed"):
+        asking.ask(lambda _: 1000)
+
+
+def test_declared_numbers_are_checked_before_the_charge(ledger: Any, table: Any) -> None:
     with pytest.raises(InvalidArgument, match="sensitivity"):
         AboveThreshold(table, 0, sensitivity=0, budget=ledger.budget(epsilon=1))
     with pytest.raises(InvalidArgument, match="threshold"):
@@ -68,17 +104,17 @@ def test_declared_numbers_are_checked_before_the_charge(ledger, table):
     assert not ledger.entries
 
 
-def test_threads_cannot_hear_two_answers_above(ledger, table):
+def test_threads_cannot_hear_two_answers_above(ledger: Ledger, table: Table) -> None:
     """A slow question below must not reopen what a quick one above has closed."""
     asking = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1))
     heard, started = [], threading.Event()
 
-    def slow(_):
+    def slow(_: Any) -> int:
         started.set()
         time.sleep(0.05)
         return -1000
 
-    def ask(question):
+    def ask(question: Any) -> None:
         try:
             heard.append(asking.ask(question))
         except PrivacyError:
@@ -97,7 +133,7 @@ def test_threads_cannot_hear_two_answers_above(ledger, table):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_child_hears_nothing():
+def test_a_forked_child_hears_nothing() -> None:
     program = """
 import os, polars, bruit
 from bruit.errors import PrivacyError
@@ -114,3 +150,24 @@ print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "7"
+
+
+def test_a_question_can_neither_ask_nor_close(ledger: Ledger, table: Table) -> None:
+    """Asked from inside, two answers above could be given for the price of one."""
+    search = AboveThreshold(table, 0, sensitivity=1, budget=ledger.budget(epsilon=1000))
+    caught = []
+
+    def question(_: Any) -> int:
+        for act in (lambda: search.ask(lambda _: 1000), search.close):
+            try:
+                act()
+            except PrivacyError as error:
+                caught.append(str(error))
+        return -1000
+
+    assert not search.ask(question)
+    assert len(caught) == 4  # tried on no rows, then on the table
+    assert all("a question cannot" in each for each in caught)
+    assert search.ask(lambda _: 1000)
+    with pytest.raises(PrivacyError, match="found its answer"):
+        search.ask(lambda _: 1000)

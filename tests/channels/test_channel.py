@@ -78,7 +78,7 @@ def test_what_is_no_stochastic_matrix_is_refused(rows: list[list[float]]) -> Non
 def test_what_comes_out_of_any_matrix_follows_its_law() -> None:
     channel = matrix([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.2, 0.6]])
     for symbol in (0, 1):
-        received = channel.transmit(np.full(262_144, symbol), rng=np.random.default_rng(7))
+        received = channel.send(np.full(262_144, symbol), rng=np.random.default_rng(7))
         assert_law(np.bincount(received, minlength=4), channel.probabilities()[symbol])
 
 
@@ -102,7 +102,7 @@ def test_rule_9_an_infinite_loss_is_said() -> None:
 
 def test_an_erasure_delivers_the_truth_or_nothing() -> None:
     channel = erasure(4, loss=0.25)
-    received = channel.transmit(np.full(262_144, 2), rng=np.random.default_rng(9))
+    received = channel.send(np.full(262_144, 2), rng=np.random.default_rng(9))
     assert_law(np.bincount(received, minlength=5), [0, 0, 0.75, 0, 0.25])
     assert channel.capacity() == pytest.approx(1.5)
 
@@ -120,7 +120,7 @@ def test_repeating_adds_the_losses_exactly() -> None:
     channel = symmetric(3, epsilon=1)
     thrice = channel.repeat(3)
     assert thrice.epsilon == 3 * channel.epsilon
-    received = thrice.transmit([0, 1, 2, 0], rng=np.random.default_rng(1))
+    received = thrice.send([0, 1, 2, 0], rng=np.random.default_rng(1))
     assert received.shape == (4, 3)
     assert thrice.counts(received).sum(axis=-1).tolist() == [3, 3, 3, 3]
     each = np.log(channel.probabilities().T)[received].sum(axis=1)

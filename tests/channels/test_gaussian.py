@@ -12,7 +12,7 @@ from bruit.errors import InvalidArgument
 
 
 def test_the_noise_follows_its_law() -> None:
-    received = gaussian(noise=0.5).transmit(np.ones(262_144), rng=np.random.default_rng(3))
+    received = gaussian(noise=0.5).send(np.ones(262_144), rng=np.random.default_rng(3))
     edges = np.linspace(-1, 3, 41)
     counts = np.bincount(np.searchsorted(edges, received), minlength=42)
     below = np.concatenate([[0], stats.norm.cdf(edges, 1, 0.5), [1]])
@@ -36,8 +36,8 @@ def test_log_likelihood_is_that_of_two_normal_laws() -> None:
     assert channel.log_likelihood(seen) == pytest.approx(exact)
 
 
-def test_it_has_no_epsilon() -> None:
-    assert not hasattr(gaussian(noise=1), "epsilon")
+def test_no_number_bounds_its_loss() -> None:
+    assert gaussian(noise=1).epsilon == math.inf
 
 
 @pytest.mark.parametrize("arguments", [{}, {"noise": 0}, {"noise": math.inf}, {"snr": -1}, {"noise": 1, "snr": 1}])

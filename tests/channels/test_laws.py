@@ -19,7 +19,7 @@ from bruit.errors import BadFile, InvalidArgument
 def test_a_law_survives_its_json(channel: Channel) -> None:
     again = channel_from_json(json.dumps(channel.to_json()))
     assert isinstance(again, Channel)
-    assert (again.weights == channel.weights).all()
+    assert (again.weights == channel.weights).all()  # type: ignore[attr-defined]
     assert again.epsilon == channel.epsilon
 
 

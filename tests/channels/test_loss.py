@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bruit.channels.loss import ONE, checked_epsilon, log_above, share
+from bruit.channels.weights import ONE, checked_epsilon, log_above, share
 from bruit.errors import InvalidArgument
 
 

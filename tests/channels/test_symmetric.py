@@ -62,7 +62,7 @@ def test_what_makes_no_channel_is_refused(size: object, arguments: dict[str, flo
 def test_what_comes_out_follows_the_law(size: int) -> None:
     channel = symmetric(size, epsilon=1)
     sent = np.full(262_144, size // 3)
-    counts = np.bincount(channel.transmit(sent, rng=np.random.default_rng(5)), minlength=size)
+    counts = np.bincount(channel.send(sent, rng=np.random.default_rng(5)), minlength=size)
     assert_law(counts, channel.probabilities()[size // 3])
 
 
@@ -92,12 +92,12 @@ def test_the_kernel_agrees_with_whole_numbers() -> None:
 def test_a_channel_without_errors_delivers_everything() -> None:
     channel = symmetric(9, error=0)
     assert channel.epsilon == math.inf
-    assert channel.transmit(np.arange(9)).tolist() == list(range(9))
+    assert channel.send(np.arange(9)).tolist() == list(range(9))
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64])
 def test_shape_and_type_are_kept(kind: type) -> None:
-    received = symmetric(256, error=0.5).transmit(np.zeros((3, 4), dtype=kind))
+    received = symmetric(256, error=0.5).send(np.zeros((3, 4), dtype=kind))
     assert received.shape == (3, 4)
     assert received.dtype == kind
 
@@ -105,11 +105,11 @@ def test_shape_and_type_are_kept(kind: type) -> None:
 @pytest.mark.parametrize("symbols", [[0, 7], [-1], [0.5], ["a"]])
 def test_symbols_outside_the_alphabet_are_refused(symbols: list[object]) -> None:
     with pytest.raises(InvalidArgument, match="0 to 6"):
-        symmetric(7, epsilon=1).transmit(symbols)  # type: ignore[arg-type]
+        symmetric(7, epsilon=1).send(symbols)  # type: ignore[arg-type]
 
 
 def test_no_symbol_sends_nothing() -> None:
-    assert symmetric(7, epsilon=1).transmit([]).shape == (0,)
+    assert symmetric(7, epsilon=1).send([]).shape == (0,)
 
 
 @given(st.integers(2, 40), st.floats(0.1, 5.0), st.integers(2, 6))

@@ -1,6 +1,7 @@
 """Check digits: the examples of S1.3, stdnum as a live oracle, every kind of column, what each scheme misses."""
 
 from fractions import Fraction
+from typing import Any, Never
 
 import numpy as np
 import polars as pl
@@ -14,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.codes import Iban, Luhn, Nir, Siren, Siret
-from bruit.codes.check_digits import SEPARATORS
-from bruit.codes.column import column
-from bruit.codes.iban import FORMS
+from bruit.codes.check_digits.algorithms import SEPARATORS
+from bruit.codes.check_digits.column import column
+from bruit.codes.check_digits.iban import FORMS
 from bruit.errors import InvalidArgument
 
 DIGITS = st.text("0123456789", min_size=2, max_size=24)
@@ -30,7 +31,7 @@ def texts(matrix: np.ndarray) -> list[str]:
     return [row.tobytes().decode() for row in matrix]
 
 
-def test_the_lecture_s_luhn_numbers():
+def test_the_lecture_s_luhn_numbers() -> None:
     assert Luhn().valid("972-487-086")
     assert not Luhn().valid("927-487-086")
     assert Luhn().complete("972-487-08") == "972487086"
@@ -38,13 +39,13 @@ def test_the_lecture_s_luhn_numbers():
     assert Nir().rate == Fraction(13, 15)
 
 
-def test_doubled_nine_counts_nine():
+def test_doubled_nine_counts_nine() -> None:
     assert Luhn().valid("91")  # 9 doubled is 18, 18 − 9 = 9, and 9 + 1 ends in 0
     assert not Luhn().valid("90")
 
 
 @given(DIGITS)
-def test_luhn_agrees_with_stdnum(number):
+def test_luhn_agrees_with_stdnum(number: str) -> None:
     assert Luhn().valid(number) == stdnum.luhn.is_valid(number)
     completed = number + stdnum.luhn.calc_check_digit(number)
     assert Luhn().complete(number) == completed
@@ -52,7 +53,7 @@ def test_luhn_agrees_with_stdnum(number):
 
 
 @pytest.mark.parametrize("width", [2, 7, 8, 9, 13, 14, 15, 16, 17, 19])
-def test_luhn_columns_of_every_width_agree_with_stdnum(width):
+def test_luhn_columns_of_every_width_agree_with_stdnum(width: int) -> None:
     matrix = random_digits(np.random.default_rng(width), 2000, width)
     expected = [stdnum.luhn.is_valid(number) for number in texts(matrix)]
     assert Luhn().valid(matrix).tolist() == expected
@@ -62,7 +63,7 @@ def test_luhn_columns_of_every_width_agree_with_stdnum(width):
 
 
 @given(st.text("0123456789", min_size=2, max_size=18), st.data())
-def test_luhn_notices_every_wrong_digit_and_every_swap_but_09(number, data):
+def test_luhn_notices_every_wrong_digit_and_every_swap_but_09(number: str, data: Any) -> None:
     whole = Luhn().complete(number)
     place = data.draw(st.integers(0, len(whole) - 1))
     other = data.draw(st.sampled_from([digit for digit in "0123456789" if digit != whole[place]]))
@@ -73,7 +74,7 @@ def test_luhn_notices_every_wrong_digit_and_every_swap_but_09(number, data):
     assert Luhn().valid(swapped) == (left == right or {left, right} == {"0", "9"})
 
 
-def test_siren_and_siret_agree_with_stdnum():
+def test_siren_and_siret_agree_with_stdnum() -> None:
     rng = np.random.default_rng(1)
     sirens = texts(random_digits(rng, 3000, 9))
     assert Siren().valid(sirens) == [stdnum.fr.siren.is_valid(number) for number in sirens]
@@ -86,9 +87,9 @@ def test_siren_and_siret_agree_with_stdnum():
     assert all(stdnum.fr.siret.is_valid(number) for number in completed)
 
 
-def test_la_poste_has_a_rule_of_its_own():
+def test_la_poste_has_a_rule_of_its_own() -> None:
     rng = np.random.default_rng(2)
-    numbers = ["356000000" + ending for ending in texts(random_digits(rng, 2000, 5))] + ["35600000000048"]
+    numbers: list[Any] = ["356000000" + ending for ending in texts(random_digits(rng, 2000, 5))] + ["35600000000048"]
     verdicts = Siret().valid(numbers)
     assert verdicts == [stdnum.fr.siret.is_valid(number) for number in numbers]
     assert verdicts[-1]
@@ -98,13 +99,13 @@ def test_la_poste_has_a_rule_of_its_own():
     assert all(stdnum.fr.siret.is_valid(number) for number in completed)
 
 
-def test_a_siret_on_a_wrong_siren_is_wrong_and_cannot_be_completed():
+def test_a_siret_on_a_wrong_siren_is_wrong_and_cannot_be_completed() -> None:
     assert not Siret().valid("73282932100073")
     with pytest.raises(InvalidArgument, match="cannot complete"):
         Siret().complete("7328293210007")
 
 
-def test_nir_agrees_with_stdnum_corsica_included():
+def test_nir_agrees_with_stdnum_corsica_included() -> None:
     rng = np.random.default_rng(3)
     payload = random_digits(rng, 3000, 13)
     payload[::3, 5] = ord("2")
@@ -121,20 +122,20 @@ def test_nir_agrees_with_stdnum_corsica_included():
     assert not Nir().valid("253071A07300443")
 
 
-def test_the_key_of_the_french_number_is_what_is_missing_to_97():
+def test_the_key_of_the_french_number_is_what_is_missing_to_97() -> None:
     assert Nir().complete("2951099126111") == "295109912611193"
     assert 97 - 2951099126111 % 97 == 93
 
 
 @given(st.text("0123456789", min_size=13, max_size=13), st.integers(0, 14), st.integers(1, 9))
-def test_nir_notices_every_wrong_digit(number, place, shift):
+def test_nir_notices_every_wrong_digit(number: str, place: int, shift: int) -> None:
     whole = Nir().complete(number)
     wrong = str((int(whole[place]) + shift) % 10)
     assert not Nir().valid(whole[:place] + wrong + whole[place + 1 :])
 
 
 @pytest.mark.parametrize("country", sorted(FORMS))
-def test_iban_forms_and_keys_agree_with_stdnum(country):
+def test_iban_forms_and_keys_agree_with_stdnum(country: str) -> None:
     rng = np.random.default_rng(4)
     letters = {"n": "0123456789", "a": "ABCXYZ", "c": "019AZ"}
     accounts = ["".join(str(rng.choice(list(letters[kind]))) for kind in FORMS[country]) for _ in range(20)]
@@ -147,14 +148,14 @@ def test_iban_forms_and_keys_agree_with_stdnum(country):
         assert Iban().valid(wrong) == [stdnum.iban.is_valid(number, check_country=False) for number in wrong]
 
 
-def test_iban_knows_every_country_that_stdnum_knows():
+def test_iban_knows_every_country_that_stdnum_knows() -> None:
     import stdnum.numdb
 
     listed = {prefix for _, prefix, _, _, _ in stdnum.numdb.get("iban").prefixes}
     assert listed == set(FORMS)
 
 
-def test_iban_key_that_no_bank_issues_is_refused():
+def test_iban_key_that_no_bank_issues_is_refused() -> None:
     number = Iban().complete("FR" + "20041010050500013M02606")
     assert number == "FR1420041010050500013M02606"
     aliases = 0
@@ -169,7 +170,7 @@ def test_iban_key_that_no_bank_issues_is_refused():
     assert aliases > 3
 
 
-def test_iban_of_another_country_is_not_this_country_s():
+def test_iban_of_another_country_is_not_this_country_s() -> None:
     assert Iban().valid("FR14 2004 1010 0505 0001 3M02 606")
     assert Iban("FR").valid("fr14 2004 1010 0505 0001 3m02 606")
     assert not Iban("DE").valid("FR14 2004 1010 0505 0001 3M02 606")
@@ -177,7 +178,7 @@ def test_iban_of_another_country_is_not_this_country_s():
     assert Iban("FR").rate == Fraction(25, 27)
 
 
-KINDS = {
+KINDS: dict[str, Any] = {
     "list": list,
     "tuple": tuple,
     "bytes": lambda values: np.array([value.encode() for value in values]),
@@ -191,8 +192,8 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_column_gives_the_same_answers(kind):
-    numbers = ["972-487-086", "972487086", "927487086", "97248708x", "18", ""]
+def test_every_kind_of_column_gives_the_same_answers(kind: Any) -> None:
+    numbers: list[Any] = ["972-487-086", "972487086", "927487086", "97248708x", "18", ""]
     assert list(Luhn().valid(KINDS[kind](numbers))) == [True, True, False, False, True, False]
     completed = list(Luhn().complete(KINDS[kind](["972-487-08", "1", "x"])))
     missing = completed[2]
@@ -200,7 +201,7 @@ def test_every_kind_of_column_gives_the_same_answers(kind):
     assert missing in (None, "", b"")
 
 
-def test_missing_values_stay_missing():
+def test_missing_values_stay_missing() -> None:
     values = pl.Series("n", ["18", None, "17"])
     assert Luhn().valid(values).to_list() == [True, None, False]
     assert Luhn().complete(values).to_list() == ["182", None, "174"]
@@ -209,7 +210,7 @@ def test_missing_values_stay_missing():
     assert Luhn().valid(pl.Series("n", [None, None], dtype=pl.String)).to_list() == [None, None]
 
 
-def test_a_matrix_of_characters_is_completed_as_one():
+def test_a_matrix_of_characters_is_completed_as_one() -> None:
     matrix = random_digits(np.random.default_rng(5), 50, 13)
     matrix[7, 3] = ord("x")
     completed = Nir().complete(matrix)
@@ -220,8 +221,8 @@ def test_a_matrix_of_characters_is_completed_as_one():
     assert codes.tobytes() == b"BE31435411161155"
 
 
-def test_series_without_pyarrow_are_read_too(monkeypatch):
-    def missing(*_, **__):
+def test_series_without_pyarrow_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: Any, **__: Any) -> Never:
         raise ModuleNotFoundError("pyarrow")
 
     numbers = pl.Series("n", ["972-487-086", None, "18", "19", ""])
@@ -231,19 +232,19 @@ def test_series_without_pyarrow_are_read_too(monkeypatch):
     assert Luhn().valid(pl.Series("n", [], dtype=pl.String)).to_list() == []
 
 
-def test_empty_columns_have_no_answers():
-    for empty in ([], np.array([], "S9"), pl.Series("n", [], dtype=pl.String)):
+def test_empty_columns_have_no_answers() -> None:
+    for empty in ([], np.array([], "S9"), pl.Series("n", [], dtype=pl.String)):  # type: ignore[var-annotated]
         assert list(Luhn().valid(empty)) == []
         assert list(Luhn().complete(empty)) == []
 
 
 @pytest.mark.parametrize("values", [18, [18], 1.5, np.arange(4), pl.Series([1, 2]), np.zeros(3, np.uint8)])
-def test_what_is_no_text_is_refused(values):
+def test_what_is_no_text_is_refused(values: Any) -> None:
     with pytest.raises(InvalidArgument):
         column(values)
 
 
-def test_schemes_that_cannot_be():
+def test_schemes_that_cannot_be() -> None:
     with pytest.raises(InvalidArgument):
         Luhn(1)
     with pytest.raises(InvalidArgument):
@@ -256,12 +257,12 @@ def test_schemes_that_cannot_be():
 
 
 @pytest.mark.parametrize(("scheme", "digits"), [(Luhn(4), 4), (Luhn(5), 5)])
-def test_the_chance_of_a_random_number_is_counted_exactly(scheme, digits):
-    numbers = [f"{number:0{digits}d}" for number in range(10**digits)]
+def test_the_chance_of_a_random_number_is_counted_exactly(scheme: Luhn, digits: int) -> None:
+    numbers: list[Any] = [f"{number:0{digits}d}" for number in range(10**digits)]
     assert Fraction(int(np.sum(scheme.valid(numbers))), 10**digits) == scheme.chance
 
 
-def test_the_chance_of_random_check_digits_is_counted_exactly():
+def test_the_chance_of_random_check_digits_is_counted_exactly() -> None:
     rng = np.random.default_rng(6)
     payload = texts(random_digits(rng, 1, 13))[0]
     assert sum(Nir().valid([f"{payload}{key:02d}" for key in range(100)])) == 100 * Nir().chance
@@ -273,7 +274,7 @@ def test_the_chance_of_random_check_digits_is_counted_exactly():
 
 
 @given(st.lists(st.text(max_size=40) | st.text("0123456789AB -.FRDE", max_size=40), max_size=8))
-def test_rule_2_no_error_depends_on_values(values):
+def test_rule_2_no_error_depends_on_values(values: list[str]) -> None:
     schemes = [(Luhn(), stdnum.luhn), (Siren(), stdnum.fr.siren), (Siret(), stdnum.fr.siret), (Nir(), stdnum.fr.nir)]
     for scheme, peer in [*schemes, (Iban(), stdnum.iban)]:
         verdicts, completed = scheme.valid(values), scheme.complete(values)
@@ -286,7 +287,7 @@ def test_rule_2_no_error_depends_on_values(values):
 
 
 @given(st.sampled_from(["FR20041010050500013M02606", "DE370400440532013000", "NLABNA0417164300"]), st.data())
-def test_iban_notices_every_wrong_character_of_the_same_kind(payload, data):
+def test_iban_notices_every_wrong_character_of_the_same_kind(payload: str, data: Any) -> None:
     whole = Iban().complete(payload)
     place = data.draw(st.integers(2, len(whole) - 1))
     kind = "0123456789" if whole[place].isdigit() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bruit.codes import Convolutional
 from bruit.errors import InvalidArgument
@@ -25,11 +27,11 @@ CODES = [
 ]
 
 
-def every_message(code):
+def every_message(code: Convolutional) -> NDArray[np.uint8]:
     return np.array(list(product((0, 1), repeat=code.k)), np.uint8)
 
 
-def polynomial_words(code, messages):
+def polynomial_words(code: Convolutional, messages: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Each output as the product of message and generator over GF(2), by np.convolve."""
     length = max(g.bit_length() for g in code.generators)
     rows = []
@@ -40,13 +42,13 @@ def polynomial_words(code, messages):
 
 
 @pytest.mark.parametrize("generators", [(0o7, 0o5), (0o171, 0o133), (0o133, 0o171, 0o165), (0o561, 0o753), (0o5, 0o3)])
-def test_words_are_products_of_polynomials(generators):
+def test_words_are_products_of_polynomials(generators: tuple[Any, ...]) -> None:
     code = Convolutional(generators, 12)
     messages = np.random.default_rng(1).integers(0, 2, (50, 12), np.uint8)
     np.testing.assert_array_equal(code.encode(messages), polynomial_words(code, messages))
 
 
-def test_a_recursive_code_multiplies_back_to_its_message():
+def test_a_recursive_code_multiplies_back_to_its_message() -> None:
     code = Convolutional((0o15,), 30, feedback=0o13)
     words = code.encode(np.random.default_rng(2).integers(0, 2, (20, 30), np.uint8)).reshape(20, -1, 2)
     for word in words:  # parity · feedback = message · generator
@@ -56,7 +58,7 @@ def test_a_recursive_code_multiplies_back_to_its_message():
 
 
 @pytest.mark.parametrize("code", [c for c in CODES if c.ending != "bitten"], ids=str)
-def test_viterbi_finds_the_most_likely_of_all_words(code):
+def test_viterbi_finds_the_most_likely_of_all_words(code: Convolutional) -> None:
     words = code.encode(every_message(code))
     heard = np.rint(np.random.default_rng(3).normal(0, 20, (70, code.n)))
     heard[:, 0] = 0  # an erased bit
@@ -70,7 +72,7 @@ def test_viterbi_finds_the_most_likely_of_all_words(code):
 
 @pytest.mark.parametrize("code", [c for c in CODES if c.ending != "bitten"], ids=str)
 @pytest.mark.parametrize("decoder", ["bcjr", "max-log"])
-def test_bcjr_equals_the_sum_over_all_words(code, decoder):
+def test_bcjr_equals_the_sum_over_all_words(code: Any, decoder: Any) -> None:
     messages = every_message(code)
     heard = np.random.default_rng(4).normal(0, 2, (5, code.n))
     scores = heard @ (1.0 - 2.0 * code.encode(messages).T) / 2
@@ -88,7 +90,7 @@ def test_bcjr_equals_the_sum_over_all_words(code, decoder):
     decoder=st.sampled_from(["viterbi", "bcjr", "max-log"]),
     seed=st.integers(0, 2**32),
 )
-def test_clean_words_decode_to_their_message(code, k, decoder, seed):
+def test_clean_words_decode_to_their_message(code: Any, k: int, decoder: str, seed: int) -> None:
     code = replace(code, k=k, decoder=decoder)
     messages = np.random.default_rng(seed).integers(0, 2, (3, k), np.uint8)
     decoded = code.decode(code.encode(messages))
@@ -97,7 +99,7 @@ def test_clean_words_decode_to_their_message(code, k, decoder, seed):
     assert decoded.decoded.all()
 
 
-def test_a_word_does_not_see_its_neighbours_in_the_batch():
+def test_a_word_does_not_see_its_neighbours_in_the_batch() -> None:
     code = Convolutional((0o171, 0o133), 100)
     heard = np.random.default_rng(5).normal(1, 1.2, (130, code.n))
     heard[7] *= 1000
@@ -105,7 +107,7 @@ def test_a_word_does_not_see_its_neighbours_in_the_batch():
     np.testing.assert_array_equal(together, [code.messages(word) for word in heard])
 
 
-def test_four_errors_far_apart_are_corrected_and_counted():
+def test_four_errors_far_apart_are_corrected_and_counted() -> None:
     code = Convolutional((0o171, 0o133), 100)  # free distance 10
     word = code.encode(np.ones(100, np.uint8))
     received = word.copy()
@@ -116,7 +118,7 @@ def test_four_errors_far_apart_are_corrected_and_counted():
     np.testing.assert_array_equal(decoded.positions, [3, 4, 5, 6])
 
 
-def test_infinite_log_likelihoods_are_certain():
+def test_infinite_log_likelihoods_are_certain() -> None:
     code = Convolutional((0o7, 0o5), 20)
     word = code.encode(np.tile([1, 0], 10))
     heard = np.where(word == 1, -np.inf, 1e300)
@@ -133,7 +135,7 @@ def test_infinite_log_likelihoods_are_certain():
         (np.full(44, 2), "0 to 1"),
     ],
 )
-def test_bad_words_are_refused_in_a_sentence(received, says):
+def test_bad_words_are_refused_in_a_sentence(received: NDArray[Any], says: str) -> None:
     with pytest.raises(InvalidArgument, match=says):
         Convolutional((0o7, 0o5), 20).decode(received)
 
@@ -151,6 +153,6 @@ def test_bad_words_are_refused_in_a_sentence(received, says):
         {"generators": (0o15,), "feedback": 0o13, "k": 30, "ending": "bitten"},
     ],
 )
-def test_codes_that_are_none_are_refused(arguments):
+def test_codes_that_are_none_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
         Convolutional(**arguments)

@@ -1,6 +1,7 @@
 """Reed–Solomon codes: worked example S1.6, every field, errors and erasures at and beyond the limit, live oracles."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import galois
 import numpy as np
@@ -12,8 +13,8 @@ from laws import binomial_window
 
 import bruit
 from bruit.codes import ReedSolomon, ccsds, qr
-from bruit.codes.explanation import explain
-from bruit.codes.field import PRIMITIVE
+from bruit.codes.block.binary_field import PRIMITIVE
+from bruit.codes.reed_solomon.worked_example import explain
 from bruit.errors import DecodingFailure, InvalidArgument
 
 SMALL = [
@@ -48,7 +49,7 @@ def damaged(
     return words ^ noise, flags
 
 
-def test_the_lecture_s_example():
+def test_the_lecture_s_example() -> None:
     code = ReedSolomon(3, 1)
     assert code.encode([3]).tolist() == [3, 3, 3]
     steps = explain(code, [1, 3, 3])
@@ -64,7 +65,7 @@ def test_the_lecture_s_example():
     assert decoded.positions.tolist() == [0]
 
 
-def test_the_generator_has_exactly_the_stated_roots():
+def test_the_generator_has_exactly_the_stated_roots() -> None:
     for code in SMALL + LARGE:
         values = code.field.evaluate(code.generator, code.field.power(np.arange(code.field.order)))
         roots = {(code.first_root + i) % code.field.order for i in range(code.checks)}
@@ -73,7 +74,7 @@ def test_the_generator_has_exactly_the_stated_roots():
 
 
 @given(st.sampled_from(SMALL), st.data())
-def test_errors_and_erasures_within_the_limit_are_corrected(code, data):
+def test_errors_and_erasures_within_the_limit_are_corrected(code: ReedSolomon, data: Any) -> None:
     message = data.draw(st.lists(st.integers(0, code.symbols - 1), min_size=code.k, max_size=code.k))
     word = code.encode(message)
     assert word[: code.k].tolist() == message
@@ -95,7 +96,7 @@ def test_errors_and_erasures_within_the_limit_are_corrected(code, data):
 
 
 @given(st.sampled_from(SMALL), st.data())
-def test_any_word_is_corrected_by_the_taught_method_and_by_ours_alike(code, data):
+def test_any_word_is_corrected_by_the_taught_method_and_by_ours_alike(code: ReedSolomon, data: Any) -> None:
     received = data.draw(st.lists(st.integers(0, code.symbols - 1), min_size=code.n, max_size=code.n))
     erasures = data.draw(st.lists(st.integers(0, code.n - 1), max_size=code.checks, unique=True))
     decoded = code.decode(received, erasures=erasures)
@@ -108,7 +109,7 @@ def test_any_word_is_corrected_by_the_taught_method_and_by_ours_alike(code, data
 
 
 @pytest.mark.parametrize("code", LARGE, ids=str)
-def test_large_codes_at_and_within_the_limit(code):
+def test_large_codes_at_and_within_the_limit(code: Any) -> None:
     rng = np.random.default_rng(code.n)
     words = code.encode(rng.integers(0, code.symbols, (12, code.k)))
     most = code.checks // 2
@@ -122,7 +123,7 @@ def test_large_codes_at_and_within_the_limit(code):
 
 
 @pytest.mark.parametrize("code", LARGE, ids=str)
-def test_beyond_the_limit_the_failure_is_stated_and_the_word_left_alone(code):
+def test_beyond_the_limit_the_failure_is_stated_and_the_word_left_alone(code: ReedSolomon) -> None:
     rng = np.random.default_rng(code.k)
     words = code.encode(rng.integers(0, code.symbols, (20, code.k)))
     received, _ = damaged(rng, code, words, code.checks // 2 + 1, 0)
@@ -139,7 +140,7 @@ def test_beyond_the_limit_the_failure_is_stated_and_the_word_left_alone(code):
     ("bits", "n", "k", "first_root"),
     [(4, 15, 9, 1), (5, 31, 19, 3), (8, 255, 223, 1), (8, 200, 170, 0), (9, 511, 495, 1)],
 )
-def test_galois_agrees_at_and_beyond_the_limit(bits, n, k, first_root):
+def test_galois_agrees_at_and_beyond_the_limit(bits: int, n: int, k: int, first_root: int) -> None:
     theirs = galois.GF(2**bits, irreducible_poly=PRIMITIVE[bits], primitive_element=2, compile="python-calculate")
     whole = 2**bits - 1
     peer = galois.ReedSolomon(whole, whole - (n - k), field=theirs, c=first_root)
@@ -160,7 +161,7 @@ def test_galois_agrees_at_and_beyond_the_limit(bits, n, k, first_root):
 
 
 @pytest.mark.parametrize(("checks", "first_root", "polynomial"), [(10, 0, 0x11D), (32, 0, 0x11D), (16, 1, 0x187)])
-def test_reedsolo_agrees_on_words_errors_and_erasures(checks, first_root, polynomial):
+def test_reedsolo_agrees_on_words_errors_and_erasures(checks: int, first_root: int, polynomial: int) -> None:
     peer = reedsolo.RSCodec(checks, fcr=first_root, prim=polynomial)
     code = ReedSolomon(100 + checks, 100, bits=8, polynomial=polynomial, first_root=first_root)
     rng = np.random.default_rng(checks)
@@ -179,13 +180,13 @@ def test_reedsolo_agrees_on_words_errors_and_erasures(checks, first_root, polyno
                 assert bytes(decoded.word[row].tolist()) == expected
 
 
-def test_the_ccsds_generator_is_a_palindrome():
+def test_the_ccsds_generator_is_a_palindrome() -> None:
     generator = ccsds().generator.tolist()
     assert generator == generator[::-1]
 
 
 @pytest.mark.parametrize(("errors", "erasures"), [(5, 24), (3, 28), (1, 32), (2, 28)])
-def test_words_beyond_the_limit_are_taken_for_others_as_seldom_as_the_bound_says(errors, erasures):
+def test_words_beyond_the_limit_are_taken_for_others_as_seldom_as_the_bound_says(errors: int, erasures: Any) -> None:
     code = ReedSolomon(255, 223)
     rng = np.random.default_rng(erasures)
     words = code.encode(rng.integers(0, 256, (6000, 223)))
@@ -202,14 +203,14 @@ def test_words_beyond_the_limit_are_taken_for_others_as_seldom_as_the_bound_says
     assert (decoded.checks == 32 - erasures).all()
 
 
-def test_with_no_check_left_every_further_error_goes_unseen():
+def test_with_no_check_left_every_further_error_goes_unseen() -> None:
     assert ReedSolomon(255, 223).miscorrection_bound(32) == 1.0
     assert ReedSolomon(255, 223).miscorrection_bound() < 1e-13
     with pytest.raises(InvalidArgument):
         ReedSolomon(255, 223).miscorrection_bound(33)
 
 
-def test_bytes_arrays_and_batches_of_any_shape():
+def test_bytes_arrays_and_batches_of_any_shape() -> None:
     code = ReedSolomon(255, 223)
     message = bytes(range(223))
     word = code.encode(message)
@@ -231,7 +232,7 @@ def test_bytes_arrays_and_batches_of_any_shape():
     "received",
     [[0] * 14, [16] * 15, [-1] * 15, np.zeros((0, 15), int), [0.0] * 15, [np.nan] * 15, "0" * 15, bytes(16), 3],
 )
-def test_bad_words_are_refused(received):
+def test_bad_words_are_refused(received: Any) -> None:
     with pytest.raises(InvalidArgument):
         ReedSolomon(15, 11).decode(received)
 
@@ -239,7 +240,7 @@ def test_bad_words_are_refused(received):
 @pytest.mark.parametrize(
     "erasures", [[0, 1, 2, 3, 4], [15], [-1], [True] * 5 + [False] * 10, [True] * 14, [[1, 2]], [0.5], ["a"]]
 )
-def test_bad_erasures_are_refused(erasures):
+def test_bad_erasures_are_refused(erasures: list[Any]) -> None:
     with pytest.raises(InvalidArgument):
         ReedSolomon(15, 11).decode([0] * 15, erasures=erasures)
     with pytest.raises(InvalidArgument):
@@ -258,12 +259,12 @@ def test_bad_erasures_are_refused(erasures):
         {"n": 15, "k": 8, "bits": 17},
     ],
 )
-def test_codes_that_cannot_be(arguments):
+def test_codes_that_cannot_be(arguments: dict[str, int]) -> None:
     with pytest.raises(InvalidArgument):
         ReedSolomon(**arguments)
 
 
-def test_only_one_word_is_explained_at_a_time():
+def test_only_one_word_is_explained_at_a_time() -> None:
     code = ReedSolomon(7, 3)
     with pytest.raises(InvalidArgument, match="one word"):
         explain(code, np.zeros((2, 7), int))
@@ -272,7 +273,7 @@ def test_only_one_word_is_explained_at_a_time():
     assert explain(code, np.zeros(7, int)).lines()[-1] == "every syndrome is 0: the word is in the code"
 
 
-def test_threads_share_a_code_and_agree():
+def test_threads_share_a_code_and_agree() -> None:
     code = ReedSolomon(255, 223)
     rng = np.random.default_rng(7)
     words = code.encode(rng.integers(0, 256, (400, 223)))
@@ -284,10 +285,10 @@ def test_threads_share_a_code_and_agree():
     assert (np.concatenate([part.word for part in parts]) == words).all()
 
 
-def test_what_an_erasure_channel_loses_is_filled_in():
+def test_what_an_erasure_channel_loses_is_filled_in() -> None:
     code, channel = ReedSolomon(255, 223), bruit.channels.erasure(256, loss=0.06)
     words = code.encode(np.random.default_rng(1).integers(0, 256, (50, 223)))
-    received = channel.transmit(words, rng=np.random.default_rng(2))
+    received = channel.send(words, rng=np.random.default_rng(2))
     lost = received == 256
     few = lost.sum(axis=1) <= code.checks
     decoded = code.decode(np.where(lost, 0, received)[few], erasures=lost[few])

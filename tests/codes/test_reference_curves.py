@@ -4,19 +4,21 @@ import csv
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from laws import ALARM, binomial_window
+from numpy.typing import NDArray
 
-from bruit.codes import Convolutional, Hamming, LteTurbo, ReedSolomon, nr, simulate, wifi, wimax
+from bruit.codes import Code, Convolutional, Hamming, LteTurbo, ReedSolomon, nr, simulate, wifi, wimax
 
 TOLERANCE = 0.1  # dB
 CURVES = Path(os.environ.get("BRUIT_DATA", "data")) / "ber"
 pytestmark = pytest.mark.skipif(not CURVES.is_dir(), reason="the reference curves are not on this machine")
 
 
-def recursive():
+def recursive() -> Any:
     return Convolutional((0o33,), 1024, feedback=0o23, decoder="max-log")
 
 
@@ -41,13 +43,13 @@ CASES = {
 }
 
 
-def curve(name):
+def curve(name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     with (CURVES / f"{name}_awgn.csv").open() as file:
         rows = list(csv.DictReader(file))
     return np.array([float(row["ebn0_db"]) for row in rows]), np.log([float(row["fer"]) for row in rows])
 
 
-def assert_near_the_curve(name, code, level, words):
+def assert_near_the_curve(name: str, code: Code, level: float, words: int) -> None:
     levels, logs = curve(name)
     most, least = (float(np.exp(np.interp(level + shift, levels, logs))) for shift in (-TOLERANCE, TOLERANCE))
     frame = simulate(code, "gaussian", [level], word_errors=words, words=words, rng=np.random.default_rng(1))
@@ -60,19 +62,19 @@ FULL = [(name, level) for name, (_, levels) in CASES.items() for level in levels
 
 
 @pytest.mark.parametrize(("name", "level"), GATE)
-def test_error_rates_are_those_of_the_reference(name, level):
+def test_error_rates_are_those_of_the_reference(name: str, level: float) -> None:
     code, levels = CASES[name]
-    assert_near_the_curve(name, code(), level, levels[level][0])
+    assert_near_the_curve(name, code(), level, levels[level][0])  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize(("name", "level"), FULL)
-def test_error_rates_are_those_of_the_reference_at_full_size(name, level):
+def test_error_rates_are_those_of_the_reference_at_full_size(name: Any, level: Any) -> None:
     code, levels = CASES[name]
-    assert_near_the_curve(name, code(), level, levels[level][1])
+    assert_near_the_curve(name, code(), level, levels[level][1])  # type: ignore[no-untyped-call]
 
 
-def test_min_sum_stays_within_a_tenth_of_a_decibel_of_sum_product():
+def test_min_sum_stays_within_a_tenth_of_a_decibel_of_sum_product() -> None:
     assert_near_the_curve("ldpc_wifi_648_540_spa_i20", wifi(648, "5/6"), 3.75, 4_000)
 
 
@@ -80,7 +82,7 @@ SIONNA = json.loads((Path(__file__).parent / "vectors" / "sionna_rates.json").re
 
 
 @pytest.mark.parametrize("point", SIONNA, ids=lambda point: f"{point['k']} {point['n']}")
-def test_new_radio_errs_as_often_as_sionna(point):
+def test_new_radio_errs_as_often_as_sionna(point: dict[str, Any]) -> None:
     """Both counts are binomial with one rate: the difference stays within six deviations (alarm 2e-9)."""
     code = nr(point["k"], point["n"], decoder="sum-product")
     words, rng = point["words"], np.random.default_rng(2)

@@ -1,5 +1,7 @@
 """The repetition code: worked example S1.4, its limit, votes, log-likelihoods, bad input."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ def bits(text: str) -> np.ndarray:
     return np.array([int(letter) for letter in text if letter != " "], np.uint8)
 
 
-def test_the_lecture_s_example():
+def test_the_lecture_s_example() -> None:
     code = Repetition(3, k=6)
     assert code.encode(bits("011010")).tolist() == bits("000 111 111 000 111 000").tolist()
     decoded = code.decode(bits("100 111 110 001 110 000"))
@@ -27,7 +29,7 @@ def test_the_lecture_s_example():
 
 
 @given(st.integers(1, 9), st.integers(2, 7), st.data())
-def test_up_to_half_the_copies_may_be_wrong(times, symbols, data):
+def test_up_to_half_the_copies_may_be_wrong(times: int, symbols: int, data: Any) -> None:
     code = Repetition(times, k=2, symbols=symbols)
     message = np.array(data.draw(st.lists(st.integers(0, symbols - 1), min_size=2, max_size=2)))
     word = code.encode(message)
@@ -40,7 +42,7 @@ def test_up_to_half_the_copies_may_be_wrong(times, symbols, data):
     assert decoded.corrected == len(wrong)
 
 
-def test_a_tie_is_a_stated_failure_for_two_and_for_more_symbols():
+def test_a_tie_is_a_stated_failure_for_two_and_for_more_symbols() -> None:
     two = Repetition(4).decode([[0, 0, 1, 1], [0, 1, 1, 1]])
     assert two.decoded.tolist() == [False, True]
     assert two.corrected.tolist() == [0, 1]
@@ -51,7 +53,7 @@ def test_a_tie_is_a_stated_failure_for_two_and_for_more_symbols():
         Repetition(2).decode([[0, 1], [1, 1]], raise_on_failure=True)
 
 
-def test_log_likelihoods_add_up_so_one_sure_copy_beats_two_doubtful_ones():
+def test_log_likelihoods_add_up_so_one_sure_copy_beats_two_doubtful_ones() -> None:
     decoded = Repetition(3).decode([[-0.1, -0.2, 5.0], [-0.1, -0.2, 0.1]])
     assert decoded.message.tolist() == [[0], [1]]
     assert decoded.corrected.tolist() == [2, 1]
@@ -63,23 +65,23 @@ def test_log_likelihoods_add_up_so_one_sure_copy_beats_two_doubtful_ones():
     "received",
     [[0, 1], [0, 1, 2], [0, -1, 1], np.zeros((0, 3), int), [0.0, np.nan, 1.0], ["0", "1", "1"], 1, []],
 )
-def test_bad_words_are_refused(received):
+def test_bad_words_are_refused(received: Any) -> None:
     with pytest.raises(InvalidArgument):
         Repetition(3).decode(received)
 
 
-def test_log_likelihoods_are_refused_where_there_are_more_symbols():
+def test_log_likelihoods_are_refused_where_there_are_more_symbols() -> None:
     with pytest.raises(InvalidArgument, match="two symbols"):
         Repetition(3, symbols=4).decode([0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize("arguments", [{"times": 0}, {"times": 3, "k": 0}, {"times": 3, "symbols": 1}])
-def test_codes_that_cannot_be(arguments):
+def test_codes_that_cannot_be(arguments: dict[str, int]) -> None:
     with pytest.raises(InvalidArgument):
         Repetition(**arguments)
 
 
-def test_over_a_binary_channel_log_likelihoods_say_what_the_votes_say():
+def test_over_a_binary_channel_log_likelihoods_say_what_the_votes_say() -> None:
     channel = bruit.channels.binary(error=0.2)
     received = np.array([[int(bit) for bit in f"{number:05b}"] for number in range(32)])
     heard, voted = Repetition(5).decode(channel.log_likelihood(received)), Repetition(5).decode(received)
@@ -87,22 +89,22 @@ def test_over_a_binary_channel_log_likelihoods_say_what_the_votes_say():
     assert heard.corrected.tolist() == voted.corrected.tolist()
 
 
-def test_three_copies_fail_as_often_as_the_binomial_law_says():
+def test_three_copies_fail_as_often_as_the_binomial_law_says() -> None:
     sent = np.zeros((262_144, 1), np.uint8)
     channel, code = bruit.channels.binary(error=0.1), Repetition(3)
-    decoded = code.decode(channel.transmit(code.encode(sent), rng=np.random.default_rng(1)))
+    decoded = code.decode(channel.send(code.encode(sent), rng=np.random.default_rng(1)))
     counts = np.bincount(decoded.corrected * 2 + decoded.message[:, 0], minlength=4)
     assert_law(counts, [0.9**3, 0.1**3, 3 * 0.9**2 * 0.1, 3 * 0.9 * 0.1**2])
 
 
-def test_repeating_a_randomised_answer_is_the_composition_attack():
+def test_repeating_a_randomised_answer_is_the_composition_attack() -> None:
     channel = bruit.channels.symmetric(4, epsilon=1.0)
     repeated = channel.repeat(25)
     assert repeated.epsilon == 25 * channel.epsilon
     truth = np.random.default_rng(2).integers(0, 4, (4000, 1))
     code = Repetition(25, symbols=4)
-    found = code.decode(channel.transmit(code.encode(truth), rng=np.random.default_rng(3)))
-    alone = channel.transmit(truth, rng=np.random.default_rng(3))
+    found = code.decode(channel.send(code.encode(truth), rng=np.random.default_rng(3)))
+    alone = channel.send(truth, rng=np.random.default_rng(3))
     keep = channel.keep / bruit.channels.ONE
     assert (alone == truth).sum() <= binomial_window(4000, keep, 1e-9)[1]
     assert (found.message == truth).sum() > binomial_window(4000, 0.85, 1e-9)[0]

@@ -1,5 +1,7 @@
 """Envelopes: what goes in comes out, bursts and losses are repaired, and what cannot be is never a wrong payload."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,12 +12,12 @@ from bruit.errors import DecodingFailure, InvalidArgument
 
 
 @given(st.binary(max_size=2000), st.sampled_from([1, 2, 16, 32, 100, 254]))
-def test_what_goes_in_comes_out(payload, checks):
+def test_what_goes_in_comes_out(payload: bytes, checks: int) -> None:
     assert open_envelope(envelope(payload, checks=checks), checks=checks) == payload
 
 
 @given(st.binary(max_size=1500), st.data())
-def test_a_burst_of_half_the_checks_of_every_word_is_repaired(payload, data):
+def test_a_burst_of_half_the_checks_of_every_word_is_repaired(payload: bytes, data: Any) -> None:
     sealed = bytearray(envelope(payload))
     words = -(-len(sealed) // 255)
     start = data.draw(st.integers(0, len(sealed) - 16 * words))
@@ -25,7 +27,7 @@ def test_a_burst_of_half_the_checks_of_every_word_is_repaired(payload, data):
 
 
 @given(st.binary(max_size=1500), st.data())
-def test_twice_as_much_may_be_lost_when_one_knows_where(payload, data):
+def test_twice_as_much_may_be_lost_when_one_knows_where(payload: bytes, data: Any) -> None:
     sealed = bytearray(envelope(payload))
     words = -(-len(sealed) // 255)
     start = data.draw(st.integers(0, len(sealed) - 32 * words))
@@ -38,7 +40,7 @@ def test_twice_as_much_may_be_lost_when_one_knows_where(payload, data):
         open_envelope(bytes(sealed), erasures=more)
 
 
-def test_no_damage_gives_a_wrong_payload():
+def test_no_damage_gives_a_wrong_payload() -> None:
     rng = np.random.default_rng(1)
     payload = bytes(range(100))
     sealed = np.frombuffer(envelope(payload, checks=4), np.uint8)
@@ -58,7 +60,7 @@ def test_no_damage_gives_a_wrong_payload():
     assert min(outcomes.values()) > 50
 
 
-def test_erasures_that_leave_no_check_are_caught_by_the_checksum():
+def test_erasures_that_leave_no_check_are_caught_by_the_checksum() -> None:
     payload = bytes(200)
     sealed = bytearray(envelope(payload))
     sealed[100] ^= 1
@@ -67,12 +69,12 @@ def test_erasures_that_leave_no_check_are_caught_by_the_checksum():
 
 
 @pytest.mark.parametrize("sealed", [b"", b"short", bytes(511), envelope(b"x" * 300)[:-1], envelope(b"x" * 300) + b"0"])
-def test_what_was_cut_is_no_envelope(sealed):
+def test_what_was_cut_is_no_envelope(sealed: bytes) -> None:
     with pytest.raises(DecodingFailure):
         open_envelope(sealed)
 
 
-def test_bad_arguments():
+def test_bad_arguments() -> None:
     for checks in (0, 255):
         with pytest.raises(InvalidArgument):
             envelope(b"", checks=checks)

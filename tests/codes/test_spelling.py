@@ -10,23 +10,23 @@ from bruit.codes import spell, unspell
 from bruit.errors import InvalidArgument
 
 
-def test_the_lecture_s_word():
+def test_the_lecture_s_word() -> None:
     assert spell("ERREUR") == "Echo Romeo Romeo Echo Uniform Romeo"
     assert unspell("Echo Romeo Romeo Echo Uniform Romeo") == "ERREUR"
 
 
 @given(st.text(string.ascii_uppercase, min_size=1))
-def test_there_and_back(text):
+def test_there_and_back(text: str) -> None:
     assert unspell(spell(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "É", "A B", "1"])
-def test_what_cannot_be_spelt(text):
+def test_what_cannot_be_spelt(text: str) -> None:
     with pytest.raises(InvalidArgument):
         spell(text)
 
 
 @pytest.mark.parametrize("words", ["", "Anna", "Echo Rome"])
-def test_words_that_are_not_in_the_alphabet(words):
+def test_words_that_are_not_in_the_alphabet(words: str) -> None:
     with pytest.raises(InvalidArgument):
         unspell(words)

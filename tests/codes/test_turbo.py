@@ -1,19 +1,23 @@
 """The LTE turbo code: all 188 interleavers, its kernel against a plain max-log pass, and noise."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from bruit.codes import Convolutional, LteTurbo
-from bruit.codes._turbo_kernels import LANES, max_log_pass
-from bruit.codes.turbo import lte_sizes
+from bruit.codes.trellis._turbo_kernels import LANES, max_log_pass
+from bruit.codes.trellis.lte_turbo import lte_sizes
 from bruit.errors import InvalidArgument
 
 
-def slow_pass(systematic, parity, prior, tail):
+def slow_pass(systematic: Any, parity: Any, prior: Any, tail: Any) -> NDArray[np.int64]:
     """Max-log on the eight-state trellis for one word, with loops: what the parity says of each bit."""
     steps = len(systematic)
 
-    def branches(state):
+    def branches(state: Any) -> Iterator[Any]:
         for bit in (0, 1):
             new = bit ^ (state >> 1 & 1) ^ (state & 1)
             yield bit, new ^ (state >> 2 & 1) ^ (state & 1), (new << 2) | (state >> 1)
@@ -47,7 +51,7 @@ def slow_pass(systematic, parity, prior, tail):
     return out
 
 
-def test_a_pass_counts_as_written():
+def test_a_pass_counts_as_written() -> None:
     rng = np.random.default_rng(1)
     systematic, parity, prior = rng.integers(-127, 128, (3, 30, LANES)).astype(np.int16)
     tail = rng.integers(-127, 128, (6, LANES)).astype(np.int16)
@@ -55,22 +59,22 @@ def test_a_pass_counts_as_written():
     max_log_pass(systematic, parity, prior, tail, out, alpha, beta)
     for lane in (0, 7, LANES - 1):
         columns = [part[:, lane].astype(int) for part in (systematic, parity, prior)]
-        np.testing.assert_array_equal(out[:, lane], slow_pass(*columns, tail[:, lane].astype(int).reshape(3, 2)))
+        np.testing.assert_array_equal(out[:, lane], slow_pass(*columns, tail[:, lane].astype(int).reshape(3, 2)))  # type: ignore[call-arg]
 
 
-def test_there_are_188_sizes_in_four_steps():
+def test_there_are_188_sizes_in_four_steps() -> None:
     expected = [*range(40, 512, 8), *range(512, 1024, 16), *range(1024, 2048, 32), *range(2048, 6145, 64)]
     assert list(lte_sizes()) == expected
 
 
 @pytest.mark.parametrize("k", lte_sizes())
-def test_every_interleaver_is_a_permutation_that_keeps_odd_and_even(k):
+def test_every_interleaver_is_a_permutation_that_keeps_odd_and_even(k: int) -> None:
     order = LteTurbo(k).interleaver
     np.testing.assert_array_equal(np.sort(order), np.arange(k))
     np.testing.assert_array_equal(order % 2, np.arange(k) % 2)  # f1 is odd and f2 even
 
 
-def test_both_parities_are_those_of_the_recursive_code():
+def test_both_parities_are_those_of_the_recursive_code() -> None:
     code = LteTurbo(40)
     recursive = Convolutional((0o15,), 40, feedback=0o13)
     message = np.random.default_rng(2).integers(0, 2, 40, np.uint8)
@@ -87,7 +91,7 @@ def test_both_parities_are_those_of_the_recursive_code():
 
 @pytest.mark.parametrize("flushed", [True, False])
 @pytest.mark.parametrize("k", [40, 208, 6144])
-def test_words_come_back_through_noise(k, flushed):
+def test_words_come_back_through_noise(k: int, flushed: bool) -> None:
     code = LteTurbo(k, flushed=flushed)
     rng = np.random.default_rng(3)
     messages = rng.integers(0, 2, (35, k), np.uint8)
@@ -109,6 +113,6 @@ def test_words_come_back_through_noise(k, flushed):
         lambda: LteTurbo(40).encode(np.zeros((0, 40), int)),
     ],
 )
-def test_what_is_no_code_or_no_word_is_refused(wrong):
+def test_what_is_no_code_or_no_word_is_refused(wrong: Callable[..., Any]) -> None:
     with pytest.raises(InvalidArgument):
         wrong()

@@ -1,6 +1,7 @@
 """Trainings with correlated noise, of the tests."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,13 +12,13 @@ import bruit
 from bruit.deep import Banded, Training, privatise
 
 
-def started(bands: int = 3, *, model: nn.Module | None = None, **changed: object) -> Training:
+def started(bands: int = 3, *, model: nn.Module | None = None, **changed: Any) -> Training:
     settings = {
         "budget": ledger().budget(epsilon=8.0, delta=1e-5),
         "epochs": 2,
         "batch_size": 64,
         "clip": 1.0,
-        "noise": Banded(bands),
+        "correlation": Banded(bands),
         "rng": np.random.default_rng(1),
         "data": halves(),
     } | changed
@@ -39,5 +40,5 @@ def taken(training: Training, steps: int = 100) -> list[np.ndarray]:
 def resumable(book: bruit.Ledger, file: Path, *, seed: int | None = None, bands: int = 4) -> Training:
     """Twenty steps, with stretches of six that are made whole rounds of four."""
     rng = None if seed is None else np.random.default_rng(seed)
-    asked = {"budget": book.budget(epsilon=2.0, delta=1e-5), "epochs": 5, "rng": rng}
+    asked: dict[str, Any] = {"budget": book.budget(epsilon=2.0, delta=1e-5), "epochs": 5, "rng": rng}
     return started(bands, checkpoint=file, every=6, **asked)

@@ -1,6 +1,7 @@
 """Small models, one for each rule and each way to be left to the fallback."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -56,7 +57,7 @@ class InPlace(nn.Module):
 class Recurrent(nn.Module):
     """A recurrent layer whose outputs and last states are both used."""
 
-    def __init__(self, kind: type[nn.Module], **settings: object) -> None:
+    def __init__(self, kind: type[nn.Module], **settings: Any) -> None:
         super().__init__()
         self.front, self.cells = nn.Linear(3, 3), kind(3, 4, batch_first=True, **settings)
         ways = 2 if settings.get("bidirectional") else 1

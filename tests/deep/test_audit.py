@@ -6,16 +6,16 @@ import torch
 from torch import Tensor
 
 import bruit
-from bruit.apps.studies import deep_audits
+from bruit.apps.audits import deep
 from bruit.audit import Verdict, audit
-from bruit.deep.noise import Source
+from bruit.deep.noise.sources import Source
 
 torch.set_num_threads(1)
 
 
 def verdict() -> Verdict:
     """Of the claim 1.5, by an event that the canary, which moves an epoch by up to 1, makes likely."""
-    case = next(case for case in deep_audits.cases(bruit.ADD_OR_REMOVE_ONE, epsilon=1.5))
+    case = next(case for case in deep.cases(bruit.ADD_OR_REMOVE_ONE, epsilon=1.5))
     return audit(
         case.mechanism,
         case.pair,

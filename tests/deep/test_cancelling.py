@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.clipping import Clipping
 from bruit.deep.losses import cross_entropy
-from bruit.deep.records import Records
-from bruit.deep.rules.embedding import embedding
-from bruit.deep.rules.square_convolution import Images
-from bruit.deep.shares import Products, reached
-from bruit.deep.training import Settings, prepared
+from bruit.deep.per_sample.clipping import Clipping
+from bruit.deep.per_sample.factored_gradients import Products, triangle_bounds
+from bruit.deep.per_sample.rules.embedding import embedding
+from bruit.deep.per_sample.rules.square_convolution import Images
+from bruit.deep.training.dataset import Records
+from bruit.deep.training.training import Settings, prepare_engine
 
 WIDTH = 64
 
@@ -35,7 +35,7 @@ def largest_contribution(model: OverPositions, clipping: Clipping, precision: to
             direction = nn.functional.normalize(torch.randn(WIDTH), dim=0)
             record = torch.stack([size * direction, -size * direction + left * size * hidden])[None]
             label = model(record).argmin(1)
-            engine = engine or prepared(
+            engine = engine or prepare_engine(
                 model, Records((record, label)), cross_entropy, Settings(1.0, clipping, precision=precision)
             )
             found = engine.clipped_sum((record,), label, torch.ones(1))
@@ -85,5 +85,5 @@ def test_reaches_of_patches_are_those_of_laid_out_patches() -> None:
     image = torch.randn(2, 3, 9, 8)
     outputs = torch.randn_like(layer(image))
     patches = nn.functional.unfold(image, 3, stride=2, padding=1)
-    wanted = reached(patches.norm(dim=1), outputs.flatten(2).norm(dim=1))
+    wanted = triangle_bounds(patches.norm(dim=1), outputs.flatten(2).norm(dim=1))
     torch.testing.assert_close(Images(layer, image, outputs).reaches(), wanted)

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,7 +123,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_killed_training_resumes_and_charges_once(tmp_path: Path) -> None:
     store, file = f"sqlite:///{tmp_path / 'book.db'}", tmp_path / "run.pt"
-    terms = {"neighbours": bruit.ADD_OR_REMOVE_ONE, "person": bruit.EACH_ROW}
+    terms: dict[str, Any] = {"neighbours": bruit.ADD_OR_REMOVE_ONE, "person": bruit.EACH_ROW}
     book = bruit.Ledger("digits", epsilon=3.0, delta=1e-4, store=store, **terms)
     given = [sys.executable, "-c", KILLED, store, str(file), str(Path(__file__).parents[1])]
     assert subprocess.run(given, check=False).returncode == -9

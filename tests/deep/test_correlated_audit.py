@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import bruit
-from bruit.apps.studies import audits, banded_audits
-from bruit.deep.correlated import Groups
-from bruit.deep.noise import Source
+from bruit.apps.audits import catalogue, correlated_noise
+from bruit.deep.noise import Groups
+from bruit.deep.noise.sources import Source
 
 torch.set_num_threads(1)
 
@@ -23,9 +23,9 @@ def fault(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     return str(request.param)
 
 
-@pytest.mark.parametrize("neighbours", audits.CENTRAL)
+@pytest.mark.parametrize("neighbours", catalogue.CENTRAL)
 def test_canaries_of_every_step_catch_a_fault_and_only_then(neighbours: bruit.privacy.Neighbours, fault: str) -> None:
-    (case,) = banded_audits.cases(neighbours)
-    found = case.audited(case.small, audits.ALARM / 100, np.random.default_rng(1))
+    (case,) = correlated_noise.cases(neighbours)
+    found = case.audit(case.small, catalogue.ALARM / 100, np.random.default_rng(1))
     assert found.passes == (fault == "right")
     assert found.lower_bound > 0.3 * case.claimed

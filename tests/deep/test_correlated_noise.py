@@ -12,11 +12,11 @@ from scipy import linalg, optimize, stats
 
 import bruit
 from bruit.deep import Banded
-from bruit.deep.correlated import Correlated, Groups, fresh_key
-from bruit.deep.correlated.factorisation import _log_error, mean_square, square_root
-from bruit.deep.noise import Source
+from bruit.deep.noise import Correlated, Groups, fresh_key
+from bruit.deep.noise.sources import Source
 from bruit.errors import InvalidArgument
 from bruit.privacy import Gaussian, Sampled, Scheme, epsilon
+from bruit.privacy.training.factorisation import _log_error, mean_square, square_root
 
 CPU = torch.device("cpu")
 RUN = {"size": 4000, "batch_size": 200, "epochs": 3, "delta": "1e-5", "target_epsilon": 2}
@@ -62,7 +62,7 @@ def test_the_search_knows_its_slope() -> None:
         return _log_error(rest, 20, 0.4)[0]
 
     rest = square_root(5, 0.0)[1:]
-    assert optimize.check_grad(value, lambda rest: _log_error(rest, 20, 0.4)[1], rest) < 1e-5
+    assert optimize.check_grad(value, lambda rest: _log_error(rest, 20, 0.4)[1], rest) < 1e-5  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("steps", "bands", "momentum"), [run for run in RUNS if run[0] <= 12])
@@ -179,7 +179,7 @@ def test_the_price_is_that_of_the_sampled_steps_one_record_can_be_in(
     bands: int, neighbours: bruit.privacy.Neighbours
 ) -> None:
     planned = Banded(bands).plan(**RUN, neighbours=neighbours)  # type: ignore[arg-type]
-    there = Gaussian(Fraction(repr(planned.noise)), neighbours=bruit.ADD_OR_REMOVE_ONE)
+    there = Gaussian(Fraction(repr(planned.noise_multiplier)), neighbours=bruit.ADD_OR_REMOVE_ONE)
     rate = Fraction(bands * 200, 4000)
     each = Sampled(there, rate=rate, scheme=Scheme.POISSON, neighbours=neighbours)
     assert planned.loss == each * -(-60 // bands)
@@ -190,7 +190,7 @@ def test_the_price_is_that_of_the_sampled_steps_one_record_can_be_in(
 def test_one_band_is_planned_as_ever() -> None:
     expected = bruit.privacy.plan(**RUN, neighbours=bruit.ADD_OR_REMOVE_ONE)  # type: ignore[arg-type]
     assert Banded(1).plan(**RUN, neighbours=bruit.ADD_OR_REMOVE_ONE) == expected  # type: ignore[arg-type]
-    assert Banded(1).expected_error(expected) == pytest.approx(expected.noise * np.sqrt((60 + 1) / 2))
+    assert Banded(1).expected_error(expected) == pytest.approx(expected.noise_multiplier * np.sqrt((60 + 1) / 2))
 
 
 @pytest.mark.parametrize(

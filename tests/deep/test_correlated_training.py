@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 
 import bruit
 from bruit.deep import Banded, Training, train
-from bruit.deep.correlated import Groups
+from bruit.deep.noise import Groups
 from bruit.errors import BudgetExceeded, InvalidArgument
 
 torch.set_num_threads(1)
@@ -33,7 +34,7 @@ def test_the_run_is_charged_as_planned_before_the_data_is_read() -> None:
     assert isinstance(each, bruit.privacy.Sampled)
     assert (each.rate, times, training.steps) == (1, 2, 8)
     assert entry.guarantee.epsilon == bruit.privacy.epsilon(entry.loss, delta=1e-5, by="pld") <= 2
-    spent = [training.epsilon_so_far()] + [training.step(batch) or training.epsilon_so_far() for batch in training]
+    spent = [training.epsilon_so_far()] + [training.step(batch) or training.epsilon_so_far() for batch in training]  # type: ignore[func-returns-value]
     assert spent[1] == spent[4] < spent[5] == spent[8] == float(entry.guarantee.epsilon)
     assert training.release().details["bands"] == 4
 
@@ -73,7 +74,7 @@ def test_the_noise_of_the_steps_is_that_of_the_matrix_and_empty_batches_get_it_t
     for batch, _ in zip(training, range(5), strict=False):
         object.__setattr__(batch, "places", np.arange(0))
         training.step(batch)
-        seen.append(gradient(training) / (3.0 * training.plan.noise))
+        seen.append(gradient(training) / (3.0 * training.plan.noise_multiplier))
     for step in range(5):
         independent = sum(column[lag] * seen[step - lag] for lag in range(min(3, step + 1)))
         low, high = (stats.chi2.ppf(share, len(seen[0])) for share in (ALARM / 10, 1 - ALARM / 10))
@@ -87,11 +88,11 @@ def test_one_band_is_ordinary_noise_and_sampling_bit_for_bit() -> None:
     stream = np.random.default_rng([int(np.random.default_rng(1).integers(2**63)), 1, 0])
     for batch in training:
         np.testing.assert_array_equal(batch.places, np.flatnonzero(stream.random(256) < 0.25))
-        sums = training._clipped(batch)
+        sums = training._clip(batch)
         training.step(batch)
         noise = torch.from_numpy(stream.standard_normal(10, dtype=np.float32))
         pieces = [
-            each.add(part, alpha=training.plan.noise / 64)
+            each.add(part, alpha=training.plan.noise_multiplier / 64)
             for each, part in zip([sums["weight"].flatten(), sums["bias"]], noise.split([8, 2]), strict=True)
         ]
         assert torch.equal(gradient(training), torch.cat(pieces))
@@ -99,9 +100,9 @@ def test_one_band_is_ordinary_noise_and_sampling_bit_for_bit() -> None:
 
 @pytest.mark.parametrize("changed", [{"at_once": 5}, {"compiled": True}])
 def test_computing_in_parts_or_compiled_changes_nothing(
-    changed: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    changed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", lambda graph, **_: graph)
     gradients = []
     for asked in ({}, changed):
         inputs, targets = halves()
@@ -117,12 +118,12 @@ def test_computing_in_parts_or_compiled_changes_nothing(
 def test_after_a_step_that_failed_the_noise_starts_anew() -> None:
     training = started(3)
     taken(training, 2)
-    clipped = training._clipped
-    training._clipped = _no_room  # type: ignore[method-assign]
+    clipped = training._clip
+    training._clip = _no_room  # type: ignore[assignment, method-assign]
     with pytest.raises(InvalidArgument, match="memory"):
         taken(training, 1)
     assert training.done == 3
-    training._clipped = clipped  # type: ignore[method-assign]
+    training._clip = clipped  # type: ignore[method-assign]
     correlated = training.correlated
     assert correlated is not None
     (_, before) = correlated._past[torch.float32]
@@ -143,8 +144,8 @@ def test_a_group_smaller_than_a_batch_is_refused_before_anything_is_charged() ->
 
 
 def test_an_amount_of_noise_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match=r"noise=1\.5: give bruit\.deep\.Banded"):
-        started(noise=1.5)
+    with pytest.raises(InvalidArgument, match=r"correlation=1\.5: give bruit\.deep\.Banded"):
+        started(correlation=1.5)
 
 
 def test_without_privacy_there_are_neither_groups_nor_noise() -> None:
@@ -164,7 +165,7 @@ def test_a_model_learns_through_correlated_noise() -> None:
         epochs=4,
         batch_size=256,
         clip=1.0,
-        noise=Banded(4, momentum=0.5),
+        correlation=Banded(4, momentum=0.5),
         optimiser=lambda parameters: torch.optim.SGD(parameters, lr=1.0, momentum=0.5),
         rng=np.random.default_rng(2),
     )
@@ -217,7 +218,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_killed_training_resumes_and_charges_once(tmp_path: Path) -> None:
     store, file = f"sqlite:///{tmp_path / 'book.db'}", tmp_path / "run.pt"
-    terms = {"neighbours": bruit.ADD_OR_REMOVE_ONE, "person": bruit.EACH_ROW}
+    terms: dict[str, Any] = {"neighbours": bruit.ADD_OR_REMOVE_ONE, "person": bruit.EACH_ROW}
     book = bruit.Ledger("digits", epsilon=3.0, delta=1e-4, store=store, **terms)
     given = [sys.executable, "-c", KILLED, store, str(file), str(Path(__file__).parents[1])]
     assert subprocess.run(given, check=False).returncode == -9

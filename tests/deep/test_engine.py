@@ -1,5 +1,7 @@
 """The clipped sum, against differentiating every sample by itself."""
 
+from typing import Any
+
 import pytest
 import torch
 from deep.models import MODELS, each_loss, made
@@ -7,15 +9,15 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from bruit.deep import Clipping, Engine, examine
-from bruit.deep.rules.convolution import Patches
-from bruit.deep.shares import Kept, Products
+from bruit.deep.per_sample.factored_gradients import Kept, Products
+from bruit.deep.per_sample.rules.convolution import Patches
 
 torch.set_num_threads(1)
 
 
 def oracle(model: nn.Module, inputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
     """Every sample's gradient of every parameter, by vmap(grad), or one by one where vmap has no rule."""
-    chosen = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
+    chosen: dict[str, Any] = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
 
     def one(parameters: dict[str, Tensor], sample: Tensor, target: Tensor) -> Tensor:
         return each_loss(functional_call(model, parameters, (sample[None],)), target[None]).sum()
@@ -26,8 +28,8 @@ def oracle(model: nn.Module, inputs: Tensor, targets: Tensor) -> dict[str, Tenso
     return {name: torch.stack([gradients[name] for gradients in each]) for name in chosen}
 
 
-def engine(model: nn.Module, inputs: Tensor, *, bound: float, how: Clipping = Clipping.FLAT, **more: object) -> Engine:
-    return Engine(model, examine(model, (inputs,)), each_loss, bound, how, **more)  # type: ignore[arg-type]
+def engine(model: nn.Module, inputs: Tensor, *, bound: float, how: Clipping = Clipping.FLAT, **more: Any) -> Engine:
+    return Engine(model, examine(model, (inputs,)), each_loss, bound, how, **more)
 
 
 def median_norm(gradients: dict[str, Tensor]) -> float:
@@ -57,7 +59,7 @@ def by_hand(gradients: dict[str, Tensor], bound: float, how: Clipping) -> dict[s
 def test_patches_laid_out_a_few_samples_at_a_time_give_the_same(
     case: str, near: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bruit.deep.rules.convolution.NEAR", near)
+    monkeypatch.setattr("bruit.deep.per_sample.rules.convolution.NEAR", near)
     model, inputs, targets = made(case)
     wanted = oracle(model, inputs, targets)
     for name, share in engine(model, inputs, bound=1.0).shares((inputs,), targets).items():

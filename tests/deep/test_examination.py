@@ -54,10 +54,9 @@ def test_a_model_that_mixes_samples_by_hand_is_refused() -> None:
         examine(Mixing(), (torch.zeros(1, 4),))
 
 
-def test_positions_before_samples_are_refused_whatever_their_number() -> None:
+def test_positions_before_samples_are_left_to_the_fallback_whatever_their_number() -> None:
     for positions in (2, 3, 5):
-        with pytest.raises(InvalidArgument, match=r"'out' was given .* rows.*batch_first"):
-            examine(Turned(), (torch.zeros(1, positions, 4),))
+        assert examine(Turned(), (torch.zeros(1, positions, 4),)).rest == ("out.weight", "out.bias")
 
 
 def test_what_has_no_rule_is_left_to_the_fallback() -> None:
@@ -103,9 +102,10 @@ class Times(nn.Module):
         return self.out(self.cells(values.transpose(0, 1))[0][-1])
 
 
-def test_a_recurrent_layer_with_times_before_samples_is_refused_by_its_path() -> None:
-    with pytest.raises(InvalidArgument, match=r"'cells' was not given tensors with samples first.*batch_first=True"):
-        examine(Times(), (torch.zeros(1, 5, 4),))
+def test_a_recurrent_layer_with_times_before_samples_is_left_to_the_fallback() -> None:
+    structure = examine(Times(), (torch.zeros(1, 5, 4),))
+    assert set(structure.ruled) == {"out"}
+    assert all(name.startswith("cells.") for name in structure.rest)
 
 
 def test_recurrent_layers_and_convolutions_over_three_dimensions_have_rules() -> None:

@@ -11,7 +11,7 @@ from deep.test_engine import by_hand, engine, median_norm, oracle
 from torch import Tensor, nn
 
 from bruit.deep import Clipping
-from bruit.deep.graphs import NotCompiled, state_of, traced
+from bruit.deep.compiled.graphs import NotCompiled, state_of, trace
 
 torch.set_num_threads(1)
 
@@ -25,7 +25,7 @@ def test_the_traced_graph_of_every_rule_gives_the_clipped_sum_of_vmap_grad(case:
     gradients = oracle(model, inputs, targets)
     bound = median_norm(gradients)
     given = (state_of(model), (inputs,), targets, torch.ones(5, dtype=torch.float64))
-    graph = traced(engine(model, inputs, bound=bound), given, channels_last=channels_last)
+    graph = trace(engine(model, inputs, bound=bound), given, channels_last=channels_last)
     found = graph.together(graph.module(*given[0].values(), inputs, targets, given[3]))
     assert found is not None
     for name, wanted in by_hand(gradients, bound, Clipping.FLAT).items():
@@ -35,7 +35,7 @@ def test_the_traced_graph_of_every_rule_gives_the_clipped_sum_of_vmap_grad(case:
 @pytest.mark.parametrize("how", [Clipping.PER_LAYER])
 @pytest.mark.parametrize("case", ["conv2d, gram", "attention"])
 def test_the_compiler_takes_the_graph(case: str, how: Clipping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", partial(torch.compile, backend="aot_eager"))
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", partial(torch.compile, backend="aot_eager"))
     assert_compiles(*made(case), how)
 
 
@@ -57,9 +57,9 @@ def assert_compiles(model: nn.Module, inputs: Tensor, targets: Tensor, how: Clip
 
 
 def test_rule_2_a_compiled_step_leaves_out_what_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bruit.deep.shares.LIGHT", 0)
-    monkeypatch.setattr("bruit.deep.rules.convolution.LIGHT", 0)
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    monkeypatch.setattr("bruit.deep.per_sample.factored_gradients.LIGHT", 0)
+    monkeypatch.setattr("bruit.deep.per_sample.rules.convolution.LIGHT", 0)
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", lambda graph, **_: graph)
     model, inputs, targets = made("conv2d, gram")
     clipping = engine(model, inputs, bound=0.5, compiled=True)
     spoilt = inputs.clone()
@@ -78,7 +78,7 @@ def test_rule_2_a_compiled_step_leaves_out_what_is_no_number(monkeypatch: pytest
 def test_no_sample_adds_more_than_the_bound_in_a_traced_step(case: str, precision: torch.dtype) -> None:
     model, inputs, targets = made(case, dtype=torch.float32)
     given = (state_of(model), (inputs,), targets, torch.ones(5))
-    graph = traced(engine(model, inputs, bound=0.01, precision=precision), given)
+    graph = trace(engine(model, inputs, bound=0.01, precision=precision), given)
     for alone in torch.eye(5):
         found = graph.together(graph.module(*given[0].values(), inputs, targets, alone))
         assert found is not None
@@ -98,7 +98,7 @@ def test_a_step_that_cannot_be_compiled_is_said_and_runs() -> None:
 
 
 def test_a_layer_put_into_another_mode_gets_another_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", lambda graph, **_: graph)
     model, inputs, targets = (
         nn.Sequential(nn.Linear(4, 6), nn.Dropout(0.9), nn.Linear(6, 3)),
         torch.randn(5, 4),
@@ -113,7 +113,7 @@ def test_a_layer_put_into_another_mode_gets_another_graph(monkeypatch: pytest.Mo
 
 
 def test_another_precision_of_products_gets_another_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", lambda graph, **_: graph)
     model, inputs, targets = made("linear, gram", dtype=torch.float32)
     clipping = engine(model, inputs, bound=0.5, compiled=True)
     before = torch.get_float32_matmul_precision()
@@ -127,7 +127,7 @@ def test_another_precision_of_products_gets_another_graph(monkeypatch: pytest.Mo
 
 
 def test_rule_3_an_autocast_around_a_compiled_step_does_not_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", partial(torch.compile, backend="aot_eager"))
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", partial(torch.compile, backend="aot_eager"))
     model, inputs, targets = made("linear, gram", dtype=torch.float32)
     clipping = engine(model, inputs, bound=0.1, compiled=True)
     with torch.autocast("cpu", torch.bfloat16):
@@ -158,7 +158,7 @@ def test_channels_last_keeps_every_argument_of_a_layer() -> None:
     model, inputs, targets = GatedNetwork().double(), torch.randn(5, 2, 8, 8).double(), torch.arange(5) % 3
     given = (state_of(model), (inputs,), targets, torch.ones(5, dtype=torch.float64))
     clipping = engine(model, inputs, bound=0.5)
-    graph = traced(clipping, given, channels_last=True)
+    graph = trace(clipping, given, channels_last=True)
     found = graph.together(graph.module(*given[0].values(), inputs, targets, given[3]))
     assert found is not None
     for name, wanted in clipping.clipped_sum((inputs,), targets, given[3]).items():

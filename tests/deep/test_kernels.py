@@ -11,8 +11,8 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported
 pytest.importorskip("triton", reason="Triton is not installed: it comes with torch for CUDA")
 
-from bruit.deep.kernels import images, positions
-from bruit.deep.shares import reached
+from bruit.deep.gpu_kernels import images, positions
+from bruit.deep.per_sample.factored_gradients import triangle_bounds
 
 PLACE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -28,7 +28,7 @@ def test_products_between_positions_measure_the_gradient(shape: tuple[int, int, 
     inputs, outputs = torch.randn(3, times, wide, device=PLACE), torch.randn(3, times, out, device=PLACE)
     squares, *reaches = positions.gram(inputs, outputs).unbind(1)
     assert gap(squares, (outputs.mT @ inputs).square().sum((1, 2))) < 1e-5
-    assert gap(torch.stack(reaches), torch.stack(reached(inputs.norm(dim=2), outputs.norm(dim=2)))) < 1e-5
+    assert gap(torch.stack(reaches), torch.stack(triangle_bounds(inputs.norm(dim=2), outputs.norm(dim=2)))) < 1e-5
 
 
 @pytest.mark.parametrize("asked", [(3, 1, 1, 5, 20, 9), (3, 2, 1, 18, 7, 8), (1, 2, 0, 5, 20, 8), (1, 1, 0, 70, 20, 5)])
@@ -47,7 +47,10 @@ def test_square_convolutions_are_measured_and_added_up(asked: tuple[int, ...]) -
     measured, *reaches = images.patch_gram(image, outputs, *shape).unbind(1)
     assert gap(measured, squares) < 1e-5
     patches = functional.unfold(image, side, stride=stride, padding=padding)
-    assert gap(torch.stack(reaches), torch.stack(reached(patches.norm(dim=1), outputs.flatten(2).norm(dim=1)))) < 1e-5
+    assert (
+        gap(torch.stack(reaches), torch.stack(triangle_bounds(patches.norm(dim=1), outputs.flatten(2).norm(dim=1))))
+        < 1e-5
+    )
     assert gap(found, squares) < 1e-5
     assert gap(kept.permute(0, 1, 4, 2, 3), each) < 1e-5
     assert gap(images.patch_sums(image, outputs, weights, *shape), torch.tensordot(weights, each, 1)) < 1e-5

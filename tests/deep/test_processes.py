@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from scipy import stats
 from torch import Tensor, nn
 
 from bruit.deep import Banded, privatise
-from bruit.deep.correlated import INDEPENDENT
-from bruit.deep.processes import team
+from bruit.deep.noise import INDEPENDENT
+from bruit.deep.training.distributed import process_group
 from bruit.errors import InvalidArgument
 
 torch.set_num_threads(1)
@@ -26,13 +27,13 @@ sys.path.insert(0, sys.argv[4])
 from deep.test_processes import noise_alone, run
 rank, file, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 torch.distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
-banded = {"banded": run(True, pays=rank == 0, noise=Banded(2))["weight"], "drawn": noise_alone(pays=rank == 0)}
+banded = {"banded": run(True, pays=rank == 0, correlation=Banded(2))["weight"], "drawn": noise_alone(pays=rank == 0)}
 torch.save(run(True, pays=rank == 0) | banded, f"{out}/{rank}.pt")
 torch.distributed.destroy_process_group()
 """
 
 
-def run(processes: object, *, pays: bool = True, noise: Banded = INDEPENDENT) -> dict[str, object]:
+def run(processes: object, *, pays: bool = True, correlation: Banded = INDEPENDENT) -> dict[str, Any]:
     """Three steps of one training from one seed."""
     torch.manual_seed(1 if pays else 2)  # the others start from another model, and are given the first one's
     model, book = nn.Linear(4, 2).double(), ledger()
@@ -45,7 +46,7 @@ def run(processes: object, *, pays: bool = True, noise: Banded = INDEPENDENT) ->
         epochs=1,
         batch_size=64,
         clip=1.0,
-        noise=noise,
+        correlation=correlation,
         processes=processes,
         rng=np.random.default_rng(3) if pays else None,
     )
@@ -58,7 +59,7 @@ def run(processes: object, *, pays: bool = True, noise: Banded = INDEPENDENT) ->
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
+def both(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("team")
     given = [str(folder / "meeting"), str(folder), str(Path(__file__).parents[1])]
     started = [subprocess.Popen([sys.executable, "-c", WORKER, str(rank), *given]) for rank in range(2)]
@@ -66,26 +67,26 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
     return [torch.load(folder / f"{rank}.pt") for rank in range(2)]
 
 
-def test_two_processes_give_the_model_of_one(both: list[dict[str, object]]) -> None:
+def test_two_processes_give_the_model_of_one(both: list[dict[str, Any]]) -> None:
     alone = run(None)
     for one in both:
         torch.testing.assert_close(one["weight"], alone["weight"], rtol=1e-12, atol=1e-12)
 
 
-def test_two_processes_correlate_the_noise_as_one_does(both: list[dict[str, object]]) -> None:
-    alone = run(None, noise=Banded(2))
+def test_two_processes_correlate_the_noise_as_one_does(both: list[dict[str, Any]]) -> None:
+    alone = run(None, correlation=Banded(2))
     for one in both:
         torch.testing.assert_close(one["banded"], alone["weight"], rtol=1e-12, atol=1e-12)
 
 
-def test_one_process_pays_and_both_know_the_guarantee(both: list[dict[str, object]]) -> None:
+def test_one_process_pays_and_both_know_the_guarantee(both: list[dict[str, Any]]) -> None:
     assert [one["charges"] for one in both] == [1, 0]
     assert both[0]["epsilon"] == both[1]["epsilon"] <= 2
 
 
 def test_a_group_that_was_not_started_is_said() -> None:
     with pytest.raises(InvalidArgument, match="init_process_group"):
-        team(True)
+        process_group(True)
 
 
 def noise_alone(*, pays: bool) -> Tensor:
@@ -105,7 +106,7 @@ def noise_alone(*, pays: bool) -> Tensor:
     object.__setattr__(batch, "places", np.arange(0))
     training.step(batch)
     drawn = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
-    return drawn / (3.0 * training.plan.noise)
+    return drawn / (3.0 * training.plan.noise_multiplier)
 
 
 def test_noise_of_the_right_size_is_added_once(both: list[dict[str, Tensor]]) -> None:

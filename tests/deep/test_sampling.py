@@ -9,8 +9,8 @@ from laws import assert_law
 from scipy import stats
 from torch.utils.data import Dataset, TensorDataset
 
-from bruit.deep.records import Records
-from bruit.deep.sampling import PoissonSampler
+from bruit.deep.training.dataset import Records
+from bruit.deep.training.poisson_sampling import PoissonSampler
 from bruit.errors import InvalidArgument
 
 CPU = torch.device("cpu")
@@ -44,7 +44,7 @@ def test_two_records_are_drawn_independently() -> None:
 @pytest.mark.parametrize("at_once", [7, 16, 40])
 def test_no_record_is_cut_and_padding_weighs_nothing(data: Dataset[object], at_once: int) -> None:
     places = np.arange(3, 37)
-    parts = list(Records(data).parts(places, at_once=at_once, device=CPU))
+    parts = list(Records(data, example=(torch.zeros(3), 0)).parts(places, at_once=at_once, device=CPU))
     assert max(len(part.weights) for part in parts) <= at_once
     kept = torch.cat([part.inputs[0][part.weights == 1] for part in parts])
     assert kept[:, 0].tolist() == places.tolist()
@@ -53,7 +53,7 @@ def test_no_record_is_cut_and_padding_weighs_nothing(data: Dataset[object], at_o
 
 
 def test_an_empty_batch_has_no_parts() -> None:
-    assert list(Records(Squares()).parts(np.arange(0), at_once=8, device=CPU)) == []
+    assert list(Records(Squares(), example=(torch.zeros(3), 0)).parts(np.arange(0), at_once=8, device=CPU)) == []
 
 
 def test_the_example_holds_zeros() -> None:

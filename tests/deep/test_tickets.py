@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from bruit.deep.tickets import tell, ticket
+from bruit.deep.compiled.device_flags import device_flag, tell
 
 
 def test_the_answer_is_that_of_the_last_run() -> None:
-    flag = ticket(torch.device("cpu"))
+    flag = device_flag(torch.device("cpu"))
     for good in (True, False, True):
         flag.open()
         tell(torch.tensor(good), flag.number)
@@ -15,7 +15,7 @@ def test_the_answer_is_that_of_the_last_run() -> None:
 
 
 def test_rule_2_a_run_that_told_nothing_is_not_taken_for_the_one_before() -> None:
-    flag = ticket(torch.device("cpu"))
+    flag = device_flag(torch.device("cpu"))
     flag.open()
     tell(torch.tensor(True), flag.number)  # nobody asked
     flag.open()
@@ -24,7 +24,7 @@ def test_rule_2_a_run_that_told_nothing_is_not_taken_for_the_one_before() -> Non
 
 
 def test_tickets_do_not_share_a_flag() -> None:
-    one, other = (ticket(torch.device("cpu")) for _ in range(2))
+    one, other = (device_flag(torch.device("cpu")) for _ in range(2))
     one.open()
     other.open()
     tell(torch.tensor(False), one.number)
@@ -34,4 +34,4 @@ def test_tickets_do_not_share_a_flag() -> None:
 
 def test_a_ticket_stands_on_the_cpu_whatever_the_default_device_is() -> None:
     with torch.device("meta"):
-        assert ticket(torch.device("cpu")).here.device.type == "cpu"
+        assert device_flag(torch.device("cpu")).here.device.type == "cpu"

@@ -1,5 +1,7 @@
 """A private training, step by step and in one call."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPriv
 torch.set_num_threads(1)
 
 
-def started(model: nn.Module, *, learning_rate: float = 0.1, **changed: object) -> bruit.deep.Training:
+def started(model: nn.Module, *, learning_rate: float = 0.1, **changed: Any) -> bruit.deep.Training:
     book = ledger()
     given = {
         "budget": book.budget(epsilon=8.0, delta=1e-5),
@@ -83,7 +85,9 @@ def test_the_whole_run_is_one_charge_made_before_the_data_is_read() -> None:
             return halves()[0][place], halves()[1][place]
 
     book, data = ledger(), Locked()
-    training = started(nn.Linear(4, 2), data=data, budget=book.budget(epsilon=2.0, delta=1e-5))
+    training = started(
+        nn.Linear(4, 2), data=data, budget=book.budget(epsilon=2.0, delta=1e-5), example=(torch.zeros(4), 0)
+    )
     (entry,) = book.entries
     assert entry.loss == training.plan.loss
     ((each, times),) = entry.loss.parts()
@@ -98,7 +102,7 @@ def test_the_whole_run_is_one_charge_made_before_the_data_is_read() -> None:
 
 def test_steps_beyond_the_plan_are_refused() -> None:
     training = started(nn.Linear(4, 2))
-    last = [training.step(batch) or batch for batch in training][-1]
+    last = [training.step(batch) or batch for batch in training][-1]  # type: ignore[func-returns-value]
     assert training.done == training.steps == 4
     assert list(training) == []
     with pytest.raises(BudgetExceeded, match="4 steps that were planned and charged"):
@@ -149,7 +153,7 @@ def test_an_empty_batch_still_gets_noise_of_the_right_size() -> None:
     object.__setattr__(batch, "places", np.arange(0))
     training.step(batch)
     noise = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]).double().numpy()
-    scaled = (noise / (3.0 * training.plan.noise)) ** 2
+    scaled = (noise / (3.0 * training.plan.noise_multiplier)) ** 2
     low, high = (stats.chi2.ppf(share, noise.size) for share in (ALARM / 2, 1 - ALARM / 2))
     assert low < scaled.sum() < high
 
@@ -176,7 +180,7 @@ def test_a_seeded_generator_gives_the_same_model_only_for_the_same_entry() -> No
         budget = book.budget(epsilon=1.0, delta=1e-5)
         return train(
             model, halves(), budget=budget, epochs=1, batch_size=64, clip=1.0, rng=np.random.default_rng(seed)
-        ).value.weight.detach()  # type: ignore[union-attr]
+        ).value.weight.detach()
 
     book = ledger()
     first = weights(7, book)
@@ -197,7 +201,7 @@ def test_without_a_generator_no_two_trainings_share_noise() -> None:
 
 def test_what_is_spent_so_far_grows_up_to_the_charge() -> None:
     training = started(nn.Linear(4, 2))
-    spent = [training.epsilon_so_far()] + [training.step(batch) or training.epsilon_so_far() for batch in training]
+    spent = [training.epsilon_so_far()] + [training.step(batch) or training.epsilon_so_far() for batch in training]  # type: ignore[func-returns-value]
     assert spent[0] == 0
     assert spent == sorted(spent)
     assert spent[-1] == float(training.charge.guarantee.epsilon)
@@ -256,7 +260,7 @@ def test_rule_2_no_error_depends_on_a_label_or_a_value() -> None:
     ],
 )
 def test_what_cannot_be_trained_is_said_before_anything_is_charged(
-    changed: dict[str, object], error: type[Exception], message: str
+    changed: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     book = ledger()
     with pytest.raises(error, match=message):
@@ -389,7 +393,7 @@ def test_no_privacy_is_never_taken_for_granted() -> None:
 
 
 def test_a_compiled_training_gives_the_same_model_and_never_cuts_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bruit.deep.graphs.torch.compile", lambda graph, **_: graph)
+    monkeypatch.setattr("bruit.deep.compiled.graphs.torch.compile", lambda graph, **_: graph)
     models = []
     for compiled, at_once in ((False, None), (True, None), (True, 40)):
         torch.manual_seed(2)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_every_block_of_a_page_runs_and_prints_what_is_shown(
     monkeypatch.chdir(tmp_path)
     people().write_csv("people.csv")  # the pages say where it comes from: bruit data example
     people().write_parquet("people.parquet")
-    names: dict[str, object] = {"__name__": "__page__"}
+    names: dict[str, Any] = {"__name__": "__page__"}
     for code, shown in BLOCK.findall(page.read_text()):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

@@ -9,8 +9,8 @@ from estimators import WITH_A_BUDGET, failures
 from sklearn.cluster import KMeans as Exact
 
 import bruit
+from bruit.channels import CubeNoise
 from bruit.learning import KMeans, clusters
-from bruit.learning._noise import CubeNoise
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Pure, basic
 from bruit.tables import within
 
@@ -74,8 +74,8 @@ def test_distances_of_private_rows_are_exact(monkeypatch: pytest.MonkeyPatch) ->
     """Then the nearest centre of a row is the same whichever rows are beside it."""
     used: list[Any] = []
     nearest = clusters._nearest
-    monkeypatch.setattr(clusters, "_nearest", lambda rows, centres: (used.append(centres), nearest(rows, centres))[1])
+    monkeypatch.setattr(clusters, "_nearest", lambda rows, centres: (used.append(centres), nearest(rows, centres))[1])  # type: ignore[func-returns-value]
     centres = np.random.default_rng(0).uniform(-1, 1, (3, 2))
     noise = CubeNoise(Fraction(1), 3, Pure(1, neighbours=ADD_OR_REMOVE_ONE))
-    clusters._moved(np.zeros((5, 2), np.int64), centres, noise, rng=np.random.default_rng(0))
+    clusters._move_centres(np.zeros((5, 2), np.int64), centres, noise, rng=np.random.default_rng(0))
     assert np.array_equal(np.rint(used[0] * 2**20), used[0] * 2**20)

@@ -15,8 +15,8 @@ from sklearn.model_selection import cross_val_score
 
 import bruit
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, PrivacyError
-from bruit.learning._estimator import PrivateEstimator
-from bruit.learning._records import chosen_rows, encode_classes, encode_rows
+from bruit.learning.estimator.contract import PrivateEstimator
+from bruit.learning.estimator.records import choose_rows, encode_classes, encode_rows
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Assumption, DiscreteLaplace, Neighbours
 from bruit.randomness import discrete_laplace
 from bruit.tables import among, within
@@ -90,7 +90,7 @@ def test_the_charge_stands_before_the_data_is_read(monkeypatch: pytest.MonkeyPat
     def fails(*_: Any) -> Any:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr("bruit.learning._estimator.encode_rows", fails)
+    monkeypatch.setattr("bruit.learning.estimator.contract.encode_rows", fails)
     with pytest.raises(OSError, match="disk"):
         majority(ledger).fit(X, Y)
     assert [entry.what for entry in ledger.entries] == ["learning.Majority"]
@@ -132,15 +132,15 @@ def test_people_with_several_rows_need_a_book_of_their_own_and_are_bounded() -> 
             majority(ledger).fit(X, Y, groups=groups)
     model = majority(book(person="id"), rows_per_person=2).fit(X, Y, groups=people)
     assert model.rows_ == 2
-    assert model.guarantee_.unit == "id"
+    assert model.guarantee_.person == "id"
 
 
 def test_what_a_person_contributes_does_not_depend_on_others() -> None:
-    kept = chosen_rows(["a", "b", "a", None, "b", "b"], 1, rng=np.random.default_rng(1))
+    kept = choose_rows(["a", "b", "a", None, "b", "b"], 1, rng=np.random.default_rng(1))
     assert kept[[0, 2]].sum() == 1
     assert kept[[1, 4, 5]].sum() == 1
     assert not kept[3]
-    assert not chosen_rows([], 1, rng=np.random.default_rng(1)).size
+    assert not choose_rows([], 1, rng=np.random.default_rng(1)).size
 
 
 def test_the_size_is_public_only_where_rows_are_exchanged_or_it_is_stated() -> None:
@@ -196,19 +196,19 @@ def test_rule_2_one_entry_of_a_list_does_not_turn_the_others(value: Any) -> None
 
 def test_a_person_named_by_a_number_is_one_person_whatever_its_type() -> None:
     people = [1, 1.0, np.float32(1), "1", None]
-    assert chosen_rows(people, 1, rng=np.random.default_rng(1)).sum() == 1
+    assert choose_rows(people, 1, rng=np.random.default_rng(1)).sum() == 1
 
 
 def test_people_are_two_where_any_character_of_their_names_differs() -> None:
     people = ["a", "a", "a\0", "a\0", "", "", "A", "A", 10**5000, Refusing()]
-    assert chosen_rows(people, 1, rng=np.random.default_rng(1)).sum() == 4
+    assert choose_rows(people, 1, rng=np.random.default_rng(1)).sum() == 4
 
 
 def test_one_long_name_does_not_make_the_others_long() -> None:
     """A table of texts as wide as the longest would take 80 GB."""
     people = [f"p{i}" for i in range(20_000)]
     people[7] = "x" * 1_000_000
-    assert chosen_rows(people, 1, rng=np.random.default_rng(1)).all()
+    assert choose_rows(people, 1, rng=np.random.default_rng(1)).all()
 
 
 def test_no_row_at_all_is_no_error() -> None:

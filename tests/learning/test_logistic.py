@@ -10,8 +10,9 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression as Exact
 
 import bruit
-from bruit.learning import LogisticRegression, _newton
-from bruit.learning._newton import EACH, _sums
+from bruit.learning import LogisticRegression
+from bruit.learning.linear_models import _newton
+from bruit.learning.linear_models._newton import EACH, _sums
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.tables import within
 
@@ -26,7 +27,7 @@ def rows(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
 
 def model(neighbours: Any = ADD_OR_REMOVE_ONE, *, epsilon: float, **settings: Any) -> LogisticRegression:
     book = bruit.Ledger("rows", epsilon=1000, delta=0.1, neighbours=neighbours, person=EACH_ROW)
-    stated = {"domain": UNIT, "classes": [False, True], "budget": book.budget(epsilon=epsilon)}
+    stated: dict[str, Any] = {"domain": UNIT, "classes": [False, True], "budget": book.budget(epsilon=epsilon)}
     return LogisticRegression(**stated | settings)
 
 
@@ -126,7 +127,7 @@ def test_rule_2_strange_columns_change_no_error_and_no_charge(change: Any) -> No
 def test_the_residual_of_a_row_does_not_hang_on_the_rows_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A product of matrices may sum in another order at another place; of what is exact every order is the same."""
     seen: list[Any] = []
-    monkeypatch.setattr(_newton, "expit", lambda odds: (seen.append(odds), expit(odds))[1])
+    monkeypatch.setattr(_newton, "expit", lambda odds: (seen.append(odds), expit(odds))[1])  # type: ignore[func-returns-value]
     rng = np.random.default_rng(0)
     for columns in (2, 3, 5, 9, 17, 33):
         z, theta = rng.integers(-1024, 1025, (1001, columns)), rng.normal(size=columns)

@@ -20,7 +20,11 @@ SEX = among(["f", "m"])
 
 def model(neighbours: Any = ADD_OR_REMOVE_ONE, *, epsilon: float = 1, delta: float = 0, **settings: Any) -> NaiveBayes:
     book = bruit.Ledger("rows", epsilon=1000, delta=0.1, neighbours=neighbours, person=EACH_ROW)
-    stated = {"domain": BOUNDS, "classes": [0, 1, 2], "budget": book.budget(epsilon=epsilon, delta=delta)}
+    stated: dict[str, Any] = {
+        "domain": BOUNDS,
+        "classes": [0, 1, 2],
+        "budget": book.budget(epsilon=epsilon, delta=delta),
+    }
     return NaiveBayes(**stated | settings)
 
 

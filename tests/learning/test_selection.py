@@ -9,9 +9,9 @@ import pytest
 
 import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
-from bruit.learning import BoostedTrees, KMeans, LinearRegression, NaiveBayes, Neighbours, select
-from bruit.learning._estimator import PrivateEstimator
-from bruit.learning.selection import _Trial
+from bruit.learning import BoostedTrees, KMeans, LinearRegression, NaiveBayes, NearestNeighbours, select
+from bruit.learning.estimator.contract import PrivateEstimator
+from bruit.learning.selection.trials import Trial
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -52,7 +52,7 @@ def test_frames_people_and_regressions_are_selected_over() -> None:
     models = [LinearRegression(domain=UNIT, target=UNIT, rows_per_person=n) for n in (1, 2)]
     price = book(person="id").budget(epsilon=9)
     found = select(models, frame, y, budget=price, groups=np.repeat(np.arange(100), 4))
-    assert found.guarantee.unit == "id"
+    assert found.guarantee.person == "id"
     assert list(found.estimator.feature_names_in_) == ["a", "b"]
 
 
@@ -84,8 +84,8 @@ def test_the_size_of_a_part_is_private_to_every_run(monkeypatch: pytest.MonkeyPa
 
 def test_people_whose_names_differ_in_a_last_nul_take_sides_by_themselves() -> None:
     people = [name for i in range(200) for name in (f"p{i}", f"p{i}\0")]
-    trial = _Trial(None, 1, None, None, people, np.random.default_rng(1), "")  # type: ignore[arg-type]
-    sides = trial._half().reshape(200, 2)
+    trial = Trial(None, None, None, people, np.random.default_rng(1), "")  # type: ignore[arg-type]
+    sides = trial._held().reshape(200, 2)
     assert (sides[:, 0] != sides[:, 1]).any()
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_selected_is_refused_before_anything_is_charged() -> None
     price = ledger.budget(epsilon=3)
     with pytest.raises(BudgetMissing):
         select(candidates(), *rows(), budget=None)
-    limited, deltaless = Neighbours(domain=UNIT, classes=[0, 1], queries=5), BoostedTrees(domain=UNIT)
+    limited, deltaless = NearestNeighbours(domain=UNIT, classes=[0, 1], queries=5), BoostedTrees(domain=UNIT)
     for wrong in ([], [object()], [KMeans(domain=UNIT)], [NaiveBayes(domain=UNIT)], [limited], [deltaless]):
         with pytest.raises(InvalidArgument):
             select(wrong, *rows(), budget=price)

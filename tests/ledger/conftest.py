@@ -27,7 +27,13 @@ def new(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., bruit.l
     store = where[request.param] if request.param in where else request.getfixturevalue("postgres").database()
 
     def make(name: str = "payroll", **terms: Any) -> bruit.ledger.Ledger:
-        usual = {"epsilon": 1, "delta": 0, "neighbours": ADD_OR_REMOVE_ONE, "person": "id", "store": store}
+        usual: dict[str, Any] = {
+            "epsilon": 1,
+            "delta": 0,
+            "neighbours": ADD_OR_REMOVE_ONE,
+            "person": "id",
+            "store": store,
+        }
         return bruit.ledger.Ledger(name, **(usual | terms))
 
     return make

@@ -1,6 +1,7 @@
 """A book's limit is inside its (ε, δ), tightly, and prices come from bruit.privacy."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,8 @@ from hypothesis import strategies as st
 
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger.accountants import amount, capacity, cost, price
-from bruit.ledger.terms import checked, terms_from_json
-from bruit.ledger.units import Units
+from bruit.ledger.books.units import Units
+from bruit.ledger.terms import check_terms, terms_from_json
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
     Gaussian,
@@ -28,8 +29,8 @@ ACCOUNTING = st.sampled_from(["basic", "zcdp", ("rdp", 4), ("rdp", "9.5"), ("rdp
 
 @settings(max_examples=40)
 @given(st.integers(1, 60), st.integers(2, 9), ACCOUNTING)
-def test_rule_4_a_full_book_is_worth_its_epsilon_and_not_a_bit_more(tenths, digits, by):
-    terms = checked(Fraction(tenths, 10), Fraction(1, 10**digits), ADD_OR_REMOVE_ONE, "id", by)
+def test_rule_4_a_full_book_is_worth_its_epsilon_and_not_a_bit_more(tenths: int, digits: int, by: Any) -> None:
+    terms = check_terms(Fraction(tenths, 10), Fraction(1, 10**digits), ADD_OR_REMOVE_ONE, "id", by)
     try:
         limit = capacity(terms)
     except InvalidArgument:
@@ -42,7 +43,7 @@ def test_rule_4_a_full_book_is_worth_its_epsilon_and_not_a_bit_more(tenths, digi
         assert amount(Units(limit.main + 10**7, 0), terms).epsilon > terms.epsilon
 
 
-def test_each_kind_of_book_asks_its_own_accountant():
+def test_each_kind_of_book_asks_its_own_accountant() -> None:
     losses = [
         Pure(0.5, neighbours=ADD_OR_REMOVE_ONE),
         Gaussian(2, neighbours=ADD_OR_REMOVE_ONE),
@@ -52,14 +53,14 @@ def test_each_kind_of_book_asks_its_own_accountant():
     ]
     for loss in losses:
         for by, own in (("zcdp", zcdp(loss)), (("rdp", 8), rdp(loss, 8))):
-            terms = checked(3, 1e-5, ADD_OR_REMOVE_ONE, "id", by)
+            terms = check_terms(3, 1e-5, ADD_OR_REMOVE_ONE, "id", by)
             charged = cost(loss, price(loss, delta=terms.delta, by=None, terms=terms), terms).exact
             assert own <= charged[0] <= own + Fraction(1, 10**14)
             assert charged[1] == 0
 
 
-def test_a_basic_book_takes_the_exact_sum_and_otherwise_pld():
-    terms = checked(3, 1e-5, ADD_OR_REMOVE_ONE, "id", "basic")
+def test_a_basic_book_takes_the_exact_sum_and_otherwise_pld() -> None:
+    terms = check_terms(3, 1e-5, ADD_OR_REMOVE_ONE, "id", "basic")
     pure, noise = Pure(0.5, neighbours=ADD_OR_REMOVE_ONE), Gaussian(5, neighbours=ADD_OR_REMOVE_ONE)
     exact = price(pure * 3, delta=None, by=None, terms=terms)
     assert (exact.epsilon, exact.delta, exact.by) == (Fraction(3, 2), 0, "basic")
@@ -71,6 +72,6 @@ def test_a_basic_book_takes_the_exact_sum_and_otherwise_pld():
 
 
 @given(ACCOUNTING, st.fractions(min_value=Fraction(1, 1000), max_value=100))
-def test_terms_survive_json(by, total):
-    terms = checked(total, "1e-7", ADD_OR_REMOVE_ONE, "id", by)
+def test_terms_survive_json(by: Any, total: Fraction) -> None:
+    terms = check_terms(total, "1e-7", ADD_OR_REMOVE_ONE, "id", by)
     assert terms_from_json(terms.to_json()) == terms

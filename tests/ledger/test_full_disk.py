@@ -6,14 +6,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from postgres import Server
 
 from bruit.errors import StorageError
-from bruit.ledger import Ledger
+from bruit.ledger import Charge, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("postgres")]
@@ -23,7 +25,7 @@ MOST = 20_000
 
 
 @contextmanager
-def small_disk(megabytes):
+def small_disk(megabytes: Any) -> Iterator[Any]:
     """A file system of its own; the test is skipped where mounting is not permitted."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("mounting a small file system takes Linux and its administrator")
@@ -41,7 +43,7 @@ def small_disk(megabytes):
         folder.rmdir()
 
 
-def fill(folder, *, but=0):
+def fill(folder: Path, *, but: int = 0) -> Path:
     """Takes all the space that is left, but for so many bytes, into one file."""
     filler = folder / "filler"
     with filler.open("wb", buffering=0) as file:
@@ -53,15 +55,15 @@ def fill(folder, *, but=0):
     return filler
 
 
-def book(store):
+def book(store: str) -> Ledger:
     return Ledger("payroll", epsilon=100, neighbours=ADD_OR_REMOVE_ONE, person="id", store=store)
 
 
-def charge(ledger):
+def charge(ledger: Ledger) -> Charge:
     return ledger.budget(LOSS).charge(LOSS, what="count")
 
 
-def charged_until_refused(ledger):
+def charged_until_refused(ledger: Any) -> tuple[int, str]:
     """How many charges are granted before the store refuses one, and what it says."""
     granted = 0
     with pytest.raises(StorageError) as refused:
@@ -71,14 +73,14 @@ def charged_until_refused(ledger):
     return granted, str(refused.value)
 
 
-def assert_entries(ledger, granted):
+def assert_entries(ledger: Ledger, granted: int) -> None:
     """Exactly what was granted stands, and the running total is its sum."""
     entries = ledger.entries
     assert [line.number for line in entries] == list(range(1, granted + 1))
     assert ledger.spent.epsilon == granted * LOSS.epsilon == sum(line.cost.exact[0] for line in entries)
 
 
-def test_a_full_table_space_refuses_charges_and_goes_on_when_there_is_space(postgres):
+def test_a_full_table_space_refuses_charges_and_goes_on_when_there_is_space(postgres: Server) -> None:
     owner = Path(postgres.sql("SHOW data_directory").split()[2]).stat().st_uid
     with small_disk(4) as disk:
         place = disk / "space"
@@ -103,7 +105,7 @@ def test_a_full_table_space_refuses_charges_and_goes_on_when_there_is_space(post
         postgres.sql("DROP TABLESPACE small")
 
 
-def test_a_server_without_space_for_its_log_goes_down_and_comes_back_with_every_grant():
+def test_a_server_without_space_for_its_log_goes_down_and_comes_back_with_every_grant() -> None:
     folder = Path(tempfile.mkdtemp(prefix="bruit-postgres-"))
     with small_disk(40) as disk:
         server = Server(folder)
@@ -128,7 +130,7 @@ def test_a_server_without_space_for_its_log_goes_down_and_comes_back_with_every_
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _log_on(server, folder, disk):
+def _log_on(server: Server, folder: Path, disk: Path) -> None:
     """Moves the server's log of transactions to another disk."""
     server.stop()
     log, moved = folder / "pg_wal", disk / "pg_wal"
@@ -145,16 +147,16 @@ def _log_on(server, folder, disk):
 class Switching:
     """A book whose server begins a new part of its log, 16 MiB, with every charge."""
 
-    def __init__(self, ledger, server):
+    def __init__(self, ledger: Any, server: Any) -> None:
         self.ledger, self.server = ledger, server
 
-    def budget(self, loss):
+    def budget(self, loss: Any) -> Any:
         with suppress(subprocess.CalledProcessError):
             self.server.sql("SELECT pg_switch_wal()")
         return self.ledger.budget(loss)
 
 
-def _back(server, ledger):
+def _back(server: Server, ledger: Ledger) -> None:
     """Starts the server again if it went down for good, and waits for it."""
     for attempt in range(60):
         with suppress(StorageError):

@@ -1,15 +1,18 @@
 """The statement says everything once, and its page is a page."""
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from html.parser import HTMLParser
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bruit import EACH_ROW
+from bruit.core import Outcome
 from bruit.ledger import Ledger, page, statement
-from bruit.ledger.asked import asked_in_words
+from bruit.ledger.subjects import describe_subject
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
     LOCAL,
@@ -19,21 +22,22 @@ from bruit.privacy import (
     DiscreteLaplace,
     Interval,
     Pure,
-    Release,
     loss_from_json,
 )
 
 
-def filled(new):
+def filled(new: Callable[..., Any]) -> tuple[Ledger, DiscreteLaplace]:
     ledger = new("pay <roll>", epsilon=3, delta=1e-5)
     loss = DiscreteLaplace("20/3", sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
     charge = ledger.budget(epsilon=0.15).charge(loss, what="central.count", assumes=[Assumption.SEEDED])
-    charge.finish(Release(np.array([41.0, np.inf]), charge.guarantee, "count", ("men", "women & others")))
+    charge.finish(Outcome(np.array([41.0, np.inf]), "count", ("men", "women & others")))
     ledger.partition("month").budget("may", epsilon=0.15).charge(loss, what="crashed")
     return ledger, loss
 
 
-def test_a_statement_holds_unit_neighbours_trust_delta_assumptions_and_every_release(new):
+def test_a_statement_holds_unit_neighbours_trust_delta_assumptions_and_every_release(
+    new: Callable[..., Ledger],
+) -> None:
     ledger, loss = filled(new)
     told = json.loads(json.dumps(statement(ledger), allow_nan=False))
     assert (told["unit"], told["neighbours"]) == ("id", "add or remove one")
@@ -63,15 +67,15 @@ IN_WORDS = (
 )
 
 
-def answered(new, *, details, covers=Covers.TABLE):
+def answered(new: Callable[..., Any], *, details: dict[str, Any], covers: Covers = Covers.TABLE) -> dict[str, Any]:
     ledger = new(epsilon=3)
     charge = ledger.budget(epsilon=1).charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="central.group_by")
     interval = Interval(np.array([1.5, -np.inf]), np.array([4.5, 9.0]), 0.95, covers)
-    charge.finish(Release(np.array([[3.0, 7.0]]), charge.guarantee, "noise", ("a", "b"), interval, details=details))
+    charge.finish(Outcome(np.array([[3.0, 7.0]]), "noise", ("a", "b"), interval, details=details))
     return statement(ledger)
 
 
-def test_an_entry_names_columns_domains_limits_and_intervals(new):
+def test_an_entry_names_columns_domains_limits_and_intervals(new: Callable[..., Ledger]) -> None:
     told = json.loads(json.dumps(answered(new, details={"asked": ASKED}), allow_nan=False))
     assert told["entries"][0]["asked"] == IN_WORDS
     assert told["entries"][0]["release"]["details"]["asked"] == ASKED
@@ -81,7 +85,9 @@ def test_an_entry_names_columns_domains_limits_and_intervals(new):
 
 
 @pytest.mark.parametrize("details", [{}, {"asked": "a word of somebody else's"}])
-def test_an_entry_that_does_not_say_what_was_asked_still_renders(new, details):
+def test_an_entry_that_does_not_say_what_was_asked_still_renders(
+    new: Callable[..., Ledger], details: dict[str, Any]
+) -> None:
     told = answered(new, details=details, covers=Covers.POPULATION)
     assert told["entries"][0]["asked"] is None
     assert "intervals at 95 % each, for the population" in page(told)
@@ -101,17 +107,17 @@ def test_an_entry_that_does_not_say_what_was_asked_still_renders(new, details):
         ({"columns": [], "by": [], "person": EACH_ROW}, ""),
     ],
 )
-def test_what_was_asked_in_words(changed, words):
-    assert asked_in_words({"details": {"asked": ASKED | changed}}) == words
+def test_what_was_asked_in_words(changed: dict[str, Any], words: str) -> None:
+    assert describe_subject({"details": {"asked": ASKED | changed}}) == words
 
 
-def test_long_lists_of_categories_are_cut_on_the_page():
+def test_long_lists_of_categories_are_cut_on_the_page() -> None:
     many = {"domain": "among", "values": [str(i) for i in range(30)], "drop_others": True}
-    told = asked_in_words({"details": {"asked": ASKED | {"columns": [], "by": [{"name": "zip", "domain": many}]}}})
+    told = describe_subject({"details": {"asked": ASKED | {"columns": [], "by": [{"name": "zip", "domain": many}]}}})
     assert "18, 19 and 10 more, others dropped" in told
 
 
-def test_a_local_statement_trusts_nobody(new):
+def test_a_local_statement_trusts_nobody(new: Callable[..., Ledger]) -> None:
     assert statement(new(neighbours=LOCAL, person="respondent"))["trust"].startswith("nobody")
 
 
@@ -150,36 +156,36 @@ def test_a_local_statement_trusts_nobody(new):
         ),
     ],
 )
-def test_the_promise_is_a_sentence_for_every_unit_and_neighbours(terms, promised):
+def test_the_promise_is_a_sentence_for_every_unit_and_neighbours(terms: Any, promised: str) -> None:
     told = statement(Ledger("book", **{"epsilon": 1, "neighbours": ADD_OR_REMOVE_ONE} | terms))["promise"]
     assert told == (
         "Whatever is released from this book, and however each question depends on the answers before it: " + promised
     )
 
 
-def test_the_promise_of_a_huge_epsilon_is_not_understated_nor_a_tiny_delta_zero():
+def test_the_promise_of_a_huge_epsilon_is_not_understated_nor_a_tiny_delta_zero() -> None:
     told = statement(Ledger("book", epsilon=9999, delta="1e-400", neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW))
     assert "at most a factor of e to the ε (ε = 9999) and a further 1e-400 (δ)." in told["promise"]
     assert "<td>1e-400</td>" in page(told)
 
 
 class Texts(HTMLParser):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.texts, self.open = [], []
+        self.texts, self.open = [], []  # type: ignore[var-annotated]
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: Any, attrs: Any) -> None:
         if tag != "meta":
             self.open.append(tag)
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: Any) -> None:
         assert self.open.pop() == tag
 
-    def handle_data(self, data):
+    def handle_data(self, data: Any) -> None:
         self.texts.append(data)
 
 
-def test_the_page_is_well_formed_and_escapes_what_people_wrote(new):
+def test_the_page_is_well_formed_and_escapes_what_people_wrote(new: Callable[..., Ledger]) -> None:
     ledger, _ = filled(new)
     parser = Texts()
     parser.feed(page(statement(ledger)))

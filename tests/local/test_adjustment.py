@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize, special
 
+from bruit.channels.support import Support
 from bruit.local import KRR, OUE, Tally, Warner
-from bruit.local.adjustment import most_likely, onto_simplex, posterior_means
-from bruit.local.support import Support
+from bruit.local.estimation.adjustment import most_likely, onto_simplex, posterior_means
 
 raws = st.integers(2, 12).flatmap(lambda size: arrays(float, size, elements=st.floats(-2, 2)))
 

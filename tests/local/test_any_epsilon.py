@@ -1,6 +1,7 @@
 """Any epsilon, however huge or tiny and however written, makes a protocol that works or is refused with a sentence."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bruit import local
+from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.numbers import exactly
 
 TINY_OR_HUGE = st.one_of(
     st.integers(-3999, 3999).map(lambda power: f"1e{power}"),
@@ -20,10 +21,10 @@ DELTAS = st.one_of(
     st.integers(0, 3999).map(lambda power: f"1e-{power}"),
     st.floats(5e-324, 1),
 )
-NAMES = ["a", "b", "c"]
+NAMES: list[Any] = ["a", "b", "c"]
 
 
-def used(protocol, answers):
+def used(protocol: Any, answers: list[str]) -> Any:
     """Everything a survey does with a protocol."""
     tally = protocol.tally(protocol.randomise(answers, rng=np.random.default_rng(1)))
     protocol.estimate(tally)
@@ -31,7 +32,7 @@ def used(protocol, answers):
     return protocol.privacy()
 
 
-DOORS = {
+DOORS: dict[str, Any] = {
     kind.__name__: lambda e, kind=kind: used(kind(NAMES, epsilon=e), NAMES)
     for kind in (
         local.KRR,
@@ -57,7 +58,7 @@ DOORS = {
     "LongitudinalOUE": lambda e: local.LongitudinalOUE(NAMES, epsilon=e, forever=5).privacy(),
     "LongitudinalOUE, forever": lambda e: local.LongitudinalOUE(NAMES, epsilon="0.5", forever=e).privacy(),
     "Attributes": lambda e: local.Attributes({"x": NAMES, "y": NAMES}, epsilon=e, how="sample").privacy(),
-    "choose": lambda e: local.choose(NAMES, e, 100).protocol.privacy(),
+    "choose": lambda e: local.choose_protocol(NAMES, e, 100).protocol.privacy(),
     "choose_mean": lambda e: local.choose_mean(0, 10, e, 100, grid=1).protocol.privacy(),
 }
 
@@ -67,7 +68,7 @@ DOORS = {
 @given(TINY_OR_HUGE)
 @example("1e999")
 @example("1e-400")
-def test_any_epsilon_makes_a_protocol_within_it_or_is_refused(door, epsilon):
+def test_any_epsilon_makes_a_protocol_within_it_or_is_refused(door: str, epsilon: Any) -> None:
     try:
         loss = DOORS[door](epsilon)
     except InvalidArgument:
@@ -82,7 +83,7 @@ def test_any_epsilon_makes_a_protocol_within_it_or_is_refused(door, epsilon):
 @example("1e999", 100, "1e-6")
 @example("1e-400", 100, "1e-6")
 @example(1, 100, "1e-400")
-def test_any_shuffle_has_a_guarantee_or_is_refused(epsilon, answers, delta):
+def test_any_shuffle_has_a_guarantee_or_is_refused(epsilon: Any, answers: int, delta: Any) -> None:
     try:
         found = local.shuffled(epsilon, answers, delta=delta)
     except (InvalidArgument, NotPrivate):

@@ -8,7 +8,7 @@ import pytest
 
 from bruit.errors import InvalidArgument
 from bruit.local import Attributes
-from bruit.local.attributes import Faked
+from bruit.local.questionnaires.attributes import Faked
 
 QUESTIONS = {"smokes": ["no", "yes"], "age": 4, "vote": ["a", "b", "c"]}
 
@@ -53,7 +53,7 @@ def test_shares_of_every_attribute_come_out(how: str) -> None:
         release = releases[name]
         assert (np.abs(release.value - truth) < 6.5 * release.details["standard_error"] + 1e-12).all()
         assert release.guarantee.epsilon == 2
-        assert "all 3 answers" in release.guarantee.unit
+        assert "all 3 answers" in release.guarantee.person
     asked = sum(release.details["answers"] for release in releases.values())
     assert asked == (people if how == "sample" else 3 * people)
 
@@ -74,9 +74,9 @@ def test_bad_input_is_refused() -> None:
 @pytest.mark.parametrize("how", ["split", "sample", "fake"])
 def test_planning_agrees_with_itself(how: str) -> None:
     protocol = Attributes(QUESTIONS, epsilon=1, how=how, other=True)  # type: ignore[arg-type]
-    people = protocol.answers_for(error=0.05)
+    people = protocol.people_for(error=0.05)
     assert max(protocol.expected_error(people).values()) <= 0.05 < max(protocol.expected_error(people - 1).values())
-    assert protocol.epsilon_for(error=0.05, answers=people) == pytest.approx(1, abs=2e-4)
+    assert protocol.epsilon_for(error=0.05, people=people) == pytest.approx(1, abs=2e-4)
     assert protocol.at(1) == protocol
     with pytest.raises(InvalidArgument, match="error"):
-        protocol.answers_for(error=2)
+        protocol.people_for(error=2)

@@ -38,7 +38,7 @@ def protocol(request: pytest.FixtureRequest) -> FrequencyProtocol:
 
 def reports_of(protocol: FrequencyProtocol, people: int = 1000, seed: int = 1) -> Reports:
     rng = np.random.default_rng(seed)
-    return protocol.randomise([protocol.answers.listed[i] for i in rng.integers(0, 73, people)], rng=rng)
+    return protocol.randomise([protocol.categories.listed[i] for i in rng.integers(0, 73, people)], rng=rng)
 
 
 def test_a_reports_file_describes_itself(protocol: FrequencyProtocol, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_reports_file_describes_itself(protocol: FrequencyProtocol, tmp_path: 
     write_reports(reports, tmp_path / "r.parquet")
     again = read_reports(tmp_path / "r.parquet")
     assert again.protocol == read_protocol(tmp_path / "r.parquet") == protocol
-    assert (again.values == reports.values).all()
+    assert (again.values == reports.values).all()  # type: ignore[attr-defined]
     assert again.seeded
     assert tally_files(tmp_path / "r.parquet") == protocol.tally(reports)
 

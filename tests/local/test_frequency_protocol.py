@@ -38,7 +38,7 @@ from bruit.local import (
     tally_from_json,
     two_coins,
 )
-from bruit.local.attributes import Faked
+from bruit.local.questionnaires.attributes import Faked
 from bruit.privacy import LOCAL, Assumption
 
 
@@ -56,7 +56,7 @@ def _twice(kind: Callable[..., FrequencyProtocol]) -> Callable[..., FrequencyPro
         forever = 2 * (Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon))
         return kind(categories, epsilon=epsilon, forever=forever, other=other)
 
-    make.__name__ = kind.__name__  # type: ignore[attr-defined]
+    make.__name__ = kind.__name__
     return make
 
 
@@ -186,9 +186,7 @@ def test_a_protocol_and_its_tally_survive_their_json(maker: Callable[..., Freque
         {"settings": None},
     ],
 )
-def test_a_tampered_parameter_block_is_refused(
-    maker: Callable[..., FrequencyProtocol], change: dict[str, object]
-) -> None:
+def test_a_tampered_parameter_block_is_refused(maker: Callable[..., FrequencyProtocol], change: dict[str, Any]) -> None:
     with pytest.raises(BadFile):
         protocol_from_json({**maker(["x", "y"], epsilon=1).to_json(), **change})
 
@@ -256,13 +254,13 @@ def test_one_answer_is_enough_for_an_honest_interval(maker: Callable[..., Freque
 
 def test_rule_2_an_answer_outside_the_domain_becomes_other(maker: Callable[..., FrequencyProtocol]) -> None:
     protocol = maker(["a", "b"], epsilon=1, other=True)
-    assert protocol.answers.labels == ("a", "b", "OTHER")
-    assert protocol.answers.indices(["a", "zebra", None, 3.5, [], "b"]).tolist() == [0, 2, 2, 2, 2, 1]
+    assert protocol.categories.labels == ("a", "b", "OTHER")
+    assert protocol.categories.indices(["a", "zebra", None, 3.5, [], "b"]).tolist() == [0, 2, 2, 2, 2, 1]
 
 
 def test_an_answer_outside_the_domain_is_refused_without_being_named(maker: Callable[..., FrequencyProtocol]) -> None:
     protocol, said = maker(["a", "b"], epsilon=1), set()
-    for answers in (["zebra"], ["a", "zebra"], ["zebra", "a"], ["a", None, [], Loud()], np.array(["x", "y", "z"])):
+    for answers in (["zebra"], ["a", "zebra"], ["zebra", "a"], ["a", None, [], Loud()], np.array(["x", "y", "z"])):  # type: ignore[var-annotated]
         with pytest.raises(InvalidArgument, match="not among") as raised:
             protocol.randomise(answers)
         assert raised.value.__cause__ is None
@@ -289,7 +287,9 @@ def test_reports_of_another_protocol_are_refused(maker: Callable[..., FrequencyP
 def test_the_guarantee_is_that_of_one_respondent(maker: Callable[..., FrequencyProtocol]) -> None:
     protocol = maker(3, epsilon=1)
     strong = protocol.estimate(protocol.tally(protocol.randomise([0, 1]))).guarantee
-    assert (strong.epsilon, strong.delta, strong.neighbours, strong.unit) == (1, 0, LOCAL, "one respondent")
+    lasting = getattr(protocol, "forever", 1)  # a longitudinal release promises what holds for all reports
+    assert (strong.epsilon, strong.delta, strong.neighbours) == (lasting, 0, LOCAL)
+    assert strong.person.startswith("one respondent")
     assert strong.assumes == ()
     seeded = protocol.estimate(protocol.tally(protocol.randomise([0, 1], rng=np.random.default_rng(1)))).guarantee
     assert seeded.assumes == (Assumption.SEEDED,)
@@ -306,39 +306,39 @@ def test_rule_8_the_same_answers_get_fresh_noise(maker: Callable[..., FrequencyP
 )
 def test_answers_come_in_lists_arrays_and_series(read: Callable[[list[str]], object]) -> None:
     protocol = KRR(["a", "b", "c"], epsilon=1)
-    assert protocol.answers.indices(read(["c", "a", "b"])).tolist() == [2, 0, 1]  # type: ignore[arg-type]
+    assert protocol.categories.indices(read(["c", "a", "b"])).tolist() == [2, 0, 1]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [polars.String, polars.Categorical, polars.Enum(["a", "b", "zebra"])])
 def test_texts_of_polars_are_read_with_others_and_missing_ones(kind: Any) -> None:
     protocol = KRR(["a", "b"], epsilon=1, other=True)
     column = polars.Series(["b", None, "zebra", "a"], dtype=kind)
-    assert protocol.answers.indices(column).tolist() == [1, 2, 2, 0]
-    assert protocol.answers.indices(column[:0]).tolist() == []
-    assert protocol.answers.indices(np.array(["b", "", "zebra", "a"])).tolist() == [1, 2, 2, 0]
+    assert protocol.categories.indices(column).tolist() == [1, 2, 2, 0]
+    assert protocol.categories.indices(column[:0]).tolist() == []
+    assert protocol.categories.indices(np.array(["b", "", "zebra", "a"])).tolist() == [1, 2, 2, 0]
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
 def test_numbered_answers_are_read_from_any_integer_type(kind: type) -> None:
     protocol = KRR(3, epsilon=1, other=True)
-    assert protocol.answers.indices(np.array([0, 2, 3, 100], kind)).tolist() == [0, 2, 3, 3]
-    assert protocol.answers.indices(np.array([], kind)).tolist() == []
+    assert protocol.categories.indices(np.array([0, 2, 3, 100], kind)).tolist() == [0, 2, 3, 3]
+    assert protocol.categories.indices(np.array([], kind)).tolist() == []
 
 
 def test_planning_agrees_with_itself(maker: Callable[..., FrequencyProtocol]) -> None:
     protocol = maker(10, epsilon=1)
-    people = protocol.answers_for(error=0.02)
+    people = protocol.people_for(error=0.02)
     assert protocol.expected_error(people) <= 0.02 < protocol.expected_error(people - 1)
-    epsilon = protocol.epsilon_for(error=0.02, answers=people)
+    epsilon = protocol.epsilon_for(error=0.02, people=people)
     assert epsilon == pytest.approx(1, abs=2e-4)
 
 
 @pytest.mark.parametrize(("name", "value"), [("error", 0), ("error", 2), ("share", -1), ("confidence", 0.3)])
 def test_planning_refuses_nonsense(name: str, value: float) -> None:
     with pytest.raises(InvalidArgument, match=name):
-        KRR(3, epsilon=1).answers_for(**{"error": 0.1, name: value})
+        KRR(3, epsilon=1).people_for(**{"error": 0.1, name: value})
     with pytest.raises(InvalidArgument, match="out of reach"):
-        KRR(3, epsilon=1).epsilon_for(error=1e-6, answers=10)
+        KRR(3, epsilon=1).epsilon_for(error=1e-6, people=10)
 
 
 def test_warner_estimates_as_the_documents_say() -> None:
@@ -351,7 +351,7 @@ def test_warner_estimates_as_the_documents_say() -> None:
 
 
 def test_rule_2_no_answer_breaks_a_yes_or_no_question() -> None:
-    assert two_coins().answers.indices([True, "yes", np.False_, "no"]).tolist() == [1, 1, 0, 0]
+    assert two_coins().categories.indices([True, "yes", np.False_, "no"]).tolist() == [1, 1, 0, 0]
     for answers in ([True, [1, 2]], ["yes", None], [Loud()]):
         with pytest.raises(InvalidArgument, match="not among"):
             two_coins().randomise(answers)

@@ -5,10 +5,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from bruit.channels.support import Support
 from bruit.errors import InvalidArgument
 from bruit.local import KRR, OUE, ForcedYes, Tally, Warner
-from bruit.local.intervals import Method, share_interval
-from bruit.local.support import Support
+from bruit.local.estimation.intervals import Method, share_interval
 from bruit.privacy import Covers
 
 SHARES = np.linspace(0, 1, 201)
@@ -74,7 +74,7 @@ def test_the_default_is_exact_and_the_others_say_that_they_are_approximate() -> 
 def test_planning_is_the_width_of_the_default_interval() -> None:
     for protocol in (KRR(4, epsilon=1), OUE(50, epsilon=2), Warner(chance=0.2)):
         worst = np.atleast_1d(protocol.support.mix(protocol.support.worst_share()))
-        counts = np.broadcast_to(np.round(1000 * worst), len(protocol.answers)).astype(int)
+        counts = np.broadcast_to(np.round(1000 * worst), len(protocol.categories)).astype(int)
         details = protocol.estimate(Tally(protocol, 1000, counts)).details
         widths = (details["raw_high"] - details["raw_low"]) / 2
         assert widths.max() == pytest.approx(protocol.expected_error(1000), rel=2e-3)

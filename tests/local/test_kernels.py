@@ -7,12 +7,13 @@ import pytest
 from laws import assert_law
 
 from bruit.channels import ONE, symmetric
-from bruit.local import OLH, HadamardResponse, bits
-from bruit.local._bit_kernels import noisy_rows, place_bits, through_rows
-from bruit.local._hadamard_kernels import send_columns
-from bruit.local._hash_kernels import count_hashed, hash_and_send
-from bruit.local._subset_kernels import choose_rows
-from bruit.local.hadamard import transformed
+from bruit.local import OLH, HadamardResponse
+from bruit.local.frequencies import bits
+from bruit.local.frequencies._bit_kernels import noisy_rows, place_bits, through_rows
+from bruit.local.frequencies._hadamard_kernels import send_columns
+from bruit.local.frequencies._hash_kernels import count_hashed, hash_and_send
+from bruit.local.frequencies._subset_kernels import choose_rows
+from bruit.local.frequencies.hadamard import transformed
 
 
 @pytest.mark.parametrize("size", [1, 3, 64, 65, 130])

@@ -1,7 +1,10 @@
 """Questions asked again and again: what is memoised, and what it costs."""
 
+import itertools
 import math
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +13,9 @@ from hypothesis import strategies as st
 
 from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument
-from bruit.local import KRR, LOLOHA, OUE, Client, LongitudinalKRR, LongitudinalOUE, bits
-from bruit.local.longitudinal import Longitudinal
+from bruit.local import KRR, LOLOHA, OUE, Client, LongitudinalKRR, LongitudinalOUE
+from bruit.local.frequencies import bits
+from bruit.local.longitudinal.memoised import Longitudinal
 
 KINDS = [LongitudinalKRR, LongitudinalOUE, LOLOHA]
 
@@ -103,6 +107,115 @@ def test_loloha_never_costs_more_than_its_buckets() -> None:
     for answer in range(100):
         client.report(answer)
     assert client.distinct == 3
+
+
+def chances(protocol: Longitudinal, reports: int) -> list[list[float]]:
+    """The law of every sequence of reports for each state, summed over all memories; a row for each state."""
+    if isinstance(protocol, LongitudinalOUE):
+        true, false = (weight / ONE for weight in protocol.permanent)
+        error, size = int(protocol.instantaneous.weights[0, 1]) / ONE, len(protocol.categories)
+        memories = list(itertools.product([0, 1], repeat=size))
+
+        def kept(memory: tuple[int, ...], state: int) -> float:
+            ones = [true if place == state else false for place in range(size)]
+            return math.prod(one if bit else 1 - one for one, bit in zip(ones, memory, strict=True))
+
+        def fresh(memory: tuple[int, ...], said: tuple[int, ...]) -> float:
+            return math.prod(1 - error if a == b else error for a, b in zip(memory, said, strict=True))
+
+        symbols = memories
+    else:
+        first, second, size = protocol.permanent, protocol.instantaneous, protocol.states  # type: ignore[attr-defined]
+        symbols = memories = [(state,) for state in range(size)]
+
+        def kept(memory: tuple[int, ...], state: int) -> float:
+            return (first.keep if memory[0] == state else first.other) / ONE
+
+        def fresh(memory: tuple[int, ...], said: tuple[int, ...]) -> float:
+            return (second.keep if memory == said else second.other) / ONE
+
+    return [
+        [
+            sum(kept(memory, state) * math.prod(fresh(memory, said) for said in sequence) for memory in memories)
+            for sequence in itertools.product(symbols, repeat=reports)
+        ]
+        for state in range(size)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("reports", [1, 2, 3])
+def test_what_some_reports_cost_is_the_largest_ratio_over_every_sequence(
+    kind: type[Longitudinal], reports: int
+) -> None:
+    protocol = kind(3, epsilon=1, forever=2.5)
+    law = np.array(chances(protocol, reports))
+    worst = max(float(np.log(one / other).max()) for one in law for other in law)
+    assert float(protocol.after(reports)) == pytest.approx(worst, rel=1e-9)
+
+
+@settings(max_examples=25)
+@given(st.integers(2, 50), st.floats(0.1, 5), st.floats(1.1, 4))
+def test_more_reports_cost_more_from_the_first_to_forever(size: int, epsilon: float, ratio: float) -> None:
+    for kind in KINDS:
+        protocol = kind(size, epsilon=epsilon, forever=epsilon * ratio)
+        spent = [protocol.after(n) for n in (1, 2, 4, 7, 300, 10_001)]
+        assert spent == sorted(spent)
+        assert (spent[0], spent[-1]) == (protocol.loss, protocol.forever)
+
+
+def test_a_release_promises_what_holds_however_often_one_answers() -> None:
+    protocol = LongitudinalKRR(["a", "b", "c"], epsilon=1, forever=2)
+    spent = [float(protocol.guarantee(reports=n).epsilon) for n in (1, 2, 4, 7)]
+    assert spent == pytest.approx([1.0, 1.66, 1.98, 2.0], abs=0.006)
+    promised = protocol.estimate(protocol.tally(protocol.randomise(["a"] * 50 + ["b"] * 50))).guarantee
+    assert promised.epsilon == 2
+    assert "any number of reports" in str(promised)
+    assert "a first report ε = 1)" in str(promised)
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(InvalidArgument, match="reports"):
+            protocol.guarantee(reports=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_crash_before_a_report_leaves_counts_it(
+    kind: type[Longitudinal], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "client.json"
+    client = Client(kind(5, epsilon=1, forever=2), path=path)
+    assert Client.load(path)._seed.tolist() == client._seed.tolist()
+
+    def crash(*_: object, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kind, "respond", crash)
+        with pytest.raises(KeyboardInterrupt):
+            client.report(1)
+    after = Client.load(path)
+    assert (after._memory, after.distinct) == (client._memory, 1)
+    for answer in range(5):
+        after.report(answer)
+        assert Client.load(path)._memory == after._memory
+
+
+def test_a_state_that_could_not_be_written_lets_no_report_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(LongitudinalKRR(3, epsilon=1, forever=2))
+    client.save(tmp_path / "client.json")
+
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        for _ in range(2):  # the second time its state is in memory, but still on no disk
+            with pytest.raises(OSError, match="no space"):
+                client.report(1)
+        assert Client.load(tmp_path / "client.json").distinct == 0
+    client.report(1)
+    assert Client.load(tmp_path / "client.json").distinct == 1
 
 
 @pytest.mark.parametrize("change", ["", "{}", '{"protocol": {}}'])

@@ -27,7 +27,8 @@ FREQUENCIES: dict[str, dict[str, Any]] = {
 }
 MAKERS: dict[str, Callable[[], LocalProtocol]] = {
     **{
-        name: (lambda name=name, said=said: getattr(local, name)(ANSWERS, **said)) for name, said in FREQUENCIES.items()
+        name: (lambda name=name, said=said: getattr(local, name)(ANSWERS, **said))  # type: ignore[misc]
+        for name, said in FREQUENCIES.items()
     },
     "Warner": lambda: local.Warner(epsilon=2),
     "ForcedYes": lambda: local.ForcedYes(),
@@ -54,7 +55,7 @@ def public() -> set[str]:
 def values_of(protocol: LocalProtocol) -> list[Any]:
     """Sixty answers that the protocol takes."""
     if isinstance(protocol, local.FrequencyProtocol):
-        return [*protocol.answers.listed] * (60 // len(protocol.answers.listed))
+        return [*protocol.categories.listed] * (60 // len(protocol.categories.listed))
     return [*range(10)] * 6 if isinstance(protocol, local.MeanProtocol) else ANSWERS * 20
 
 
@@ -138,3 +139,17 @@ def test_rng_is_a_keyword_in_every_public_callable() -> None:
     for name, function in functions.items():
         given = inspect.signature(function).parameters.get("rng")
         assert given is None or given.kind is inspect.Parameter.KEYWORD_ONLY, name
+
+
+def test_every_offer_makes_a_protocol_of_its_kind_within_its_epsilon() -> None:
+    for name, offer in local.offers().items():
+        protocol = offer.example(1)
+        assert type(protocol).__name__ == name
+        assert 0 < protocol.epsilon <= 1
+        assert (offer.report is None) == (offer.plain_words is None)
+
+
+def test_every_public_protocol_is_offered_or_protects_nobody() -> None:
+    public = {getattr(local, name) for name in local.__all__ if isinstance(getattr(local, name), type)}
+    kinds = {kind for kind in public if issubclass(kind, local.LocalProtocol) and not inspect.isabstract(kind)}
+    assert {kind.__name__ for kind in kinds if kind.offer is None} == {"ForcedYes"}

@@ -14,7 +14,7 @@ from bruit.privacy import REPLACE_ONE, Assumption
 def enumerated(local: float, answers: int, epsilon: float) -> float:
     """The divergence of the theorem's two pairs, over every outcome."""
     keep = math.exp(local) / (math.exp(local) + 1)
-    one, other = {}, {}
+    one, other = {}, {}  # type: ignore[var-annotated]
     for c in range(answers):
         weight = stats.binom.pmf(c, answers - 1, math.exp(-local))
         for a in range(c + 1):

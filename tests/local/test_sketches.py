@@ -10,7 +10,7 @@ from laws import assert_law, binomial_window
 
 from bruit.errors import InvalidArgument
 from bruit.local import CountMeanSketch, HadamardSketch, Tally, protocol_from_json
-from bruit.local.sketches import Sketch
+from bruit.local.frequencies.sketches import Sketch
 
 KINDS = [CountMeanSketch, HadamardSketch]
 PEOPLE = 65_536
@@ -118,8 +118,8 @@ def test_intervals_allow_for_the_collisions_of_real_families(kind: type[Sketch],
 @pytest.mark.parametrize("kind", KINDS)
 def test_planning_agrees_with_itself(kind: type[Sketch]) -> None:
     protocol = kind(10, epsilon=1)
-    people = protocol.answers_for(error=0.02)
+    people = protocol.people_for(error=0.02)
     assert protocol.expected_error(people) <= 0.02 < protocol.expected_error(people - 1)
-    assert protocol.epsilon_for(error=0.02, answers=people) == pytest.approx(1, abs=2e-4)
+    assert protocol.epsilon_for(error=0.02, people=people) == pytest.approx(1, abs=2e-4)
     with pytest.raises(InvalidArgument, match="out of reach"):
-        kind(10, epsilon=1, hashes=2, width=2).answers_for(error=0.02)  # no number of people undoes collisions
+        kind(10, epsilon=1, hashes=2, width=2).people_for(error=0.02)  # no number of people undoes collisions

@@ -4,6 +4,8 @@ delta(epsilon) = (1 / 2 pi i) * integral over Re t = c > 0 of exp(K(t) - t epsil
 K(t) = steps * ln E_P exp(t * loss), the moments by the trapezoid rule in x. Nothing here is shared with bruit.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy import optimize, special
 
@@ -11,7 +13,7 @@ from scipy import optimize, special
 class SampledGaussianOracle:
     """P = (1-p) N(0) + p N(1) against Q = (1-q) N(0) + q N(-1), deviation `noise`, composed `steps` times."""
 
-    def __init__(self, p, q, noise, steps):
+    def __init__(self, p: Any, q: Any, noise: Any, steps: Any) -> None:
         self.steps = steps
         spacing = min(noise / 6, noise**2 / 3) / 3
         self.x = np.arange(-14 * noise - 1, 14 * noise + 41, spacing)
@@ -24,7 +26,7 @@ class SampledGaussianOracle:
         self.noise = noise
         self.loss = self.log_p - log_q
 
-    def log_moments(self, t):
+    def log_moments(self, t: Any) -> Any:
         """ln E_P exp(t * loss), steps times."""
         out = np.empty(len(t), complex)
         for i in range(0, len(t), 512):
@@ -33,7 +35,7 @@ class SampledGaussianOracle:
             out[i : i + 512] = top[:, 0] + np.log(np.exp(exponents - top).sum(axis=1))
         return self.steps * out
 
-    def contour(self, delta):
+    def contour(self, delta: Any) -> Any:
         """An abscissa, a spacing and a reach for which the trapezoid rule along the contour is exact to 1e-14.
 
         The rule returns the sum of the tilted divergence over shifts by the period 2 pi / h: the period has to be
@@ -63,11 +65,11 @@ class SampledGaussianOracle:
         values = np.concatenate(found)
         return c + 1j * h * np.arange(len(values)), h, values
 
-    def epsilon(self, delta):
+    def epsilon(self, delta: Any) -> Any:
         t, h, moments = self.contour(delta)
         weights = np.where(np.arange(len(t)) == 0, 0.5, 1.0) * h / np.pi
 
-        def log_delta(epsilon):
+        def log_delta(epsilon: Any) -> Any:
             exponent = moments - t * epsilon
             top = exponent.real.max()
             total = (np.exp(exponent - top) / (t * (t + 1)) * weights).real.sum()
@@ -84,18 +86,18 @@ class SampledGaussianOracle:
         return optimize.brentq(log_delta, max(low, 0.0), high, xtol=1e-12, rtol=1e-13)
 
 
-def single_delta(p, q, noise, epsilon):
+def single_delta(p: float, q: Any, noise: float, epsilon: Any) -> Any:
     """The exact divergence of one step: P and e^epsilon Q compared above the one x where they are equal."""
     variance = noise**2
 
-    def gap(x):
+    def gap(x: Any) -> Any:
         up = np.logaddexp(np.log1p(-p) if p < 1 else -np.inf, np.log(p) + (2 * x - 1) / (2 * variance)) if p else 0.0
         down = np.logaddexp(np.log1p(-q) if q < 1 else -np.inf, np.log(q) + (-2 * x - 1) / (2 * variance)) if q else 0.0
         return up - down - epsilon
 
     x = optimize.brentq(gap, -60 * noise - 1e3, 60 * noise + 1e3, xtol=1e-13)
 
-    def above(mean):
+    def above(mean: Any) -> Any:
         return special.ndtr((mean - x) / noise)
 
     p_mass = (1 - p) * above(0) + p * above(1)

@@ -12,7 +12,7 @@ print(found.epsilon)
 """
 
 
-def test_a_bare_machine_can_plan_and_calibrate():
+def test_a_bare_machine_can_plan_and_calibrate() -> None:
     """GPU machines often have numpy, scipy and torch alone."""
     told = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert 1.98 <= float(told.stdout) <= 2

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bruit.core import Neighbours
 from bruit.errors import NeighboursDiffer, NotPrivate
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
@@ -29,23 +30,23 @@ AR = ADD_OR_REMOVE_ONE
 
 
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=30))
-def test_basic_adds_rationals_exactly(numerators):
+def test_basic_adds_rationals_exactly(numerators: list[int]) -> None:
     loss = Pure(Fraction(numerators[0], 10**9), neighbours=AR) * 1
     for numerator in numerators[1:]:
         loss = loss + Approximate(Fraction(numerator, 10**9), Fraction(1, 10**12), neighbours=AR)
     assert basic(loss) == (Fraction(sum(numerators), 10**9), Fraction(len(numerators) - 1, 10**12))
 
 
-def test_a_tenth_ten_times_is_one():
+def test_a_tenth_ten_times_is_one() -> None:
     assert epsilon(Pure(0.1, neighbours=AR) * 10, delta=0, by="basic") == 1
 
 
-def test_noise_of_given_scale_has_a_rational_price():
+def test_noise_of_given_scale_has_a_rational_price() -> None:
     assert basic(Laplace("0.5", sensitivity=2, neighbours=AR))[0] == 4
     assert basic(DiscreteLaplace(3, sensitivity=2, neighbours=AR))[0] == Fraction(2, 3)
 
 
-def test_basic_shares_delta_among_gaussian_parts():
+def test_basic_shares_delta_among_gaussian_parts() -> None:
     two, one = Gaussian(2, neighbours=AR), Pure(1, neighbours=AR)
     single = epsilon(two, delta=5e-6, by="pld")
     assert epsilon(two * 2 + one, delta=1e-5, by="basic") == pytest.approx(2 * single + 1, rel=1e-12)
@@ -53,7 +54,7 @@ def test_basic_shares_delta_among_gaussian_parts():
         epsilon(two, delta=0, by="basic")
 
 
-def test_s2_6_advanced_composition():
+def test_s2_6_advanced_composition() -> None:
     k, e, d = 1000, 0.01, 1e-6
     written = e * math.sqrt(2 * k * math.log(1 / d)) + k * e * math.expm1(e)
     assert float(epsilon(Pure(e, neighbours=AR) * k, delta=d, by="advanced")) == pytest.approx(written, rel=1e-12)
@@ -61,7 +62,7 @@ def test_s2_6_advanced_composition():
     assert few == 2, "where the sum is less, the sum"
 
 
-def test_advanced_sets_the_stated_deltas_aside():
+def test_advanced_sets_the_stated_deltas_aside() -> None:
     loss = Approximate(0.01, 1e-9, neighbours=AR) * 1000
     rest = epsilon(Pure(0.01, neighbours=AR) * 1000, delta=Fraction(9, 10**6), by="advanced")
     assert epsilon(loss, delta=1e-5, by="advanced") == rest
@@ -72,14 +73,14 @@ def test_advanced_sets_the_stated_deltas_aside():
 PARTS = [Pure(e, neighbours=AR) for e in (1, 5, 3, 2)]
 
 
-def test_rule_5_add_or_remove_pays_the_worst_parts():
+def test_rule_5_add_or_remove_pays_the_worst_parts() -> None:
     assert basic(parallel(*PARTS))[0] == 5
     assert basic(parallel(*PARTS, cells=2))[0] == 8
     assert basic(parallel(*PARTS, cells=9))[0] == 11
 
 
 @pytest.mark.parametrize("neighbours", [REPLACE_ONE, LOCAL])
-def test_rule_5_replacement_pays_twice_as_many(neighbours):
+def test_rule_5_replacement_pays_twice_as_many(neighbours: Neighbours) -> None:
     parts = [Pure(e, neighbours=neighbours) for e in (1, 5, 3, 2)]
     assert basic(parallel(*parts))[0] == 8
     assert basic(parallel(*parts, cells=2))[0] == 11
@@ -87,18 +88,18 @@ def test_rule_5_replacement_pays_twice_as_many(neighbours):
 
 
 @pytest.mark.parametrize("by", ["basic", "zcdp", "rdp", "pld"])
-def test_rule_5_holds_for_every_accountant(by):
+def test_rule_5_holds_for_every_accountant(by: str) -> None:
     worst_two = Pure(5, neighbours=AR) + Pure(3, neighbours=AR)
     found = epsilon(parallel(*PARTS, cells=2), delta=1e-6, by=by)
     assert float(found) == pytest.approx(float(epsilon(worst_two, delta=1e-6, by=by)), rel=1e-9)
 
 
-def test_parallel_inside_a_composition_and_a_composition_inside_parallel():
+def test_parallel_inside_a_composition_and_a_composition_inside_parallel() -> None:
     inner = PARTS[0] * 3
     assert basic(parallel(inner, PARTS[3]) + PARTS[1])[0] == 8
 
 
-def test_amplification_of_a_pure_loss():
+def test_amplification_of_a_pure_loss() -> None:
     loss = Sampled(Pure(1, neighbours=AR), rate=0.1, scheme=Scheme.POISSON)
     assert float(basic(loss)[0]) == pytest.approx(math.log1p(0.1 * math.expm1(1)), rel=1e-12)
     huge = Sampled(Pure(2000, neighbours=AR), rate=0.1, scheme=Scheme.POISSON)
@@ -112,13 +113,13 @@ def test_amplification_of_a_pure_loss():
     [(Scheme.POISSON, REPLACE_ONE), (Scheme.FIXED_SIZE, AR), (Scheme.SHUFFLED, AR), (Scheme.POISSON, LOCAL)],
 )
 @pytest.mark.parametrize("by", ["basic", "advanced", "zcdp", "gdp", "rdp", "rdp-simple", "pld"])
-def test_rule_3_a_scheme_without_a_proof_is_refused_by_name(scheme, neighbours, by):
+def test_rule_3_a_scheme_without_a_proof_is_refused_by_name(scheme: Scheme, neighbours: Neighbours, by: str) -> None:
     loss = Sampled(Pure(1, neighbours=neighbours), rate=0.1, scheme=scheme)
     with pytest.raises(NotPrivate, match=f"{scheme} sampling for {neighbours}"):
         epsilon(loss, delta=1e-6, by=by)
 
 
-def test_rule_3_the_only_conversion_is_shown_as_such():
+def test_rule_3_the_only_conversion_is_shown_as_such() -> None:
     given = Guarantee(Fraction(1), Fraction(1, 10**6), AR, EACH_ROW, "pld")
     converted = replacement(given)
     assert converted.epsilon == 2

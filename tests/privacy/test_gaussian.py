@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import pytest
@@ -8,17 +9,17 @@ from hypothesis import strategies as st
 
 from bruit import privacy
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
-from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
+from bruit.privacy.accounting.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
 
 
-def exact_delta(shift, epsilon):
+def exact_delta(shift: float, epsilon: float) -> Any:
     with mpmath.workdps(60):
         s, e = mpmath.mpf(shift), mpmath.mpf(epsilon)
         return mpmath.ncdf(s / 2 - e / s) - mpmath.exp(e) * mpmath.ncdf(-s / 2 - e / s)
 
 
 @given(st.floats(0.01, 30), st.floats(0, 500))
-def test_delta_is_above_the_exact_one_and_close(shift, epsilon):
+def test_delta_is_above_the_exact_one_and_close(shift: float, epsilon: float) -> None:
     exact = exact_delta(shift, epsilon)
     if exact > 1e-290:
         assert (
@@ -29,7 +30,7 @@ def test_delta_is_above_the_exact_one_and_close(shift, epsilon):
 
 
 @given(st.floats(0.01, 30), st.floats(-30, -0.5))
-def test_epsilon_is_above_the_exact_one_and_close(shift, exponent):
+def test_epsilon_is_above_the_exact_one_and_close(shift: float, exponent: float) -> None:
     delta = 10.0**exponent
     epsilon = gaussian_epsilon(shift, delta)
     assert exact_delta(shift, epsilon) <= delta
@@ -37,19 +38,19 @@ def test_epsilon_is_above_the_exact_one_and_close(shift, exponent):
         assert exact_delta(shift, epsilon * (1 - 1e-7)) > delta
 
 
-def test_known_values():
+def test_known_values() -> None:
     assert gaussian_epsilon(1.0, 1e-5) == pytest.approx(4.377178095681, abs=1e-9)
     assert gaussian_epsilon(0.001, 0.01) == 0.0
 
 
-def test_the_shift_of_a_pure_loss_meets_its_trade_off():
+def test_the_shift_of_a_pure_loss_meets_its_trade_off() -> None:
     for epsilon in (0.01, 1.0, 30.0):
         kink = 1 / (1 + mpmath.exp(epsilon))
         assert float(mpmath.ncdf(-float(pure_shift(Fraction(epsilon))) / 2)) == pytest.approx(float(kink), rel=1e-9)
 
 
 @pytest.mark.parametrize("tenths", range(-180, 18, 3))
-def test_the_shift_of_a_pure_loss_is_never_below_the_true_one(tenths):
+def test_the_shift_of_a_pure_loss_is_never_below_the_true_one(tenths: int) -> None:
     epsilon = Fraction(f"{10 ** (tenths / 10):.12e}")
     with mpmath.workdps(60):
         tail = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator))
@@ -59,7 +60,7 @@ def test_the_shift_of_a_pure_loss_is_never_below_the_true_one(tenths):
         assert 1 <= ratio <= 1 + mpmath.mpf("1e-13")
 
 
-def _shift_of(tail):
+def _shift_of(tail: Any) -> Any:
     """-2 Phi^-1(tail) by Newton's steps, without a series."""
     x = mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * tail) if tail > 1e-12 else mpmath.sqrt(-2 * mpmath.log(tail))
     for _ in range(60):
@@ -68,12 +69,12 @@ def _shift_of(tail):
 
 
 @pytest.mark.parametrize("power", [17, 9, 4, 160])
-def test_many_tiny_pure_losses_are_one_gaussian_of_their_slope(power):
+def test_many_tiny_pure_losses_are_one_gaussian_of_their_slope(power: int) -> None:
     loss = Pure(Fraction(1, 10**power), neighbours=ADD_OR_REMOVE_ONE) * 10 ** (2 * power)
     limit = gaussian_epsilon(math.sqrt(math.pi / 2), 1e-6)
     assert limit * (1 - 1e-8) <= privacy.epsilon(loss, delta=1e-6, by="gdp") <= limit * (1 + 1e-9)
 
 
-def test_delta_is_never_zero_for_gaussian_noise():
+def test_delta_is_never_zero_for_gaussian_noise() -> None:
     assert 0 < gaussian_delta(1.0, 100.0) < 1e-300
     assert 0 < gaussian_delta(1e-150, 1e300) < 1e-300

@@ -2,6 +2,8 @@
 
 import math
 import tracemalloc
+from collections.abc import Callable
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,17 +13,18 @@ from hypothesis import strategies as st
 from scipy import special
 
 from bruit import privacy
+from bruit.core import Composed, Neighbours
 from bruit.errors import NotPrivate
 from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE, Gaussian, Sampled, Scheme
 from bruit.privacy.accountants import ACCOUNTANTS
-from bruit.privacy.gaussian import gaussian_delta, gaussian_epsilon
-from bruit.privacy.pairs import GaussianPair
-from bruit.privacy.sampled_gaussian import (
+from bruit.privacy.accounting.gaussian import gaussian_delta, gaussian_epsilon
+from bruit.privacy.accounting.sampled_gaussian import (
     log_moment_bound,
     replaced_gaussian_rdp,
     replaced_log_moment_bound,
     sampled_gaussian_rdp,
 )
+from bruit.privacy.pld.pairs import GaussianPair
 
 ROOM = 2**30
 DELTA = 1e-5
@@ -31,12 +34,12 @@ RATES = st.sampled_from(["1e-9", "1e-4", "0.01", "0.5", "0.999", "1"])
 STEPS = st.sampled_from([1, 100, 10**5, 10**7])
 
 
-def steps_of_noise(noise, rate, steps, neighbours):
+def steps_of_noise(noise: str, rate: Any, steps: int, neighbours: Neighbours) -> Composed:
     there = Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE)
     return Sampled(there, rate=rate, scheme=Scheme.POISSON, neighbours=neighbours) * steps
 
 
-def attack(noise, rate, steps):
+def attack(noise: float, rate: float, steps: int) -> tuple[float, float]:
     """The chance that some step ends above one: at least that with the record, the logarithm of at most that without.
 
     Without the record, or with another that moves each sum the other way, no step is likelier to end there.
@@ -45,7 +48,7 @@ def attack(noise, rate, steps):
     return present, math.log(steps) + float(special.log_ndtr(-1 / noise))
 
 
-def answered(ask):
+def answered(ask: Callable[..., Any]) -> Any:
     """What an accountant answers, or None where it refuses; in either case it keeps its memory small."""
     tracemalloc.start()
     try:
@@ -65,7 +68,9 @@ def answered(ask):
 @example("0.0003", "0.5", 10**5, REPLACE_ONE, "pld")
 @example("0.0001", "0.01", 10**7, REPLACE_ONE, "basic")
 @example("0.000001", "1e-9", 1, ADD_OR_REMOVE_ONE, "pld")
-def test_no_attack_refutes_an_epsilon_at_any_noise(noise, rate, steps, neighbours, by):
+def test_no_attack_refutes_an_epsilon_at_any_noise(
+    noise: str, rate: str, steps: int, neighbours: Neighbours, by: str
+) -> None:
     loss = steps_of_noise(noise, rate, steps, neighbours)
     found = answered(lambda: privacy.epsilon(loss, delta=DELTA, by=by))
     present, log_absent = attack(float(noise), float(rate), steps)
@@ -77,7 +82,9 @@ def test_no_attack_refutes_an_epsilon_at_any_noise(noise, rate, steps, neighbour
 @given(POWERS, RATES, STEPS, NEIGHBOURS, st.sampled_from(ACCOUNTANTS))
 @example("0.001", "1e-9", 10**5, ADD_OR_REMOVE_ONE, "rdp")
 @example("0.005", "1e-9", 1, REPLACE_ONE, "pld")
-def test_no_attack_refutes_a_delta_at_any_noise(noise, rate, steps, neighbours, by):
+def test_no_attack_refutes_a_delta_at_any_noise(
+    noise: str, rate: str, steps: int, neighbours: Neighbours, by: str
+) -> None:
     loss = steps_of_noise(noise, rate, steps, neighbours)
     found = answered(lambda: privacy.delta(loss, epsilon=1, by=by))
     present, log_absent = attack(float(noise), float(rate), steps)
@@ -90,7 +97,7 @@ def test_no_attack_refutes_a_delta_at_any_noise(noise, rate, steps, neighbours, 
     st.floats(1e-6, 0.999),
     st.lists(st.floats(1.1, 12), min_size=1, max_size=4),
 )
-def test_the_closed_bounds_are_above_the_divergences(noise, rate, orders):
+def test_the_closed_bounds_are_above_the_divergences(noise: float, rate: float, orders: list[float]) -> None:
     asked = np.array(orders)
     for bound, exact in ((log_moment_bound, sampled_gaussian_rdp), (replaced_log_moment_bound, replaced_gaussian_rdp)):
         assert (bound(rate, noise, asked) * (1 + 1e-9) + 1e-300 >= (asked - 1) * exact(rate, noise, asked)).all()
@@ -98,13 +105,13 @@ def test_the_closed_bounds_are_above_the_divergences(noise, rate, orders):
 
 @pytest.mark.parametrize("rate", [1e-6, 0.5])
 @pytest.mark.parametrize("exchanged", [False, True])
-def test_divergences_of_little_noise_are_those_of_the_integral(rate, exchanged):
+def test_divergences_of_little_noise_are_those_of_the_integral(rate: float, exchanged: bool) -> None:
     order, noise = mpmath.mpf("2.5"), 0.3
 
-    def law(x, mean):
+    def law(x: Any, mean: Any) -> Any:
         return mpmath.npdf(x, mean, noise)
 
-    def integrand(x):
+    def integrand(x: Any) -> Any:
         first = (1 - rate) * law(x, 0) + rate * law(x, 1)
         second = (1 - rate) * law(x, 0) + rate * law(x, -1) if exchanged else law(x, 0)
         return second * (first / second) ** order
@@ -118,20 +125,20 @@ def test_divergences_of_little_noise_are_those_of_the_integral(rate, exchanged):
 
 @pytest.mark.parametrize("noise", [1e-6, 3e-4, 1e-3, 5e-3])
 @pytest.mark.parametrize("rate", [1e-9, 0.01, 0.999])
-def test_divergences_grow_with_the_order_from_series_to_bound(noise, rate):
+def test_divergences_grow_with_the_order_from_series_to_bound(noise: float, rate: float) -> None:
     orders = np.array([2, 2.5, 3, 3.001, 4, 10, 10.9, 11])
     for found in (sampled_gaussian_rdp(rate, noise, orders), replaced_gaussian_rdp(rate, noise, orders)):
         assert (np.diff(found) >= 0).all()
         assert (found <= orders / (2 * noise**2) * (1 + 1e-11) + math.log(1 / (1 - rate)) + 1).all()
 
 
-def test_without_noise_worth_the_name_no_divergence_is_finite():
+def test_without_noise_worth_the_name_no_divergence_is_finite() -> None:
     for law in (sampled_gaussian_rdp, replaced_gaussian_rdp):
         assert np.isinf(law(0.5, 1e-200, np.array([2.0]))).all()
 
 
 @given(st.floats(1e-6, 0.05), st.floats(1e-6, 0.999), st.floats(-1e4, 1e4))
-def test_a_loss_is_found_again_at_its_position(noise, rate, share):
+def test_a_loss_is_found_again_at_its_position(noise: float, rate: float, share: float) -> None:
     pair, loss = GaussianPair(noise, rate, rate), np.array([share / noise**2 / 1e5])
     x = pair.position(loss)
     assert np.isfinite(x).all()
@@ -139,14 +146,14 @@ def test_a_loss_is_found_again_at_its_position(noise, rate, share):
 
 
 @given(POWERS, STEPS, NEIGHBOURS)
-def test_a_sample_of_everything_is_no_sample(noise, steps, neighbours):
+def test_a_sample_of_everything_is_no_sample(noise: str, steps: int, neighbours: Neighbours) -> None:
     shift = (2 if neighbours is REPLACE_ONE else 1) * math.sqrt(steps) / float(noise)
     found = float(privacy.epsilon(steps_of_noise(noise, 1, steps, neighbours), delta=DELTA, by="pld"))
     assert found == pytest.approx(gaussian_epsilon(shift, DELTA), rel=1e-9)
 
 
 @pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
-def test_pld_never_asks_more_than_the_whole_data_or_the_rate(neighbours):
+def test_pld_never_asks_more_than_the_whole_data_or_the_rate(neighbours: Neighbours) -> None:
     shift = 2 if neighbours is REPLACE_ONE else 1
     loss = steps_of_noise("0.001", "0.999", 10**5, neighbours)
     assert (
@@ -157,7 +164,7 @@ def test_pld_never_asks_more_than_the_whole_data_or_the_rate(neighbours):
 
 
 @given(st.floats(1, 6e9), st.floats(0.3, 3))
-def test_the_delta_of_a_huge_shift_is_never_below_the_true_one(shift, share):
+def test_the_delta_of_a_huge_shift_is_never_below_the_true_one(shift: float, share: float) -> None:
     epsilon = shift**2 / 2 * share
     with mpmath.workdps(60):
         s, e = mpmath.mpf(shift), mpmath.mpf(epsilon)

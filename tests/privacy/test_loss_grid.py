@@ -1,21 +1,26 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from bruit.privacy.convolution import trade_off
-from bruit.privacy.loss_grid import connect_dots, log_moments
-from bruit.privacy.pairs import Direction, GaussianPair, LaplacePair, SampledPair
+from bruit.privacy.pld.convolution import trade_off
+from bruit.privacy.pld.loss_grid import connect_dots, log_moments
+from bruit.privacy.pld.pairs import Direction, GaussianPair, LaplacePair, SampledPair
 
 masses = st.lists(st.tuples(st.floats(-3, 3), st.floats(0.01, 1)), min_size=1, max_size=12)
 
 
-def stick(losses, weights, epsilon):
+def stick(losses: Any, weights: NDArray[np.float64], epsilon: float) -> Any:
     return np.sum(weights * np.maximum(0, -np.expm1(epsilon - losses)))
 
 
 @given(masses, st.floats(0.01, 1), st.floats(-4, 4))
-def test_connecting_dots_keeps_both_masses_and_only_raises_divergences(atoms, step, epsilon):
+def test_connecting_dots_keeps_both_masses_and_only_raises_divergences(
+    atoms: list[tuple[float, float]], step: float, epsilon: float
+) -> None:
     losses, weights = (np.array(column) for column in zip(*sorted(atoms), strict=True))
     grid = connect_dots(losses, weights, 0.0, step)
     assert grid.masses.sum() == pytest.approx(weights.sum())
@@ -23,7 +28,7 @@ def test_connecting_dots_keeps_both_masses_and_only_raises_divergences(atoms, st
     assert stick(grid.losses, grid.masses, epsilon) >= stick(losses, weights, epsilon) * (1 - 1e-12) - 1e-14
 
 
-def test_dots_on_the_grid_stay_where_they_are():
+def test_dots_on_the_grid_stay_where_they_are() -> None:
     grid = connect_dots(np.array([-0.3, 0.1, 0.2]), np.array([0.2, 0.3, 0.5]), 0.0, 0.1)
     assert grid.first == -3
     assert grid.last == 2
@@ -44,7 +49,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
-def test_a_finer_grid_is_below_a_coarser_one_and_both_are_laws(pair):
+def test_a_finer_grid_is_below_a_coarser_one_and_both_are_laws(pair: Any) -> None:
     fine, coarse = pair.grid(0.01, 1e-14), pair.grid(0.08, 1e-14)
     for grid in (fine, coarse):
         assert grid.masses.min() >= 0
@@ -56,13 +61,13 @@ def test_a_finer_grid_is_below_a_coarser_one_and_both_are_laws(pair):
 
 
 @pytest.mark.parametrize("pair", PAIRS[:4], ids=repr)
-def test_position_undoes_loss(pair):
+def test_position_undoes_loss(pair: GaussianPair) -> None:
     x = np.linspace(-3, 4, 57)
     assert pair.position(pair.loss(x)) == pytest.approx(x, abs=1e-6)
 
 
 @given(masses, st.integers(1, 6), st.floats(0, 3))
-def test_the_transform_is_the_plain_convolution(atoms, times, epsilon):
+def test_the_transform_is_the_plain_convolution(atoms: list[tuple[float, float]], times: int, epsilon: float) -> None:
     losses, weights = (np.array(column) for column in zip(*sorted(atoms), strict=True))
     grid = connect_dots(losses, weights / weights.sum(), 0.0, 0.25)
     plain = np.ones(1)

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -15,18 +16,18 @@ from bruit.privacy import (
     steps_of,
 )
 
-CASE = {"size": 60_000, "batch_size": 64, "epochs": 15, "delta": 1e-5}
+CASE: dict[str, Any] = {"size": 60_000, "batch_size": 64, "epochs": 15, "delta": 1e-5}
 
 
-def cost(by, neighbours=ADD_OR_REMOVE_ONE, **more):
-    return plan(**CASE, noise=1.0, neighbours=neighbours, by=by, **more)
+def cost(by: Any, neighbours: Any = ADD_OR_REMOVE_ONE, **more: Any) -> Any:
+    return plan(**CASE, noise_multiplier=1.0, neighbours=neighbours, by=by, **more)
 
 
-def test_s2_11_steps_are_whole_epochs():
+def test_s2_11_steps_are_whole_epochs() -> None:
     assert steps_of(60_000, 64, 15) == 14_070, "not the 14063 of rounding once at the end"
 
 
-def test_s2_11_the_reference_case():
+def test_s2_11_the_reference_case() -> None:
     simple = cost("rdp-simple")
     assert simple.steps == 14_070
     assert simple.epsilon == pytest.approx(1.1663, abs=5e-5)
@@ -37,14 +38,20 @@ def test_s2_11_the_reference_case():
     assert 0.6111 <= cost("pld").epsilon <= 0.6121
 
 
-def test_rule_3_replacement_costs_more():
+def test_rule_3_replacement_costs_more() -> None:
     assert 1.0252 <= cost("pld", REPLACE_ONE).epsilon <= 1.0262
     assert cost("rdp", REPLACE_ONE).epsilon > cost("pld", REPLACE_ONE).epsilon
 
 
-def test_s2_15_mnist():
+def test_s2_15_mnist() -> None:
     found = plan(
-        size=60_000, batch_size=64, epochs=10, delta=1e-5, noise=1, neighbours=ADD_OR_REMOVE_ONE, by="rdp-simple"
+        size=60_000,
+        batch_size=64,
+        epochs=10,
+        delta=1e-5,
+        noise_multiplier=1,
+        neighbours=ADD_OR_REMOVE_ONE,
+        by="rdp-simple",
     )
     assert found.steps == 9380
     assert found.epsilon == pytest.approx(1.097, abs=5e-4)
@@ -58,11 +65,11 @@ TABLE_1 = [
 
 
 @pytest.mark.parametrize(("batch", "noise", "epochs", "epsilon"), TABLE_1)
-def test_s2_16_table_1(batch, noise, epochs, epsilon):
+def test_s2_16_table_1(batch: int, noise: float, epochs: int, epsilon: float) -> None:
     found = plan(
         size=6552,
         batch_size=batch,
-        noise=noise,
+        noise_multiplier=noise,
         epochs=epochs,
         delta=1e-4,
         neighbours=ADD_OR_REMOVE_ONE,
@@ -73,20 +80,22 @@ def test_s2_16_table_1(batch, noise, epochs, epsilon):
 
 @pytest.mark.parametrize("by", ["rdp", "rdp-simple", "pld"])
 @pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
-def test_a_target_is_met_within_a_hundredth_and_never_passed(by, neighbours):
+def test_a_target_is_met_within_a_hundredth_and_never_passed(by: Any, neighbours: Any) -> None:
     found = plan(**CASE, target_epsilon=1, neighbours=neighbours, by=by)
     assert 0.99 <= found.epsilon <= 1
-    assert plan(**CASE, noise=found.noise, neighbours=neighbours, by=by).epsilon == found.epsilon
+    assert plan(**CASE, noise_multiplier=found.noise_multiplier, neighbours=neighbours, by=by).epsilon == found.epsilon
 
 
-def test_the_noise_of_the_reference_case():
-    assert plan(**CASE, target_epsilon=1, neighbours=ADD_OR_REMOVE_ONE).noise == pytest.approx(0.797, abs=1e-3)
-    assert plan(**CASE, target_epsilon=1, neighbours=ADD_OR_REMOVE_ONE, by="rdp").noise == pytest.approx(
+def test_the_noise_of_the_reference_case() -> None:
+    assert plan(**CASE, target_epsilon=1, neighbours=ADD_OR_REMOVE_ONE).noise_multiplier == pytest.approx(
+        0.797, abs=1e-3
+    )
+    assert plan(**CASE, target_epsilon=1, neighbours=ADD_OR_REMOVE_ONE, by="rdp").noise_multiplier == pytest.approx(
         0.956, abs=1e-3
     )
 
 
-def test_other_schemes_are_priced_where_it_is_proved():
+def test_other_schemes_are_priced_where_it_is_proved() -> None:
     fixed = cost("pld", REPLACE_ONE, scheme=Scheme.FIXED_SIZE)
     shuffled = cost("pld", REPLACE_ONE, scheme=Scheme.SHUFFLED)
     assert cost("pld", REPLACE_ONE).epsilon < fixed.epsilon < shuffled.epsilon
@@ -95,13 +104,13 @@ def test_other_schemes_are_priced_where_it_is_proved():
             cost("pld", scheme=scheme)
 
 
-def test_what_the_plan_says_of_itself():
+def test_what_the_plan_says_of_itself() -> None:
     found = cost("rdp-simple")
     assert found.rate == pytest.approx(0.00107, abs=5e-6)
     assert found.assumes == (Assumption.IDEALISED_ARITHMETIC, Assumption.PUBLIC_SIZE)
     assert cost("pld", REPLACE_ONE).assumes == (Assumption.IDEALISED_ARITHMETIC,)
     assert found.weak
-    assert not plan(**(CASE | {"delta": 1e-6}), noise=1, neighbours=ADD_OR_REMOVE_ONE, by="rdp").weak
+    assert not plan(**(CASE | {"delta": 1e-6}), noise_multiplier=1, neighbours=ADD_OR_REMOVE_ONE, by="rdp").weak
     told = json.loads(json.dumps(found.to_json()))
     assert told["epsilon"] == found.epsilon
     assert loss_from_json(told["loss"]) == found.loss
@@ -117,13 +126,13 @@ def test_what_the_plan_says_of_itself():
         ({"epochs": 1.5}, "whole number"),
         ({"delta": 1 / 60_000}, "such as 1e-6"),
         ({"delta": 0}, "above zero"),
-        ({"noise": 0}, "above zero"),
-        ({"noise": -1}, "above zero"),
-        ({"noise": None}, "one of the two"),
+        ({"noise_multiplier": 0}, "above zero"),
+        ({"noise_multiplier": -1}, "above zero"),
+        ({"noise_multiplier": None}, "one of the two"),
         ({"target_epsilon": 1}, "one of the two"),
         ({"by": "magic"}, "choose one of"),
     ],
 )
-def test_bad_input_says_what_to_do(change, advice):
+def test_bad_input_says_what_to_do(change: Any, advice: str) -> None:
     with pytest.raises(InvalidArgument, match=advice):
-        plan(**({**CASE, "noise": 1.0, "neighbours": ADD_OR_REMOVE_ONE} | change))
+        plan(**({**CASE, "noise_multiplier": 1.0, "neighbours": ADD_OR_REMOVE_ONE} | change))

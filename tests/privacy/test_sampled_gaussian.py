@@ -1,17 +1,19 @@
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
 
-from bruit.privacy._kernels import log_excess_integral, log_excess_whole
-from bruit.privacy.sampled_gaussian import replaced_gaussian_rdp, sampled_gaussian_rdp
+from bruit.privacy.accounting._kernels import log_excess_integral, log_excess_whole
+from bruit.privacy.accounting.sampled_gaussian import replaced_gaussian_rdp, sampled_gaussian_rdp
 
 
-def integrated(p_rate, q_rate, noise, order):
+def integrated(p_rate: float, q_rate: float, noise: float, order: float) -> Any:
     """ln E_Q[(P/Q)^order] / (order - 1) in high precision, on A - 1."""
     with mpmath.workdps(40):
         p, q, s, a = map(mpmath.mpf, (p_rate, q_rate, noise, order))
 
-        def integrand(x):
+        def integrand(x: Any) -> Any:
             base = mpmath.npdf(x, 0, s)
             top = (1 - p) * base + p * mpmath.npdf(x, 1, s)
             bottom = (1 - q) * base + q * mpmath.npdf(x, -1, s)
@@ -30,7 +32,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("rate", "noise", "order"), CASES)
-def test_s2_10_fractional_orders(rate, noise, order):
+def test_s2_10_fractional_orders(rate: float, noise: float, order: float) -> None:
     exact = integrated(rate, 0, noise, order)
     found = float(sampled_gaussian_rdp(rate, noise, np.array([order]))[0])
     assert exact * (1 - mpmath.mpf(1e-13)) <= found
@@ -38,7 +40,7 @@ def test_s2_10_fractional_orders(rate, noise, order):
 
 
 @pytest.mark.parametrize(("rate", "noise", "order"), CASES)
-def test_orders_under_replacement(rate, noise, order):
+def test_orders_under_replacement(rate: float, noise: float, order: float) -> None:
     exact = integrated(rate, rate, noise, order)
     found = float(replaced_gaussian_rdp(rate, noise, np.array([order]))[0])
     assert exact * (1 - mpmath.mpf(1e-13)) <= found
@@ -47,7 +49,7 @@ def test_orders_under_replacement(rate, noise, order):
 
 @pytest.mark.parametrize("rate", [1e-9, 1e-3, 0.4])
 @pytest.mark.parametrize("order", [2, 3, 13, 64])
-def test_s2_10_whole_orders(rate, order):
+def test_s2_10_whole_orders(rate: float, order: int) -> None:
     with mpmath.workdps(60):
         q = mpmath.mpf(rate)
         terms = (
@@ -60,19 +62,19 @@ def test_s2_10_whole_orders(rate, order):
     assert found == pytest.approx(float(exact), rel=1e-10)
 
 
-def test_whole_and_fractional_orders_meet():
+def test_whole_and_fractional_orders_meet() -> None:
     around = sampled_gaussian_rdp(0.01, 0.7, np.array([8 - 1e-9, 8.0, 8 + 1e-9]))
     assert around == pytest.approx(around[1], rel=1e-7)
     assert sampled_gaussian_rdp(0.01, 0.1, np.array([1e4]))[0] == pytest.approx(5e5, rel=0.01), "nothing overflows"
 
 
-def test_a_rate_of_one_is_no_sampling():
+def test_a_rate_of_one_is_no_sampling() -> None:
     orders = np.array([1.5, 4.0])
     assert sampled_gaussian_rdp(1.0, 2.0, orders) == pytest.approx(orders / 8)
     assert replaced_gaussian_rdp(1.0, 2.0, orders) == pytest.approx(orders / 2)
 
 
-def test_kernels_agree_with_plain_sums():
+def test_kernels_agree_with_plain_sums() -> None:
     orders = np.array([2, 5, 30])
     k = np.arange(2, 31)[:, None]
     from scipy.special import comb

@@ -33,7 +33,7 @@ def block(key: list[int], last_row: list[int]) -> bytes:
     return b"".join(((a + b) & MASK).to_bytes(4, "little") for a, b in zip(state, start, strict=True))
 
 
-def test_the_oracle_gives_the_published_block():
+def test_the_oracle_gives_the_published_block() -> None:
     # RFC 8439, section 2.3.2
     key = np.frombuffer(bytes(range(32)), "<u4").tolist()
     published = (
@@ -44,7 +44,7 @@ def test_the_oracle_gives_the_published_block():
 
 
 @given(st.lists(st.integers(0, MASK), min_size=10, max_size=10), st.integers(0, 2 * LANES - 1))
-def test_every_lane_agrees_with_the_oracle(key, which):
+def test_every_lane_agrees_with_the_oracle(key: list[int], which: int) -> None:
     out = np.empty(2 * WORDS_A_BATCH, np.uint64)
     fill_keystream(np.array(key, np.uint32), out)
     drawn = out.reshape(2, -1, LANES)[which // LANES, :, which % LANES]

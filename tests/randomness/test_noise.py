@@ -1,7 +1,9 @@
 """Geometric, discrete Laplace and discrete Gaussian noise follow their laws and keep no trace of floating point."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import exp, expm1, tanh
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ def gaussian_mass(values: np.ndarray, variance: Fraction | float) -> np.ndarray:
     return np.array([float(mp.exp(-(int(k) ** 2) / (2 * exact)) / total) for k in values])
 
 
-def assert_follows(drawn: np.ndarray, mass, reach: int) -> None:
+def assert_follows(drawn: np.ndarray, mass: Any, reach: int) -> None:
     """Cells for -reach .. reach, with one more on each side for what lies beyond."""
     inner = np.arange(-reach, reach + 1)
     law = mass(inner)
@@ -57,9 +59,9 @@ def assert_follows(drawn: np.ndarray, mass, reach: int) -> None:
     assert_law(counts, [beyond, *law, beyond])
 
 
-def test_power_is_as_stated():
+def test_power_is_as_stated() -> None:
     # 2^18 draws tell a scale of 1.03 from 1, a variance of 4.4 from 4, and a zero that counts twice, by the cell at 0
-    def at_zero(scale):
+    def at_zero(scale: Any) -> Any:
         return tanh(1 / (2 * scale))
 
     assert draws_to_detect(at_zero(1), at_zero(1.03)) <= DRAWS
@@ -68,13 +70,13 @@ def test_power_is_as_stated():
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_discrete_laplace_follows_its_law(scale):
+def test_discrete_laplace_follows_its_law(scale: Any) -> None:
     drawn = discrete_laplace(scale, draws_for(scale), rng=seeded(1))
     assert_follows(drawn, lambda values: laplace_mass(values, float(scale)), int(3 * scale) + 1)
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_geometric_follows_its_law(scale):
+def test_geometric_follows_its_law(scale: Any) -> None:
     drawn, reach = geometric(scale, draws_for(scale), rng=seeded(2)), int(3 * scale) + 1
     law = [-expm1(-1 / float(scale)) * exp(-k / float(scale)) for k in range(reach)]
     counts = np.bincount(np.minimum(drawn, reach), minlength=reach + 1)
@@ -82,13 +84,13 @@ def test_geometric_follows_its_law(scale):
 
 
 @pytest.mark.parametrize("variance", VARIANCES)
-def test_discrete_gaussian_follows_its_law(variance):
+def test_discrete_gaussian_follows_its_law(variance: Any) -> None:
     drawn = discrete_gaussian(variance, draws_for(variance), rng=seeded(3))
     assert_follows(drawn, lambda values: gaussian_mass(values, variance), int(2.5 * float(variance) ** 0.5) + 1)
 
 
 @pytest.mark.parametrize("scale", [2**52, Fraction(2**116 - 1, 2**64)])
-def test_a_huge_scale_follows_its_law(scale):
+def test_a_huge_scale_follows_its_law(scale: Any) -> None:
     # the continuous law, 24 cells of equal mass; the grid moves a cell by less than 2^-50
     cells, size = 24, draws_for(scale)
     shares = 1 - np.arange(1, cells) / cells
@@ -104,7 +106,7 @@ def off_the_grid(answers: np.ndarray) -> tuple[int, int]:
     return int((near * 2.0**53 % 1 != 0).sum()), len(near)
 
 
-def test_low_bits_say_nothing_about_the_value():
+def test_low_bits_say_nothing_about_the_value() -> None:
     # noise in floating point leaves low bits that only some values can produce [Mironov 2012]; this sees the leak ...
     floating = np.random.default_rng(5).laplace(size=DRAWS)
     leak, of = off_the_grid(0.0 + floating)
@@ -118,7 +120,7 @@ def test_low_bits_say_nothing_about_the_value():
 
 
 @given(st.fractions(min_value=0, max_value=2**52).filter(bool) | st.floats(1e-300, 2.0**52), st.integers(0, 2**32))
-def test_any_legal_number_is_drawn(number, seed):
+def test_any_legal_number_is_drawn(number: Any, seed: int) -> None:
     for sampler in (geometric, discrete_laplace, discrete_gaussian):
         drawn = sampler(number, 3, rng=seeded(seed))
         assert drawn.dtype == np.int64
@@ -126,13 +128,13 @@ def test_any_legal_number_is_drawn(number, seed):
 
 
 @given(st.floats(1e-3, 1e6), st.integers(0, 2**32))
-def test_a_float_is_its_shortest_decimal(number, seed):
+def test_a_float_is_its_shortest_decimal(number: float, seed: int) -> None:
     meant = Fraction(repr(number))
     for sampler in (geometric, discrete_laplace, discrete_gaussian):
         assert sampler(number, 5, rng=seeded(seed)).tolist() == sampler(meant, 5, rng=seeded(seed)).tolist()
 
 
-def test_numpy_numbers_are_numbers():
+def test_numpy_numbers_are_numbers() -> None:
     drawn = discrete_laplace(3, 5, rng=seeded(1)).tolist()
     for three in (np.int64(3), np.float64(3), np.uint8(3), 3.0, Fraction(3)):
         assert discrete_laplace(three, np.int64(5), rng=seeded(1)).tolist() == drawn
@@ -141,20 +143,20 @@ def test_numpy_numbers_are_numbers():
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), float("inf"), True, "3", None, 2**53, Fraction(2**80, 3)])
-def test_a_scale_out_of_range_is_refused_beforehand(wrong):
+def test_a_scale_out_of_range_is_refused_beforehand(wrong: Any) -> None:
     for sampler in (geometric, discrete_laplace):
         with pytest.raises(InvalidArgument, match="scale="):
             sampler(wrong, 0)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, float("nan"), True, "3", 2**106])
-def test_a_variance_out_of_range_is_refused_beforehand(wrong):
+def test_a_variance_out_of_range_is_refused_beforehand(wrong: Any) -> None:
     with pytest.raises(InvalidArgument, match="variance="):
         discrete_gaussian(wrong, 0)
 
 
 @pytest.mark.parametrize("sampler", [geometric, discrete_laplace, discrete_gaussian])
-def test_no_draws_are_no_draws(sampler):
+def test_no_draws_are_no_draws(sampler: Callable[..., Any]) -> None:
     assert sampler(1, 0).shape == (0,)
     for size in (-1, 1.5):
         with pytest.raises(InvalidArgument, match="size="):

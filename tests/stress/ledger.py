@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from bruit.errors import BudgetExceeded, StorageError
 from bruit.ledger import Budget, Ledger
@@ -22,7 +23,7 @@ from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
 
 PROCESSES = multiprocessing.get_context("forkserver")
 """Processes that share nothing but their imports: they are made once, before any database is opened."""
-PROCESSES.set_forkserver_preload(["bruit.ledger.stored"])
+PROCESSES.set_forkserver_preload(["bruit.ledger.books.stored"])
 
 MOST = 9
 """An attempt asks for 1 to MOST thousandths."""
@@ -168,7 +169,7 @@ def _compare(ledger: Ledger, limit: Fraction, workers: list[Worker], outcome: Ou
     outcome.faults = [fault for fault, holds in checks.items() if not holds]
 
 
-def _running(entries: list) -> bool:
+def _running(entries: list[Any]) -> bool:
     total = 0
     for line in entries:
         total += line.cost.main

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -14,7 +15,7 @@ from sweeps import work
 from bruit import sweeps
 from bruit.errors import BadFile, BruitError, InvalidArgument, MissingExtra
 
-GRID = {"scale": [1, 2, 3], "kind": ["normal", "odd"]}
+GRID: dict[str, Any] = {"scale": [1, 2, 3], "kind": ["normal", "odd"]}
 
 
 def seeded() -> np.random.Generator:

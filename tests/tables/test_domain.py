@@ -1,6 +1,7 @@
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
@@ -8,35 +9,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.errors import InvalidArgument, OutOfDomain
-from bruit.tables import OTHER, among, domain_from_json, within
+from bruit.tables import OTHER, Column, among, domain_from_json, read, read_integers, within
 
 floats = st.floats(allow_nan=True, allow_infinity=True)
 
 
 @given(st.lists(floats, min_size=1), st.none() | st.integers(-20, 30))
-def test_engine_and_array_encode_alike(values, missing):
+def test_engine_and_array_encode_alike(values: list[float], missing: int) -> None:
     domain = within(-20, 30, grid="0.5", missing=missing)
-    frame = nw.from_native(pl.DataFrame({"x": values}, schema={"x": pl.Float64}))
-    inside = frame.select(domain.encode("x", frame.schema["x"]))["x"].to_list()
+    table = read(pl.DataFrame({"x": values}, schema={"x": pl.Float64}), person="each row")
+    inside = read_integers(table, [Column(table, "x", domain)])["integer 0"].to_list()
     codes, kept = domain.encode_values(np.array(values))
     assert inside == [int(code) if keep else None for code, keep in zip(codes, kept, strict=True)]
     assert all(code is None or domain.lowest <= code <= domain.highest for code in inside)
 
 
 @given(st.integers(-1000, 1000))
-def test_grid_values_are_their_own_code(steps):
+def test_grid_values_are_their_own_code(steps: int) -> None:
     domain = within(-100, 100, grid="0.1")
     (code,), _ = domain.encode_values([float(Fraction(steps, 10))])
     assert domain.decode(code) == steps / 10
 
 
-def test_values_outside_are_moved_to_the_nearer_bound():
+def test_values_outside_are_moved_to_the_nearer_bound() -> None:
     codes, kept = within(0, 10, grid=1).encode_values([-np.inf, -3.0, 4.4, 4.5, 99.0, np.inf, np.nan])
     assert codes[:-1].tolist() == [0, 0, 4, 5, 10, 10]
     assert kept.tolist() == [True] * 6 + [False]
 
 
-def test_undeclared_categories_are_other_or_dropped():
+def test_undeclared_categories_are_other_or_dropped() -> None:
     codes, kept = among(["a", "b"]).encode_values(["a", "c", "b", "OTHER"])
     assert [among(["a", "b"]).labels[code] for code in codes] == ["a", OTHER, "b", OTHER]
     assert kept.all()
@@ -45,7 +46,7 @@ def test_undeclared_categories_are_other_or_dropped():
 
 
 @pytest.mark.parametrize("domain", [within("1/3", 7, grid="1/3"), within(0, 5, grid=1, missing=2), among(["x", "é"])])
-def test_json_describes_a_domain_completely(domain):
+def test_json_describes_a_domain_completely(domain: Any) -> None:
     assert domain_from_json(domain.to_json()) == domain
 
 
@@ -63,15 +64,16 @@ def test_json_describes_a_domain_completely(domain):
         lambda: among("abc"),
         lambda: among(["a", "a"]),
         lambda: among(["a", OTHER]),
+        lambda: among(["a "]),
     ],
 )
-def test_what_describes_no_domain_is_refused(wrong):
+def test_what_describes_no_domain_is_refused(wrong: Callable[..., Any]) -> None:
     with pytest.raises(OutOfDomain):
         wrong()
 
 
 @pytest.mark.parametrize("bound", [float("nan"), float("inf"), "ten", True, None])
-def test_a_bound_that_is_no_number_is_refused(bound):
+def test_a_bound_that_is_no_number_is_refused(bound: Any) -> None:
     with pytest.raises(InvalidArgument):
         within(0, bound, grid=1)
 
@@ -80,7 +82,7 @@ def test_a_bound_that_is_no_number_is_refused(bound):
     st.integers(-(2**32), 2**32),
     st.fractions(min_value=Fraction(1, 10**6), max_value=10**6, max_denominator=10**6),
 )
-def test_a_value_at_the_bounds_never_rounds_to_a_step_outside(end, grid):
+def test_a_value_at_the_bounds_never_rounds_to_a_step_outside(end: int, grid: Fraction) -> None:
     low, high = sorted((end * grid, (end // 2 - 1) * grid))
     domain = within(low, high, grid=grid)
     codes, _ = domain.encode_values([-np.inf, float(low), float(high), np.inf])
@@ -88,6 +90,6 @@ def test_a_value_at_the_bounds_never_rounds_to_a_step_outside(end, grid):
 
 
 @pytest.mark.parametrize("bounds", [(0, "1e-320", "1e-322"), ("-1e305", 0, "1e304")])
-def test_numbers_that_no_engine_holds_are_refused(bounds):
+def test_numbers_that_no_engine_holds_are_refused(bounds: tuple[Any, ...]) -> None:
     with pytest.raises(OutOfDomain, match="1e300"):
         within(bounds[0], bounds[1], grid=bounds[2])

@@ -41,7 +41,7 @@ def test_a_count_is_paid_from_the_book(people: Path, store: str) -> None:
     assert counted.interval is not None
     assert counted.interval.low <= counted.value <= counted.interval.high
     assert counted.guarantee.epsilon <= 0.5
-    assert counted.guarantee.unit == "id"
+    assert counted.guarantee.person == "id"
 
 
 def test_the_book_remembers_and_refuses_to_overspend(people: Path, store: str) -> None:

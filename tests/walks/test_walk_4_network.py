@@ -7,9 +7,9 @@ import bruit
 
 def test_the_plan_prices_the_reference_case() -> None:
     planned = bruit.privacy.plan(
-        size=60_000, batch_size=64, noise=1.0, epochs=15, delta=1e-5, neighbours=bruit.ADD_OR_REMOVE_ONE
+        size=60_000, batch_size=64, noise_multiplier=1.0, epochs=15, delta=1e-5, neighbours=bruit.ADD_OR_REMOVE_ONE
     )
-    assert float(planned.epsilon) == pytest.approx(0.611, abs=0.002)  # DESIGN.md, privacy rule 3
+    assert float(planned.epsilon) == pytest.approx(0.611, abs=0.002)  # docs/rules.md 3
 
 
 def test_a_trained_network_is_a_plain_module() -> None:

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -8,11 +9,11 @@ from bruit.apps.cli import main
 CASE = ["budget", "--dataset-size", "60000", "--batch-size", "64", "--epochs", "15", "--delta", "1e-5"]
 
 
-def run(*arguments):
+def run(*arguments: Any) -> Any:
     return CliRunner().invoke(main, arguments)
 
 
-def test_s2_11_the_reference_case_for_machines():
+def test_s2_11_the_reference_case_for_machines() -> None:
     found = run(*CASE, "--noise", "1.0", "--by", "rdp-simple", "--json")
     told = json.loads(found.output)
     assert (told["steps"], told["order"], round(told["epsilon"], 2)) == (14070, 13, 1.17)
@@ -20,14 +21,14 @@ def test_s2_11_the_reference_case_for_machines():
     assert told["assumes"] == ["idealised arithmetic", "public size"]
 
 
-def test_the_reference_case_for_people():
+def test_the_reference_case_for_people() -> None:
     found = run(*CASE, "--noise", "1.0")
     assert found.exit_code == 0
     for part in ("14070", "0.107 %", "0.6112", "weak", "such as 1e-6"):
         assert part in found.output
 
 
-def test_a_target_and_own_orders():
+def test_a_target_and_own_orders() -> None:
     told = json.loads(
         run(*CASE, "--target-epsilon", "1", "--neighbours", "replace one", "--by", "rdp", "--json").output
     )
@@ -52,12 +53,13 @@ def test_a_target_and_own_orders():
         (["--noise", "1", "--scheme", "shuffled"], "shuffled sampling for add or remove one"),
     ],
 )
-def test_bad_input_is_a_sentence_and_exit_status_2(change, advice):
-    found = run(*CASE, *change)
+def test_bad_input_is_a_sentence_and_exit_status_2(change: list[str], advice: str) -> None:
+    stated = dict(zip(CASE[1::2], CASE[2::2], strict=True)) | dict(zip(change[::2], change[1::2], strict=True))
+    found = run("budget", *(part for option in stated.items() for part in option))
     assert found.exit_code == 2
     assert advice in found.output
     assert "Traceback" not in found.output
 
 
-def test_the_help_has_an_example():
+def test_the_help_has_an_example() -> None:
     assert "Example" in run("budget", "--help").output

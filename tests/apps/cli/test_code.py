@@ -1,6 +1,7 @@
 """`bruit code` as a person types it: the lecture's examples, every step, JSON, refusals."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -30,19 +31,24 @@ def bruit(text: str) -> Result:
         ("siret check 35600000000048", "valid"),
         ("nir complete 253072B073004", "253072B07300470"),
         ("iban complete FR20041010050500013M02606", "FR1420041010050500013M02606"),
+        ("verhoeff complete 236", "2363"),
+        ("damm check 5724", "valid"),
+        ("ean complete 400638133393", "4006381333931"),
+        ("isbn complete 0-8044-2957", "080442957X"),
+        ("isbn check 9780306406157", "valid"),
         ("parity complete 1000001", "10000010"),
         ("parity check 11000011", "valid"),
         ("spell ERREUR", "Echo Romeo Romeo Echo Uniform Romeo"),
         ("spell --back Echo Romeo Romeo Echo Uniform Romeo", "ERREUR"),
     ],
 )
-def test_the_lecture_s_examples(typed, said):
+def test_the_lecture_s_examples(typed: str, said: str) -> None:
     done = bruit(typed)
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[-1] == said
 
 
-def test_every_step_of_the_reed_solomon_example():
+def test_every_step_of_the_reed_solomon_example() -> None:
     assert bruit("rs decode 1 3 3 --k 1 --explain").output.splitlines() == [
         "received   x^2 + 3x + 3",
         "syndromes  1 3",
@@ -55,7 +61,16 @@ def test_every_step_of_the_reed_solomon_example():
     ]
 
 
-def test_every_step_of_the_hamming_example():
+def test_every_step_of_a_table_of_states() -> None:
+    assert bruit("isbn check 080442957X --explain").output.splitlines() == [
+        "read       10 7 5 9 2 4 4 0 8 0  (from the right)",
+        "states     10 2 6 9 8 10 5 5 0 0",
+        "last       0, which is right",
+        "valid",
+    ]
+
+
+def test_every_step_of_the_hamming_example() -> None:
     assert bruit("hamming decode 1001010 --explain").output.splitlines() == [
         "received   1001010",
         "syndrome   011",
@@ -81,11 +96,11 @@ def test_every_step_of_the_hamming_example():
         ("rs decode 0 5 0 0 0 0 0 --k 3 --erasures 1 --explain", "erased     x^5"),
     ],
 )
-def test_steps_in_sentences(typed, line):
+def test_steps_in_sentences(typed: str, line: str) -> None:
     assert any(said.startswith(line) for said in bruit(typed).output.splitlines()), bruit(typed).output
 
 
-def test_json_for_machines():
+def test_json_for_machines() -> None:
     found = json.loads(bruit("hamming decode 1001010 --json").output)
     assert found["message"] == [1, 0, 1, 1]
     assert found["positions"] == [2]
@@ -99,7 +114,7 @@ def test_json_for_machines():
 @pytest.mark.parametrize(
     "typed", ["luhn check 927-487-086", "rs decode 1 2 3 4 5 6 0 --k 3", "iban check FR00", "nir check 1"]
 )
-def test_what_is_wrong_ends_with_one(typed):
+def test_what_is_wrong_ends_with_one(typed: str) -> None:
     done = bruit(typed)
     assert done.exit_code == 1
     assert "not" in done.output
@@ -126,13 +141,13 @@ def test_what_is_wrong_ends_with_one(typed):
         "parity check 102",
     ],
 )
-def test_bad_input_is_a_sentence_and_two(typed):
+def test_bad_input_is_a_sentence_and_two(typed: str) -> None:
     done = bruit(typed)
     assert done.exit_code == 2
     assert "Traceback" not in done.output
 
 
-def test_a_file_is_sealed_damaged_and_opened(tmp_path):
+def test_a_file_is_sealed_damaged_and_opened(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_bytes(b'{"answer": 3}' * 40)
     assert bruit(f"envelope seal {report} {tmp_path}/sealed").exit_code == 0

@@ -1,6 +1,7 @@
 """`bruit code simulate` as a person types it."""
 
 import json
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +9,7 @@ from click.testing import CliRunner
 from bruit.apps.cli import main
 
 
-def run(*words):
+def run(*words: Any) -> Any:
     return CliRunner().invoke(main, ["code", "simulate", *words])
 
 
@@ -23,9 +24,15 @@ def run(*words):
         ("nr:60,120", 120, 60),
         ("wifi:648,5/6", 648, 540),
         ("wimax:576,3/4A", 576, 432),
+        ("polar:16,32", 32, 16),
+        ("nr_polar:64,150", 150, 64),
+        ("nr_polar_downlink:40,108", 108, 40),
+        ("crc:100,NR 24A", 124, 100),
+        ("golay", 24, 12),
+        ("reed_muller:1,5", 32, 6),
     ],
 )
-def test_every_kind_of_code_is_simulated(code, n, k):
+def test_every_kind_of_code_is_simulated(code: str, n: int, k: int) -> None:
     answer = run(code, "--levels", "6,40", "--words", "70", "--seed", "1", "--json")
     assert answer.exit_code == 0, answer.output
     found = json.loads(answer.output)
@@ -34,16 +41,35 @@ def test_every_kind_of_code_is_simulated(code, n, k):
     assert found["rows"][1]["word_errors"] == 0
 
 
-def test_the_table_names_the_limit():
+@pytest.mark.parametrize(
+    ("code", "n", "k"),
+    [("parity:7", 8, 7), ("luhn:16", 16, 15), ("siren", 9, 8), ("siret", 14, 12), ("nir", 15, 13), ("iban:FR", 27, 25),
+     ("verhoeff:8", 8, 7), ("damm:8", 8, 7), ("ean:13", 13, 12), ("isbn:10", 10, 9), ("bch:31,16", 31, 16)],
+)  # fmt: skip
+def test_check_digits_are_simulated_over_wrong_symbols(code: str, n: int, k: int) -> None:
+    answer = run(code, "--channel", "symmetric", "--levels", "0.0001,0.2", "--words", "64", "--seed", "1", "--json")
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.output)
+    assert (found["n"], found["k"]) == (n, k)
+    assert found["rows"][1]["word_errors"] > found["rows"][0]["word_errors"]
+
+
+def test_the_table_names_the_limit() -> None:
     answer = run("nr:60,120", "--levels", "5", "--words", "64", "--seed", "1")
     assert answer.exit_code == 0
     assert "shannon limit: 0.1871" in answer.output
 
 
 @pytest.mark.parametrize(
-    "words", [("magic:3", "--levels", "1"), ("hamming:3", "--levels", "much"), ("turbo:41", "--levels", "1")]
+    "words",
+    [
+        ("magic:3", "--levels", "1"),
+        ("hamming:3", "--levels", "much"),
+        ("turbo:41", "--levels", "1"),
+        ("alist:gone", "--levels", "1"),
+    ],
 )
-def test_bad_input_is_a_sentence_and_status_2(words):
+def test_bad_input_is_a_sentence_and_status_2(words: tuple[str, ...]) -> None:
     answer = run(*words)
     assert answer.exit_code == 2
     assert "Traceback" not in answer.output

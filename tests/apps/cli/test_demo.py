@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,18 +11,18 @@ from click.testing import CliRunner
 from bruit.apps import plots
 from bruit.apps.cli import main
 from bruit.apps.data import magazine, people
-from bruit.apps.studies import tour_page
+from bruit.apps.tour import page as tour_page
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict:
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("demo")
     done = CliRunner().invoke(main, ["demo", "--json", "--seed", "1", "--folder", str(folder)])
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def test_the_survey_holds_the_truth_in_its_interval(seen: dict) -> None:
+def test_the_survey_holds_the_truth_in_its_interval(seen: dict[str, Any]) -> None:
     survey = seen["survey"]
     assert (survey["people"], round(survey["truth"], 4)) == (6366, 0.3225)
     assert survey["low"] <= survey["truth"] <= survey["high"]
@@ -30,17 +31,17 @@ def test_the_survey_holds_the_truth_in_its_interval(seen: dict) -> None:
     assert survey["guarantee"].startswith("ε = 1 for one respondent")
 
 
-def test_beliefs_are_moved_by_the_odds_e_to_the_epsilon(seen: dict) -> None:
+def test_beliefs_are_moved_by_the_odds_e_to_the_epsilon(seen: dict[str, Any]) -> None:
     for row in seen["beliefs"]:
         odds = row["high"] / (1 - row["high"]) / (row["prior"] / (1 - row["prior"]))
         assert odds == pytest.approx(2.718281828, rel=1e-9)
 
 
-def test_the_raw_table_gives_people_away(seen: dict) -> None:
+def test_the_raw_table_gives_people_away(seen: dict[str, Any]) -> None:
     assert (seen["gives"]["rows"], seen["gives"]["uniques"], seen["gives"]["smallest"]) == (6366, 1097, 1)
 
 
-def test_the_deciles_are_paid_and_the_next_are_refused(seen: dict) -> None:
+def test_the_deciles_are_paid_and_the_next_are_refused(seen: dict[str, Any]) -> None:
     deciles = seen["deciles"]
     assert deciles["value"] == sorted(deciles["value"])
     incomes = people()["income"].sort().to_numpy()
@@ -50,30 +51,30 @@ def test_the_deciles_are_paid_and_the_next_are_refused(seen: dict) -> None:
     assert "nothing was charged" in deciles["refusal"]
 
 
-def test_the_model_learns_more_with_more_to_spend(seen: dict) -> None:
+def test_the_model_learns_more_with_more_to_spend(seen: dict[str, Any]) -> None:
     model = seen["model"]
     assert 0.5 < model["scores"][0] < model["scores"][-1] < model["exact"] + 0.01
     assert model["exact"] > 0.7
 
 
-def test_both_pass_their_audit_and_the_cheat_does_not(seen: dict) -> None:
+def test_both_pass_their_audit_and_the_cheat_does_not(seen: dict[str, Any]) -> None:
     assert [row["name"] for row in seen["audits"]] == ["local.KRR", "central.count", "central.count"]
     assert all(row["verdict"] == "passes" and row["lower_bound"] > 0.9 for row in seen["audits"])
     assert (seen["caught"]["verdict"], seen["caught"]["claimed"]) == ("fails", 1.0)
 
 
-def test_the_word_arrives_only_with_a_code(seen: dict) -> None:
+def test_the_word_arrives_only_with_a_code(seen: dict[str, Any]) -> None:
     assert seen["word"]["read"] == seen["word"]["text"] != seen["word"]["received"]
 
 
-def test_the_page_holds_every_stop_and_its_figures(seen: dict) -> None:
+def test_the_page_holds_every_stop_and_its_figures(seen: dict[str, Any]) -> None:
     page = Path(seen["page"]).read_text()
     assert page.count("<section") == len(tour_page.PARTS)
     assert page.count("data:image/png;base64,") == 3
     assert seen["word"]["read"] in page
 
 
-def test_a_person_reads_the_same_numbers(seen: dict, tmp_path: Path) -> None:
+def test_a_person_reads_the_same_numbers(seen: dict[str, Any], tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["demo", "--seed", "1", "--folder", str(tmp_path)])
     assert done.exit_code == 0
     told = " ".join(done.stdout.split())

@@ -10,7 +10,7 @@ import rich_click as click
 from click.testing import CliRunner
 
 from bruit.apps.cli import COMMANDS, main
-from bruit.apps.cli.group import DeferredGroup
+from bruit.apps.cli.terminal.group import DeferredGroup
 from bruit.errors import BudgetExceeded
 
 HEAVY = ("numpy", "scipy", "numba", "polars", "sqlalchemy", "matplotlib", "sklearn", "torch", "statsmodels", "pandas")

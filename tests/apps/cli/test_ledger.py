@@ -1,6 +1,9 @@
 """`bruit ledger` as a person types it."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +14,7 @@ from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
 
 
 @pytest.fixture
-def bruit(tmp_path, monkeypatch):
+def bruit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRUIT_STORE", raising=False)
     return lambda *typed: CliRunner().invoke(main, ["ledger", *typed])
@@ -31,7 +34,7 @@ CREATE = (
 )
 
 
-def test_create_charge_show_entries_export(bruit, tmp_path):
+def test_create_charge_show_entries_export(bruit: Callable[..., Any], tmp_path: Path) -> None:
     assert json.loads(bruit(*CREATE, "--json").stdout)["left"] == 3.0
     ledger = Ledger.open("payroll", "sqlite:///bruit.db")
     ledger.budget(epsilon=0.5).charge(Pure(0.5, neighbours=ADD_OR_REMOVE_ONE), what="central.count[men]")
@@ -43,7 +46,7 @@ def test_create_charge_show_entries_export(bruit, tmp_path):
     assert "<h1>Privacy statement: payroll</h1>" in (tmp_path / "out" / "payroll.html").read_text()
 
 
-def test_people_see_tables(bruit):
+def test_people_see_tables(bruit: Callable[..., Any]) -> None:
     assert "payroll" in bruit(*CREATE).stdout
     Ledger.open("payroll", "sqlite:///bruit.db").budget(epsilon=0.5).charge(
         Pure(0.5, neighbours=ADD_OR_REMOVE_ONE), what="count[men]"
@@ -55,7 +58,7 @@ def test_people_see_tables(bruit):
     assert "ε = 3" in bruit("export", "payroll").stdout
 
 
-def test_a_new_book_says_what_it_may_tell_about_one_person(bruit):
+def test_a_new_book_says_what_it_may_tell_about_one_person(bruit: Callable[..., Any]) -> None:
     made = ("create", "visits", "--epsilon", "1", "--neighbours", "add or remove one", "--person", "id")
     assert "brought to 73.1%" in bruit(*made).stdout.replace("\n", " ")
     assert "brought to" not in bruit("create", "more", *made[2:], "--delta", "1e-6").stdout
@@ -63,7 +66,9 @@ def test_a_new_book_says_what_it_may_tell_about_one_person(bruit):
 
 @pytest.mark.parametrize("by", [(), ("--delta", "1e-6")], ids=["pure", "with a delta"])
 @pytest.mark.parametrize(("epsilon", "allowed"), [("10.1", "96.1%"), ("20", "more than 99.9%")])
-def test_a_large_epsilon_is_called_large_and_says_what_belief_it_allows(bruit, by, epsilon, allowed):
+def test_a_large_epsilon_is_called_large_and_says_what_belief_it_allows(
+    bruit: Callable[..., Any], by: tuple[Any, ...], epsilon: str, allowed: str
+) -> None:
     made = ("create", "visits", "--epsilon", epsilon, "--neighbours", "add or remove one", "--person", "id", *by)
     shown = " ".join(bruit(*made).stdout.split())
     assert f"ε = {epsilon} is large" in shown
@@ -72,7 +77,7 @@ def test_a_large_epsilon_is_called_large_and_says_what_belief_it_allows(bruit, b
     assert "is large" not in bruit(*made, "--json").stdout
 
 
-def test_creating_again_is_the_same_book_and_other_terms_are_refused(bruit):
+def test_creating_again_is_the_same_book_and_other_terms_are_refused(bruit: Callable[..., Any]) -> None:
     assert bruit(*CREATE).exit_code == bruit(*CREATE).exit_code == 0
     other = bruit(*CREATE, "--by", "zcdp")
     assert other.exit_code == 2
@@ -90,7 +95,7 @@ def test_creating_again_is_the_same_book_and_other_terms_are_refused(bruit):
         ((*CREATE, "--by", "pld"), "an open book adds up by"),
     ],
 )
-def test_bad_input_is_a_sentence_and_exit_2(bruit, typed, said):
+def test_bad_input_is_a_sentence_and_exit_2(bruit: Callable[..., Any], typed: tuple[Any, ...], said: str) -> None:
     done = bruit(*typed)
     assert done.exit_code == 2
     assert said in done.stderr

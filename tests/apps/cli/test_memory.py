@@ -1,5 +1,7 @@
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +10,7 @@ from torch import nn
 from bruit.apps.cli import main, memory
 
 
-def run(*arguments: str):
+def run(*arguments: str) -> Any:
     return CliRunner().invoke(main, ["memory", *arguments])
 
 
@@ -16,7 +18,7 @@ def small_network() -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(48, 10))
 
 
-def test_s2_17_the_measured_row_of_the_document():
+def test_s2_17_the_measured_row_of_the_document() -> None:
     done = run("--model", "vgg16-head", "--hidden-units", "26", "--batch-size", "4", "--reduction", "4", "--json")
     told = json.loads(done.output)
     assert told["plain"]["stages"][0]["allocated"] == 62_397_952
@@ -24,18 +26,18 @@ def test_s2_17_the_measured_row_of_the_document():
     assert told["largest_batch"] is None
 
 
-def test_the_largest_batch_of_a_card_and_words_for_people():
+def test_the_largest_batch_of_a_card_and_words_for_people() -> None:
     done = run("--model", "digits-cnn", "--batch-size", "64", "--memory", "0.6")
     assert done.exit_code == 0, done.output
     for part in ("model loaded", "gradients there", "Largest batch within 0.6 GiB"):
         assert part in done.output
 
 
-def test_the_search_for_a_batch_tells_its_progress(monkeypatch):
+def test_the_search_for_a_batch_tells_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
 
     @contextmanager
-    def listener(label, *, quiet):
+    def listener(label: Any, *, quiet: Any) -> Iterator[Any]:
         yield lambda done, total: told.append((done, total))
 
     monkeypatch.setattr(memory, "progress", listener)
@@ -49,7 +51,7 @@ def test_the_search_for_a_batch_tells_its_progress(monkeypatch):
         assert (len(told) > 10) == bool(card)
 
 
-def test_a_network_of_your_own():
+def test_a_network_of_your_own() -> None:
     own = f"{__name__}:small_network"
     done = run("--model", own, "--input", "3,4,4", "--batch-size", "8", "--device", "cpu", "--json")
     assert json.loads(done.output)["plain"]["stages"][0]["allocated"] == 4 * (48 * 10 + 10)
@@ -66,7 +68,7 @@ def test_a_network_of_your_own():
         (["--model", "digits-cnn", "--input", "1,3,3"], "shapes"),
     ],
 )
-def test_bad_input_is_a_sentence(asked, told):
+def test_bad_input_is_a_sentence(asked: list[str], told: str) -> None:
     done = run(*asked, "--batch-size", "2")
     assert done.exit_code == 2
     assert told in done.output

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bruit.apps.cli import output
+from bruit.apps.cli.terminal import output
 
 
 def test_json_holds_plain_numbers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,9 @@
 """`bruit release` as a person types it, from `bruit ledger create` to a released decile."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +20,7 @@ PAID = ("--epsilon", "0.5", "--ledger", "payroll", "--store", STORE)
 
 
 @pytest.fixture
-def bruit(tmp_path, monkeypatch):
+def bruit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRUIT_STORE", raising=False)
     monkeypatch.setenv("COLUMNS", "200")
@@ -25,7 +28,7 @@ def bruit(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def payroll(bruit, tmp_path):
+def payroll(bruit: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     rng = np.random.default_rng(1)
     frame = pl.DataFrame(
         {
@@ -45,13 +48,13 @@ def payroll(bruit, tmp_path):
     return lambda: Ledger.open("payroll", STORE)
 
 
-def answer(bruit, *typed):
+def answer(bruit: Any, *typed: Any) -> Any:
     done = bruit("release", *typed, "--json")
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def test_a_walk_from_a_book_to_nine_deciles(bruit, payroll):
+def test_a_walk_from_a_book_to_nine_deciles(bruit: Callable[..., Any], payroll: Callable[..., Any]) -> None:
     asked = (*WHOSE, *INCOME, "--quantiles", "deciles", *PAID)
     preview = answer(bruit, *asked, "--preview")
     assert (preview["left"], preview["price"], preview["left_after"], preview["enough"]) == (3, 0.5, 2.5, True)
@@ -77,7 +80,6 @@ def test_a_walk_from_a_book_to_nine_deciles(bruit, payroll):
         ("--count", "--column", "city", "--among", "Lyon,Paris"),
         ("--sum", *INCOME),
         ("--mean", *INCOME),
-        ("--mean", *INCOME, "--size", "4000"),
         ("--variance", *INCOME),
         ("--histogram", "--column", "city", "--among", "Lyon, Paris"),
         ("--group-by", "city", "--among", "Lyon,Paris"),
@@ -87,7 +89,9 @@ def test_a_walk_from_a_book_to_nine_deciles(bruit, payroll):
     ],
     ids=" ".join,
 )
-def test_what_a_preview_promises_is_what_a_release_costs_and_says(bruit, payroll, file, asked):
+def test_what_a_preview_promises_is_what_a_release_costs_and_says(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], file: str, asked: tuple[str, ...]
+) -> None:
     typed = (file, *WHOSE[1:], *asked, *PAID)
     preview = answer(bruit, *typed, "--preview")
     assert payroll().spent.epsilon == 0
@@ -117,7 +121,9 @@ def test_what_a_preview_promises_is_what_a_release_costs_and_says(bruit, payroll
     ],
     ids=" ".join,
 )
-def test_the_statement_says_what_was_asked(bruit, payroll, tmp_path, asked, told):
+def test_the_statement_says_what_was_asked(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], tmp_path: Path, asked: tuple[str, ...], told: str
+) -> None:
     answer(bruit, *WHOSE, *asked, *PAID)
     assert bruit("ledger", "export", "payroll").exit_code == 0
     assert json.loads((tmp_path / "payroll.json").read_text())["entries"][0]["asked"] == told
@@ -134,7 +140,9 @@ def test_the_statement_says_what_was_asked(bruit, payroll, tmp_path, asked, told
     ],
     ids=" ".join,
 )
-def test_every_entry_names_its_column(bruit, payroll, asked):
+def test_every_entry_names_its_column(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], asked: tuple[str, ...]
+) -> None:
     answer(bruit, *WHOSE, *asked, *PAID)
     assert "of income" in bruit("ledger", "entries", "payroll").stdout
     (entry,) = json.loads(bruit("ledger", "entries", "payroll", "--json").stdout)
@@ -146,7 +154,9 @@ def test_every_entry_names_its_column(bruit, payroll, asked):
     [((), "its row is dropped"), (("--missing", "0"), "it is read as 0")],
     ids=["dropped", "filled"],
 )
-def test_rule_2_a_preview_says_that_numbers_are_read_from_text(bruit, payroll, options, read):
+def test_rule_2_a_preview_says_that_numbers_are_read_from_text(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], options: tuple[Any, ...], read: str
+) -> None:
     typed = (*WHOSE[1:], "--sum", "--column", "city", "--within", "0", "9", "--grid", "1", *options, *PAID, "--preview")
     told = f"numbers are read from text; what is no number counts as missing: {read}"
     assert answer(bruit, "people.csv", *typed)["notes"] == [told]
@@ -158,21 +168,26 @@ def test_rule_2_a_preview_says_that_numbers_are_read_from_text(bruit, payroll, o
 @pytest.mark.parametrize(
     ("mark", "asked"), [(";", "is it separated by semicolons?"), ("\t", "is it separated by tabs?")]
 )
-def test_a_file_with_another_separator_is_recognised(bruit, payroll, tmp_path, mark, asked):
+def test_a_file_with_another_separator_is_recognised(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], tmp_path: Path, mark: str, asked: str
+) -> None:
     (tmp_path / "other.csv").write_text(f"id{mark}income\n1{mark}20\n")
     assert asked in bruit("release", "other.csv", *WHOSE[1:], "--count", *PAID).stderr
     assert asked not in bruit("release", "people.csv", "--person", "name", *WHOSE[3:], "--count", *PAID).stderr
 
 
-def test_a_mean_is_previewed_at_several_sizes_where_its_size_is_private(bruit, payroll):
+def test_a_mean_is_previewed_at_several_sizes_where_its_size_is_private(
+    bruit: Callable[..., Any], payroll: Callable[..., Any]
+) -> None:
     private = answer(bruit, *WHOSE, "--mean", *INCOME, *PAID, "--preview")["expected_error"]
     assert list(private) == [f"noise, at {size} rows" for size in (1_000, 10_000, 100_000, 1_000_000)]
-    public = answer(bruit, *WHOSE, "--mean", *INCOME, "--size", "4000", *PAID, "--preview")["expected_error"]
-    told = answer(bruit, *WHOSE, "--mean", *INCOME, "--size", "4000", *PAID)
-    assert public["noise, at 4000 rows"] == pytest.approx(told["noise"])
+    told = answer(bruit, *WHOSE, "--mean", *INCOME, *PAID)
+    assert told["noise"] <= private["noise, at 1000 rows"]
 
 
-def test_a_book_that_adds_otherwise_is_previewed_in_its_own_measure(bruit, payroll):
+def test_a_book_that_adds_otherwise_is_previewed_in_its_own_measure(
+    bruit: Callable[..., Any], payroll: Callable[..., Any]
+) -> None:
     bruit(
         "ledger", "create", "zcdp", "--epsilon", "3", "--delta", "1e-5", "--neighbours", "add or remove one",
         "--person", "id", "--by", "zcdp",
@@ -183,7 +198,9 @@ def test_a_book_that_adds_otherwise_is_previewed_in_its_own_measure(bruit, payro
     assert answer(bruit, *typed)["left"] == pytest.approx(preview["left_after"])
 
 
-def test_a_preview_says_when_the_book_has_too_little_and_the_release_is_refused(bruit, payroll):
+def test_a_preview_says_when_the_book_has_too_little_and_the_release_is_refused(
+    bruit: Callable[..., Any], payroll: Callable[..., Any]
+) -> None:
     typed = (*WHOSE, "--count", "--epsilon", "2", "--ledger", "payroll", "--store", STORE)
     answer(bruit, *typed)
     assert answer(bruit, *typed, "--preview")["enough"] is False
@@ -191,7 +208,9 @@ def test_a_preview_says_when_the_book_has_too_little_and_the_release_is_refused(
     assert bruit("release", *typed).exit_code == 2
 
 
-def test_a_long_histogram_is_cut_for_people_and_whole_for_machines(bruit, payroll):
+def test_a_long_histogram_is_cut_for_people_and_whole_for_machines(
+    bruit: Callable[..., Any], payroll: Callable[..., Any]
+) -> None:
     asked = (*WHOSE, "--histogram", "--column", "income", "--within", "0", "500000", "--grid", "1000", *PAID)
     assert "and 401 more" in bruit("release", *asked).stdout
     assert len(answer(bruit, *asked)["value"]) == 501
@@ -207,7 +226,6 @@ WRONG = {
     "groups without rows": ("people.parquet", "--person", "id", "--groups", "1", "--count", *PAID),
     "rows=0": ("people.parquet", "--person", "id", "--rows", "0", "--count", *PAID),
     "missing column": (*WHOSE, "--sum", "--column", "wage", "--within", "0", "1", "--grid", "1", *PAID),
-    "wrong type": (*WHOSE, "--sum", "--column", "born", "--within", "0", "1", "--grid", "1", *PAID),
     "bounds reversed": (*WHOSE, "--sum", "--column", "income", "--within", "9", "1", "--grid", "1", *PAID),
     "bounds of words": (*WHOSE, "--sum", "--column", "income", "--within", "a", "b", "--grid", "1", *PAID),
     "no bounds": (*WHOSE, "--sum", "--column", "income", *PAID),
@@ -226,12 +244,15 @@ WRONG = {
     "person left out": ("people.parquet", "--count", *PAID),
     "confidence": (*WHOSE, "--count", "--confidence", "2", *PAID),
     "size of a count": (*WHOSE, "--count", "--size", "5", *PAID),
+    "size of people": (*WHOSE, "--mean", *INCOME, "--size", "4000", *PAID),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("preview", [(), ("--preview",)], ids=["release", "preview"])
 @pytest.mark.parametrize("typed", WRONG.values(), ids=WRONG)
-def test_bad_input_is_a_sentence_and_exit_2_before_any_charge(bruit, payroll, typed, preview):
+def test_bad_input_is_a_sentence_and_exit_2_before_any_charge(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], typed: tuple[str, ...], preview: tuple[Any, ...]
+) -> None:
     done = bruit("release", *typed, *preview)
     assert done.exit_code == 2
     assert done.stdout == ""
@@ -246,12 +267,16 @@ NAMES = {"no limit": "--rows", "no bounds": "--within", "no grid": "--grid", "no
 
 
 @pytest.mark.parametrize("wrong", NAMES)
-def test_a_refusal_names_the_option_that_mends_it(bruit, payroll, wrong):
+def test_a_refusal_names_the_option_that_mends_it(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], wrong: str
+) -> None:
     assert NAMES[wrong] in bruit("release", *WRONG[wrong]).stderr
 
 
 @pytest.mark.parametrize("name", ["people.parquet", "people.csv"])
-def test_a_file_cut_half_way_is_refused_before_any_charge(bruit, payroll, tmp_path, name):
+def test_a_file_cut_half_way_is_refused_before_any_charge(
+    bruit: Callable[..., Any], payroll: Callable[..., Any], tmp_path: Path, name: str
+) -> None:
     whole = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(whole[: len(whole) // 2])
     done = bruit("release", name, *WHOSE[1:], "--count", *PAID)

@@ -1,4 +1,6 @@
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -19,17 +21,17 @@ PEOPLE = polars.DataFrame(
 
 
 @pytest.fixture
-def people(tmp_path):
+def people(tmp_path: Path) -> Path:
     path = tmp_path / "people.csv"
     PEOPLE.write_csv(path)
     return path
 
 
-def run(*arguments):
+def run(*arguments: Any) -> Any:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def test_the_report_names_what_to_do_and_shows_no_value(people, tmp_path):
+def test_the_report_names_what_to_do_and_shows_no_value(people: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     found = run("risk", people, "--quasi", "age", "--sensitive", "illness", "--html", page)
     assert found.exit_code == 0, found.output
@@ -41,7 +43,7 @@ def test_the_report_names_what_to_do_and_shows_no_value(people, tmp_path):
     assert page.read_text().startswith("<!doctype html>")
 
 
-def test_json_for_machines(people):
+def test_json_for_machines(people: Path) -> None:
     told = json.loads(run("risk", people, "--sensitive", "illness", "--json", "--seed", "1").output)
     assert told["scan"]["identifiers"][0]["column"] == "mail"
     assert told["risk"]["sensitive"][0]["l"] >= 1
@@ -49,14 +51,14 @@ def test_json_for_machines(people):
     assert "not a release" in told["notice"]
 
 
-def test_bad_input_is_a_sentence(people, tmp_path):
+def test_bad_input_is_a_sentence(people: Path, tmp_path: Path) -> None:
     for arguments in (("risk", people, "--quasi", "nothing"), ("risk", tmp_path / "none.csv")):
         found = run(*arguments)
         assert found.exit_code == 2
         assert "Traceback" not in found.output
 
 
-def test_anonymise_writes_a_coarser_table(people, tmp_path):
+def test_anonymise_writes_a_coarser_table(people: Path, tmp_path: Path) -> None:
     coarse = tmp_path / "coarse.csv"
     found = run(
         "anonymise", people, coarse, "--quasi", "age:10,20,40", "--quasi", "postcode:prefix4", "--sensitive", "illness",
@@ -69,12 +71,12 @@ def test_anonymise_writes_a_coarser_table(people, tmp_path):
     assert "is certain" in found.output
 
 
-def test_anonymise_by_mondrian_in_json(people, tmp_path):
+def test_anonymise_by_mondrian_in_json(people: Path, tmp_path: Path) -> None:
     found = run("anonymise", people, tmp_path / "x.csv", "--quasi", "age", "--method", "mondrian", "--json")
     assert json.loads(found.output)["risk"]["k"] >= 10
 
 
-def test_pseudonyms_come_with_their_warning(people, tmp_path):
+def test_pseudonyms_come_with_their_warning(people: Path, tmp_path: Path) -> None:
     found = run("anonymise", people, tmp_path / "x.csv", "--pseudonyms", "mail")
     assert "hide names, not people" in found.output
     assert "@" not in (tmp_path / "x.csv").read_text()
@@ -83,9 +85,9 @@ def test_pseudonyms_come_with_their_warning(people, tmp_path):
 
 
 @pytest.mark.parametrize("quasi", ["age:x", "age:prefix", "postcode:5,7"])
-def test_hierarchies_that_are_none_are_refused(people, tmp_path, quasi):
+def test_hierarchies_that_are_none_are_refused(people: Path, tmp_path: Path, quasi: str) -> None:
     assert run("anonymise", people, tmp_path / "x.csv", "--quasi", quasi).exit_code == 2
 
 
-def test_either_quasi_or_pseudonyms(people, tmp_path):
+def test_either_quasi_or_pseudonyms(people: Path, tmp_path: Path) -> None:
     assert run("anonymise", people, tmp_path / "x.csv").exit_code == 2

@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -10,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bruit.apps.cli import main
-from bruit.apps.cli.survey_files import read_answers
+from bruit.apps.cli.survey.files import read_answers
 from bruit.errors import InvalidArgument
 from bruit.local import OneBitMean, write_reports
 
@@ -21,7 +22,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["survey", *map(str, arguments)])
 
 
-def told(*arguments: object) -> dict[str, object]:
+def told(*arguments: object) -> dict[str, Any]:
     done = run(*arguments, "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)  # type: ignore[no-any-return]
@@ -68,10 +69,10 @@ def test_a_survey_for_machines(answered: Path) -> None:
     reports = answered / "reports.parquet"
     found = told("estimate", reports, "--method", "exact", "--joint", "--this-table", "--adjust", "simplex")
     assert found["labels"] == list(STATUS)
-    assert sum(found["value"]) == pytest.approx(1)  # type: ignore[arg-type]
-    assert found["interval"]["joint"]  # type: ignore[index]
-    assert found["interval"]["covers"] == "this table"  # type: ignore[index]
-    assert found["guarantee"]["neighbours"] == "local"  # type: ignore[index]
+    assert sum(found["value"]) == pytest.approx(1)
+    assert found["interval"]["joint"]
+    assert found["interval"]["covers"] == "this table"
+    assert found["guarantee"]["neighbours"] == "local"
 
 
 def test_reports_that_stand_are_never_overwritten(answered: Path) -> None:
@@ -89,8 +90,8 @@ def test_a_folder_of_reports_is_one_survey(answered: Path) -> None:
         arguments = (answered / "survey.json", answered / "answers.csv", folder / f"{part}.parquet")
         told("randomise", *arguments, "--column", "status")
     found = told("estimate", folder, "--protocol", answered / "survey.json")
-    assert found["details"]["answers"] == 6000  # type: ignore[index]
-    assert found["guarantee"]["assumes"] == []  # type: ignore[index]
+    assert found["details"]["answers"] == 6000
+    assert found["guarantee"]["assumes"] == []
 
 
 def test_texts_are_decoded(pages: Path) -> None:
@@ -126,7 +127,7 @@ def test_a_plan_answers_whichever_of_three_is_missing() -> None:
 def test_a_long_list_of_answers_comes_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "towns.txt").write_text("\n".join(f"town, number {i}" for i in range(300)))
     found = told("plan", "--categories-file", tmp_path / "towns.txt", "--epsilon", 1, "--people", 10_000)
-    assert len(found["description"]["categories"]) == 300  # type: ignore[index]
+    assert len(found["description"]["categories"]) == 300
 
 
 def test_nothing_found_is_an_answer(pages: Path) -> None:

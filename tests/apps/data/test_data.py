@@ -5,6 +5,7 @@ import io
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 
 import polars
@@ -27,7 +28,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fix
     return tmp_path
 
 
-def unreachable(*_: object, **__: object) -> io.BytesIO:
+def unreachable(*_: object, **__: Any) -> io.BytesIO:
     raise URLError("no network")
 
 

@@ -2,7 +2,9 @@
 
 import io
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from bruit.apps.data import files, images
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(*_: object, **__: object) -> io.BytesIO:
+    def unreachable(*_: object, **__: Any) -> io.BytesIO:
         raise OSError("no network")
 
     monkeypatch.setenv("BRUIT_DATA", str(tmp_path))
@@ -22,7 +24,9 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize(("load", "shape"), [(images.mnist, (1, 28, 28)), (images.cifar10, (3, 32, 32))])
-def test_a_stand_in_takes_the_place_of_missing_files_and_says_so(load, shape: tuple[int, ...]) -> None:
+def test_a_stand_in_takes_the_place_of_missing_files_and_says_so(
+    load: Callable[..., Any], shape: tuple[int, ...]
+) -> None:
     found = load()
     assert found.train.shape[1:] == shape
     assert (len(found.train), len(found.test), found.classes) == (1400, 397, 10)
@@ -35,7 +39,7 @@ def test_flowers_are_never_fetched() -> None:
 
 
 def test_real_mnist_has_the_published_digits() -> None:
-    if images.place(images.MNIST[0]) is None:
+    if images.place(images.MNIST[0]) is None:  # type: ignore[attr-defined]
         pytest.skip("MNIST is not here")
     found = images.mnist()
     assert (found.train.shape, found.test.shape) == ((60_000, 1, 28, 28), (10_000, 1, 28, 28))

@@ -34,7 +34,7 @@ def test_bars_are_drawn_at_their_values_with_their_intervals(tmp_path: Path) -> 
 
 
 def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), plots.saved(tmp_path / "bad.png"):
+    with pytest.raises(ZeroDivisionError), plots.save_figure(tmp_path / "bad.png"):
         raise ZeroDivisionError
     assert not (tmp_path / "bad.png").exists()
 

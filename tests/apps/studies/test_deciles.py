@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -21,14 +22,14 @@ def test_the_study_writes_its_tables_and_figures(tmp_path: Path) -> None:
     assert all(path.read_bytes().startswith(b"\x89PNG") for name, path in written.items() if name.endswith("png"))
     table, rows = polars.read_csv(written["deciles.csv"]), polars.read_csv(written["repeats.csv"])
     assert len(table) == 2 * len(deciles.METHODS) * 2 * 2
-    point = {"law": "normal", "method": "joint", "rows": 3000, "epsilon": 5.0}
+    point: dict[str, Any] = {"law": "normal", "method": "joint", "rows": 3000, "epsilon": 5.0}
     same = [polars.col(name) == value for name, value in point.items()]
     np.testing.assert_allclose(table.filter(*same)["sample_mae"], [rows.filter(*same)["sample_mae"].mean()])
     assert found["figures"]["joint_mae"] < found["figures"]["histogram_mae"]
 
 
 def test_a_point_repeats_with_its_stream() -> None:
-    point = {"law": "uniform", "method": "joint", "rows": 200, "epsilon": 1.0}
+    point: dict[str, Any] = {"law": "uniform", "method": "joint", "rows": 200, "epsilon": 1.0}
     first, second = (deciles.ask_once(rng=np.random.default_rng(4), **point) for _ in range(2))
     assert first == second
     assert first["law_rms"] >= first["law_mae"] > 0

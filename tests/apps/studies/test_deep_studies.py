@@ -10,8 +10,10 @@ import torch
 from click.testing import CliRunner
 
 from bruit.apps.cli import main
-from bruit.apps.studies import budget, cifar10, flowers_document, flowers_settings, frozen, memory, mnist
-from bruit.apps.studies.memory_document import MEASURED_BYTES, document_adds
+from bruit.apps.studies import budget
+from bruit.apps.studies.images import cifar10, flowers_document, flowers_settings, frozen_features, mnist
+from bruit.apps.studies.memory import study
+from bruit.apps.studies.memory.document import MEASURED_BYTES, document_adds
 from bruit.deep.features import Recipe
 
 WRITTEN = {
@@ -25,6 +27,7 @@ WRITTEN = {
         "by_batch_size.png",
         "flowers.png",
         "settings.csv",
+        "eyes.csv",
     },
     "memory": {"compared.csv", "hidden_units.csv", "document.csv", "compared.png", "hidden_units.png"},
     "mnist": {"mnist.csv", "repeats.csv", "mnist.png"},
@@ -59,7 +62,7 @@ def test_s2_11_the_reference_run() -> None:
 
 
 def test_s2_12_with_noise_in_proportion_larger_batches_cost_less() -> None:
-    table = budget.along("noise and batch_size", 4).filter(polars.col("by") == "pld").sort("batch_size")
+    table = budget.along("noise_multiplier and batch_size", 4).filter(polars.col("by") == "pld").sort("batch_size")
     assert (np.diff(table["epsilon"]) < 0).all()
 
 
@@ -81,7 +84,7 @@ def test_s2_17_the_formulas_of_the_document() -> None:
 
 
 def test_s2_17_memory_jumps_where_no_tensor_does() -> None:
-    table = memory.against_units([26, 27]).filter(~polars.col("private"))
+    table = study.against_units([26, 27]).filter(~polars.col("private"))
     assert table["allocated"][0] == MEASURED_BYTES
     assert (table["allocated"] >= table["asked"]).all()
 
@@ -97,21 +100,25 @@ def test_recipes_are_chosen_on_what_is_held_out_and_never_on_the_test() -> None:
     rng = np.random.default_rng(0)
     rows = torch.from_numpy(rng.normal(size=(60, 5))).float()
     labels = (rows[:, 0] > 0).long()
-    data = frozen.Features(rows, labels, torch.full((1, 5), torch.nan), torch.zeros(1, dtype=torch.int64), 2, 20)
+    data = frozen_features.Features(
+        rows, labels, torch.full((1, 5), torch.nan), torch.zeros(1, dtype=torch.int64), 2, 20
+    )
     part = data.chosen_on()
     assert (len(part.train), len(part.test)) == (40, 20)
     assert torch.equal(part.test, rows[40:])
-    seen: list[frozen.Trial] = []
+    seen: list[frozen_features.Trial] = []
     recipes = [Recipe(3, 0.01, 1.0), Recipe(10, 2.0, 1.0)]
-    best = frozen.chosen(data, recipes, epsilon=50.0, delta=1e-3, rng=rng, on_trial=seen.append)
+    best = frozen_features.choose_recipe(data, recipes, epsilon=50.0, delta=1e-3, rng=rng, on_trial=seen.append)
     assert best == max(seen, key=lambda each: each.best).choice
 
 
 def test_a_search_that_is_paid_for_costs_more() -> None:
-    alone, after = (frozen.epsilon_with_search(3.0, 1e-5, trials) for trials in (0, 10))
+    alone, after = (frozen_features.epsilon_with_search(3.0, 1e-5, trials) for trials in (0, 10))
     assert alone == pytest.approx(3.0, rel=2e-3)
     assert after > 3 * alone
 
 
-def test_the_headline_recipe_of_cifar_pays_for_its_statistics() -> None:
-    assert 0 < cifar10.RECIPE.steps_share < 1
+def test_the_recipes_of_cifar_pay_for_their_statistics() -> None:
+    recipes = [recipe for kind in cifar10.RECIPES.values() for recipe in kind.values()]
+    assert len(recipes) == 6
+    assert all(0 < recipe.steps_share < 1 for recipe in recipes)

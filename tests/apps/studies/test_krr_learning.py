@@ -8,7 +8,7 @@ import pytest
 
 from bruit.apps import data
 from bruit.apps.data.census_categories import CATEGORIES
-from bruit.apps.studies import krr_learning
+from bruit.apps.studies.surveys import krr_learning
 from bruit.errors import MissingData
 
 AWARE = ("naive_bayes", "logistic", "tree")

@@ -11,7 +11,8 @@ from scipy import stats
 
 from bruit.apps import data
 from bruit.apps.cli import main
-from bruit.apps.studies import STUDIES, krr_marital, load
+from bruit.apps.studies import STUDIES, load
+from bruit.apps.studies.surveys import krr_marital
 from bruit.errors import InvalidArgument, MissingData
 from bruit.local import KRR
 

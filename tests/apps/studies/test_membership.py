@@ -1,6 +1,7 @@
 """The study of membership: an overfit network gives its members away, a private one keeps to its bound."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -10,19 +11,21 @@ from hypothesis import strategies as some
 from scipy import special, stats
 
 from bruit.apps import plots
-from bruit.apps.studies import STUDIES, load, membership
-from bruit.apps.studies.membership_attacks import Trained, area, by_likelihood_ratio, by_loss, true_positives
+from bruit.apps.findings import Findings
+from bruit.apps.studies import STUDIES, load
+from bruit.apps.studies.membership import study as membership
+from bruit.apps.studies.membership.attacks import Trained, area, by_likelihood_ratio, by_loss, true_positives
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
     pytest.importorskip("torch")
     pytest.importorskip("sklearn")
     folder = tmp_path_factory.mktemp("membership")
     return folder, load("membership")(folder, size="small", rng=np.random.default_rng(1))
 
 
-def test_the_study_writes_its_tables_and_its_figure(study):
+def test_the_study_writes_its_tables_and_its_figure(study: tuple[Path, Findings]) -> None:
     folder, found = study
     assert "membership" in STUDIES
     assert all(path.exists() for path in found.files)
@@ -30,7 +33,7 @@ def test_the_study_writes_its_tables_and_its_figure(study):
     assert polars.read_csv(folder / "repeats.csv").height == len(membership.EPSILONS) * membership.REPEATS["small"]
 
 
-def test_an_overfit_network_gives_its_members_away(study):
+def test_an_overfit_network_gives_its_members_away(study: tuple[Path, Findings]) -> None:
     _, found = study
     assert found.figures["without privacy: accuracy on members"] == 1.0
     assert found.figures["without privacy: likelihood ratio, area"] > 0.65
@@ -38,7 +41,7 @@ def test_an_overfit_network_gives_its_members_away(study):
     assert found.figures["without privacy: most at 0.01"] == 1.0
 
 
-def test_private_networks_keep_to_what_the_guarantee_allows(study):
+def test_private_networks_keep_to_what_the_guarantee_allows(study: tuple[Path, Findings]) -> None:
     folder, found = study
     table = polars.read_csv(folder / "membership.csv").filter(polars.col("bound").is_not_null())
     assert table.height == len(membership.EPSILONS) * len(membership.ATTACKS) * len(membership.FALSE_POSITIVES)
@@ -47,7 +50,7 @@ def test_private_networks_keep_to_what_the_guarantee_allows(study):
     assert found.figures["epsilon 1: likelihood ratio, area"] < found.figures["without privacy: likelihood ratio, area"]
 
 
-def test_the_bound_is_below_that_of_epsilon_and_delta_alone_and_above_guessing():
+def test_the_bound_is_below_that_of_epsilon_and_delta_alone_and_above_guessing() -> None:
     for epsilon in (1.0, 8.0):
         most = np.array(membership.most_found("small", epsilon))
         assert (most <= np.minimum(np.exp(epsilon) * membership.FALSE_POSITIVES + membership.DELTA, 1) + 1e-12).all()
@@ -57,8 +60,8 @@ def test_the_bound_is_below_that_of_epsilon_and_delta_alone_and_above_guessing()
 
 
 @given(scores=some.lists(some.integers(0, 5), min_size=4, max_size=40), seed=some.integers(0, 99))
-def test_the_area_is_the_mann_whitney_statistic(scores, seed):
-    scores = np.array(scores, float)
+def test_the_area_is_the_mann_whitney_statistic(scores: list[int], seed: int) -> None:
+    scores = np.array(scores, float)  # type: ignore[assignment]
     included = np.random.default_rng(seed).random(len(scores)) < 0.5
     included[:2] = True, False
     others = np.count_nonzero(~included)
@@ -67,8 +70,8 @@ def test_the_area_is_the_mann_whitney_statistic(scores, seed):
 
 
 @given(scores=some.lists(some.integers(0, 5), min_size=4, max_size=40), seed=some.integers(0, 99))
-def test_members_found_are_those_of_the_best_threshold(scores, seed):
-    scores = np.array(scores, float)
+def test_members_found_are_those_of_the_best_threshold(scores: list[int], seed: int) -> None:
+    scores = np.array(scores, float)  # type: ignore[assignment]
     included = np.random.default_rng(seed).random(len(scores)) < 0.5
     included[:2] = True, False
     for allowed in (0.0, 0.1, 0.5, 1.0):
@@ -80,7 +83,7 @@ def test_members_found_are_those_of_the_best_threshold(scores, seed):
         assert true_positives(scores, included, np.array([allowed]))[0] == pytest.approx(best)
 
 
-def test_the_likelihood_ratio_finds_what_a_common_threshold_hides():
+def test_the_likelihood_ratio_finds_what_a_common_threshold_hides() -> None:
     """Records differ in how hard they are; being in lifts each by the same: only the ratio sees it."""
     rng = np.random.default_rng(2)
     included = rng.random((40, 2000)) < 0.5
@@ -91,7 +94,7 @@ def test_the_likelihood_ratio_finds_what_a_common_threshold_hides():
     assert area(by_loss(trained), included) < 0.6
 
 
-def test_confidences_that_know_nothing_tell_nothing():
+def test_confidences_that_know_nothing_tell_nothing() -> None:
     rng = np.random.default_rng(3)
     included = rng.random((20, 3000)) < 0.5
     trained = Trained(rng.normal(size=included.shape), included)
@@ -101,7 +104,7 @@ def test_confidences_that_know_nothing_tell_nothing():
         assert abs(area(attack(trained), included) - 0.5) < 6.2 * spread  # 1e-9
 
 
-def test_a_record_that_was_always_in_is_left_undecided():
+def test_a_record_that_was_always_in_is_left_undecided() -> None:
     included = np.array([[True, True], [True, False], [True, True]])
     scores = by_likelihood_ratio(Trained(np.arange(6.0).reshape(3, 2), included))
     assert (scores[:, 0] == 0).all()

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from bruit.apps.studies import pretrained
-from bruit.apps.studies.networks import FrozenVGG
+from bruit.apps.networks import FrozenVGG
+from bruit.apps.studies.images import pretrained
 from bruit.errors import InvalidArgument, MissingExtra
 
 CPU = torch.device("cpu")

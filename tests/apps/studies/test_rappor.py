@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -9,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from bruit.apps.cli import main
-from bruit.apps.studies import rappor
-from bruit.apps.studies.rappor_cases import CASES
+from bruit.apps.studies.surveys import rappor
+from bruit.apps.studies.surveys.rappor_populations import CASES
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("studies")
     asked = ["study", "rappor", "--small", "--seed", "3", "--json", "--folder", str(folder)]
     done = CliRunner().invoke(main, asked)
@@ -22,15 +23,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, o
     return folder / "rappor", json.loads(done.stdout)["rappor"]
 
 
-def test_the_study_writes_its_tables_and_figures(written: tuple[Path, dict[str, object]]) -> None:
+def test_the_study_writes_its_tables_and_figures(written: tuple[Path, dict[str, Any]]) -> None:
     folder, found = written
-    names = {Path(path).name for path in found["files"]}  # type: ignore[attr-defined]
+    names = {Path(path).name for path in found["files"]}
     assert names == {"repeats.csv", "cases.csv", *(f"{name}.{kind}" for name in CASES for kind in ("csv", "png"))}
     assert all((folder / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in CASES)
     assert "exponential" in str(found["summary"])
 
 
-def test_what_the_document_found_is_found(written: tuple[Path, dict[str, object]]) -> None:
+def test_what_the_document_found_is_found(written: tuple[Path, dict[str, Any]]) -> None:
     means = {row["case"]: row for row in polars.read_csv(written[0] / "cases.csv").iter_rows(named=True)}
     assert set(means) == set(CASES)
     assert means["exponential-200"]["true"] > 38
@@ -62,7 +63,7 @@ def test_a_population_is_the_documents(name: str) -> None:
 def test_machines_send_all_the_reports_and_keep_their_cohorts() -> None:
     case = CASES["windows"]
     tally = case.tally(np.random.default_rng(1))
-    assert tally.answers.sum() == 186_792
+    assert tally.people.sum() == 186_792
     again = case.tally(np.random.default_rng(1))
     assert (again.counts == tally.counts).all()
     assert rappor.decode_once(rng=np.random.default_rng(2), case="windows")["spread"] > 1

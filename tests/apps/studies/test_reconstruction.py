@@ -1,5 +1,7 @@
 """The study writes its tables and figures, and shows the threshold."""
 
+from pathlib import Path
+
 import numpy as np
 import polars
 
@@ -8,7 +10,7 @@ from bruit.apps.studies import STUDIES, load
 from bruit.apps.studies.reconstruction import ask_everything
 
 
-def test_s2_3_the_threshold_at_the_root_of_n(tmp_path):
+def test_s2_3_the_threshold_at_the_root_of_n(tmp_path: Path) -> None:
     found = load("reconstruction")(tmp_path, size="small", rng=np.random.default_rng(1))
     assert found.figures["recovered_at_a_quarter_root"] > 0.9
     assert found.figures["recovered_at_four_roots"] < 0.6
@@ -19,7 +21,7 @@ def test_s2_3_the_threshold_at_the_root_of_n(tmp_path):
     assert all(path.exists() for path in found.files)
 
 
-def test_s2_3_every_question_leaves_at_most_4e_bits_wrong():
+def test_s2_3_every_question_leaves_at_most_4e_bits_wrong() -> None:
     for seed in range(5):
         assert ask_everything(rng=np.random.default_rng(seed), error=1)["wrong"] <= 4
         assert ask_everything(rng=np.random.default_rng(seed), error=0)["wrong"] == 0

@@ -3,9 +3,10 @@
 import re
 from pathlib import Path
 
+from bruit.apps.findings import Findings
 from bruit.apps.studies import report
 from bruit.apps.studies.documents import DOCUMENTS
-from bruit.apps.studies.registry import STUDIES, Findings
+from bruit.apps.studies.registry import STUDIES
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da6364f80f00010501012718e366"

@@ -12,7 +12,7 @@ from bruit.apps.cli import main
 from bruit.apps.plots.trees import tree as draw_tree
 from bruit.apps.studies import income, trees
 from bruit.errors import MissingData
-from bruit.learning import Tree
+from bruit.learning import DecisionTree
 from bruit.ledger import WITHOUT_PRIVACY
 from bruit.tables import among, within
 
@@ -37,7 +37,7 @@ def test_one_tree_is_as_good_as_theirs_over_many_shuffles() -> None:
     X, y, *_ = trees.wine()
     shuffles = StratifiedShuffleSplit(n_splits=60, test_size=0.2, random_state=0)
     other = DecisionTreeClassifier(criterion="entropy", max_depth=5, random_state=0)
-    ours, theirs = (cross_val_score(each, X, y, cv=shuffles).mean() for each in (trees.grown("entropy", 5), other))
+    ours, theirs = (cross_val_score(each, X, y, cv=shuffles).mean() for each in (trees.exact_tree("entropy", 5), other))
     assert ours > theirs - 0.02
 
 
@@ -57,6 +57,6 @@ def test_trees_of_categories_and_of_numbers_are_drawn(tmp_path: Path) -> None:
     X = np.column_stack([rng.choice(list("abcdef"), 200), rng.integers(0, 9, 200)]).astype(object)
     y = np.isin(X[:, 0], ["a", "c", "e", "f"]) * 2.0 + X[:, 1].astype(float)
     domain = [among(["a", "b", "c", "d", "e", "f"]), within(0, 9, grid=1)]
-    model = Tree(criterion="squared_error", max_depth=2, domain=domain, budget=WITHOUT_PRIVACY).fit(X, y)
+    model = DecisionTree(criterion="squared_error", max_depth=2, domain=domain, budget=WITHOUT_PRIVACY).fit(X, y)
     path = draw_tree(tmp_path / "tree.png", model, names=["letter", "number"], title="Numbers")
     assert path.read_bytes().startswith(b"\x89PNG")

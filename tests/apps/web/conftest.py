@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,11 @@ class Site:
     process: subprocess.Popen[str]
     database: str
     key: str = KEY
+    certificate: Any = True
 
     def client(self, **options: Any) -> httpx.Client:
         """Somebody without a browser."""
-        return httpx.Client(base_url=self.address, timeout=30, **options)
+        return httpx.Client(base_url=self.address, timeout=30, **({"verify": self.certificate} | options))
 
     def steward(self) -> httpx.Client:
         """The steward without a browser."""
@@ -52,13 +53,16 @@ class Site:
         return self.process.communicate(timeout=20)[1]
 
 
-def start(database: str, port: int = 0) -> Site:
+def start(
+    database: str, port: int = 0, options: Sequence[str] = (), certificate: Any = True, descriptors: int = 0
+) -> Site:
     """Starts `bruit serve` over a database and waits until it listens."""
     bruit = str(Path(sys.executable).parent / "bruit")
-    command = [bruit, "serve", "--json", "--port", str(port), "--key", KEY]
+    command = [bruit, "serve", "--json", "--port", str(port), "--key", KEY, "--report-rate", "20000", *options]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    wrapped = ["bash", "-c", f'ulimit -n {descriptors}; exec "$@"', "-"] if descriptors else []
     process = subprocess.Popen(
-        [*command, "--database", database],
+        [*wrapped, *command, "--database", database],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -70,7 +74,7 @@ def start(database: str, port: int = 0) -> Site:
         line = process.stdout.readline()
         assert line, process.communicate()[1]
         said += line
-    site = Site(json.loads(said)["address"], process, database)
+    site = Site(json.loads(said)["address"], process, database, certificate=certificate)
     with site.client() as client:
         assert client.get("/").status_code == 200  # the socket already listens: this waits for the application
     return site
@@ -81,8 +85,8 @@ def serve() -> Iterator[Callable[..., Site]]:
     """Starts servers that end with the test."""
     sites: list[Site] = []
 
-    def make(database: str, port: int = 0) -> Site:
-        sites.append(start(database, port))
+    def make(database: str, *arguments: Any, **keywords: Any) -> Site:
+        sites.append(start(database, *arguments, **keywords))
         return sites[-1]
 
     yield make

@@ -1,20 +1,24 @@
 """What every page shares: the guard, the steward's key, static files, and refusals that tell nothing."""
 
 import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
 
-def test_the_start_page_opens_and_is_accessible(visit, assert_accessible, screenshot):
+def test_the_start_page_opens_and_is_accessible(
+    visit: Callable[..., Any], assert_accessible: Callable[[Any], None], screenshot: Callable[[Any, str], None]
+) -> None:
     page = visit("/")
     assert "bruit" in page.title()
     screenshot(page, "start")
     assert_accessible(page)
 
 
-def test_every_response_carries_a_strict_policy(site):
+def test_every_response_carries_a_strict_policy(site: Any) -> None:
     with site.client() as client:
         for path in ("/", "/nothing", "/static/base/style.css"):
             policy = client.get(path).headers["content-security-policy"]
@@ -23,7 +27,7 @@ def test_every_response_carries_a_strict_policy(site):
             assert "unsafe" not in policy
 
 
-def test_a_static_file_outside_its_folder_is_not_given(site):
+def test_a_static_file_outside_its_folder_is_not_given(site: Any) -> None:
     with site.client() as client:
         for name in (
             "base/../../settings.py",
@@ -35,18 +39,18 @@ def test_a_static_file_outside_its_folder_is_not_given(site):
             assert client.get(f"/static/{name}").status_code == 404
 
 
-def test_a_wrong_key_opens_nothing(site):
+def test_a_wrong_key_opens_nothing(site: Any) -> None:
     with site.client() as client:
         assert client.get("/enter/wrong").status_code == 401
 
 
-def test_a_request_of_another_site_changes_nothing(site):
+def test_a_request_of_another_site_changes_nothing(site: Any) -> None:
     with site.steward() as client:
         assert client.post("/polls", headers={"origin": "http://elsewhere.example"}).status_code == 403
 
 
-def test_a_large_body_is_refused_by_its_length_and_by_counting(site):
-    def endless():
+def test_a_large_body_is_refused_by_its_length_and_by_counting(site: Any) -> None:
+    def endless() -> Iterator[Any]:
         for _ in range(100):
             yield b"x" * 10_000
 
@@ -55,14 +59,14 @@ def test_a_large_body_is_refused_by_its_length_and_by_counting(site):
         assert client.post("/polls", content=endless()).status_code in (403, 405, 413)
 
 
-def test_a_report_that_never_ends_is_refused_as_too_large(site):
+def test_a_report_that_never_ends_is_refused_as_too_large(site: Any) -> None:
     with site.client() as client:
         answer = client.post("/api/polls/abcdefghjk/reports", content=(b"x" * 10_000 for _ in range(20)))
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("code", ["unicode_escape", "utf-7", "idna"])
-def test_a_form_in_a_code_whose_texts_cannot_be_kept_is_refused(site, code):
+def test_a_form_in_a_code_whose_texts_cannot_be_kept_is_refused(site: Any, code: str) -> None:
     """Each of these can hold half of a pair of surrogates, which no hash and no database takes."""
     with site.client() as client:
         token = re.search(r'name="csrf" content="(\w+)"', client.get("/").text)[1]
@@ -72,7 +76,7 @@ def test_a_form_in_a_code_whose_texts_cannot_be_kept_is_refused(site, code):
         assert client.post("/polls/abcdefghjk/password", content=form, headers=headers).status_code == 415
 
 
-def test_a_link_from_another_site_does_not_change_the_secret_of_the_forms(site):
+def test_a_link_from_another_site_does_not_change_the_secret_of_the_forms(site: Any) -> None:
     """Tables are kept under it: were it left out of such a visit, a new one would take its place."""
     with site.client() as client:
         kept = client.get("/").headers["set-cookie"].lower()
@@ -81,6 +85,6 @@ def test_a_link_from_another_site_does_not_change_the_secret_of_the_forms(site):
         assert "set-cookie" not in client.get("/").headers
 
 
-def test_who_is_not_the_steward_is_refused_before_a_poll_is_looked_at(site):
+def test_who_is_not_the_steward_is_refused_before_a_poll_is_looked_at(site: Any) -> None:
     with site.client() as client:
         assert client.post("/api/polls", json={"kind": "none"}).status_code == 401

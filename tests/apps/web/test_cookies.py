@@ -1,14 +1,16 @@
 """Two servers on one host: cookies know no port, so their names do."""
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 
 from bruit.apps.web.application import application
-from bruit.apps.web.cookies import named
-from bruit.apps.web.settings import Settings, hashed
+from bruit.apps.web.security.cookies import cookie_name
+from bruit.apps.web.settings import Settings, hash_secret
 
 
 @pytest.mark.parametrize(
@@ -24,11 +26,11 @@ from bruit.apps.web.settings import Settings, hashed
         ("", "x"),
     ],
 )
-def test_a_cookie_is_named_by_the_port_that_the_browser_uses(host, name):
-    assert named("x", HTTPConnection({"type": "http", "headers": [(b"host", host.encode())]})) == name
+def test_a_cookie_is_named_by_the_port_that_the_browser_uses(host: str, name: str) -> None:
+    assert cookie_name("x", HTTPConnection({"type": "http", "headers": [(b"host", host.encode())]})) == name
 
 
-def test_two_servers_on_one_host_do_not_disturb_each_other(tmp_path):
+def test_two_servers_on_one_host_do_not_disturb_each_other(tmp_path: Path) -> None:
     """One browser holds the cookies of both, enters the one and then the other, and is still known to the first."""
     with (
         TestClient(server(tmp_path, "one"), "http://localhost:8000") as one,
@@ -44,9 +46,9 @@ def test_two_servers_on_one_host_do_not_disturb_each_other(tmp_path):
         assert ticket(one) == form
 
 
-def server(folder, key):
-    return application(Settings(database=f"sqlite:///{folder}/{key}.db", key_hash=hashed(key)))
+def server(folder: Any, key: Any) -> Any:
+    return application(Settings(database=f"sqlite:///{folder}/{key}.db", key_hash=hash_secret(key)))
 
 
-def ticket(client):
+def ticket(client: Any) -> Any:
     return re.search(r'name="csrf" content="(\w+)"', client.get("/").text)[1]

@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -10,9 +12,9 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from bruit.apps.web.guard import Guard
-from bruit.apps.web.logs import Plain, place
-from bruit.apps.web.rates import Buckets, Rate, network
+from bruit.apps.web.security.middleware import Guard
+from bruit.apps.web.security.rate_limits import Buckets, Rate, network
+from bruit.apps.web.security.safe_logs import Plain, place
 from bruit.errors import StorageError
 
 SECRET = "salary 123456 in /srv/payroll.csv"
@@ -26,7 +28,7 @@ async def count(request: Request) -> PlainTextResponse:
     return PlainTextResponse(str(len(await request.body())))
 
 
-def guarded(burst=100, limit=1000):
+def guarded(burst: int = 100, limit: int = 1000) -> Any:
     inner = Starlette(
         routes=[Route("/broken", break_down, methods=["GET", "POST"]), Route("/count", count, methods=["POST"])]
     )
@@ -38,7 +40,7 @@ def guarded(burst=100, limit=1000):
     )
 
 
-def test_rule_2_no_error_page_and_no_log_line_holds_a_value(caplog):
+def test_rule_2_no_error_page_and_no_log_line_holds_a_value(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         for headers in ({}, {"accept": "application/json"}):
             answer = guarded().get("/broken", headers=headers)
@@ -51,7 +53,7 @@ def test_rule_2_no_error_page_and_no_log_line_holds_a_value(caplog):
     assert not [record for record in caplog.records if "123456" in record.getMessage() or record.exc_info]
 
 
-def test_rule_2_what_other_libraries_log_is_not_written():
+def test_rule_2_what_other_libraries_log_is_not_written() -> None:
     """asyncio and SQLAlchemy put messages of exceptions, and so perhaps values and paths, into their own records."""
     try:
         raise ValueError(SECRET)
@@ -65,13 +67,13 @@ def test_rule_2_what_other_libraries_log_is_not_written():
     assert SECRET not in Plain().format(own)
 
 
-def test_who_asks_too_often_is_told_when_to_come_again():
+def test_who_asks_too_often_is_told_when_to_come_again() -> None:
     client = guarded(burst=3)
     assert [client.post("/count").status_code for _ in range(4)] == [200, 200, 200, 429]
     assert int(client.post("/count").headers["retry-after"]) > 0
 
 
-def test_a_bucket_fills_with_time_and_is_per_client():
+def test_a_bucket_fills_with_time_and_is_per_client() -> None:
     now = [0.0]
     buckets = Buckets(Rate(per_second=2, burst=1), clock=lambda: now[0])
     assert buckets.take("a") == 0
@@ -81,7 +83,7 @@ def test_a_bucket_fills_with_time_and_is_per_client():
     assert buckets.take("a") == 0
 
 
-def test_a_body_beyond_the_limit_is_refused_whatever_its_length_says():
+def test_a_body_beyond_the_limit_is_refused_whatever_its_length_says() -> None:
     client = guarded(limit=1000)
     assert client.post("/count", content=b"x" * 1000).text == "1000"
     assert client.post("/count", content=b"x" * 1001).status_code == 413
@@ -100,11 +102,11 @@ def test_a_body_beyond_the_limit_is_refused_whatever_its_length_says():
         ({"sec-fetch-site": "same-origin"}, 200),
     ],
 )
-def test_only_this_site_changes_something(headers, status):
+def test_only_this_site_changes_something(headers: dict[str, Any], status: int) -> None:
     assert guarded().post("/count", headers=headers).status_code == status
 
 
-def test_one_network_of_ipv6_is_one_client():
+def test_one_network_of_ipv6_is_one_client() -> None:
     """Whoever has one address of the new kind has 2^64 of them: each would be a fresh bucket of passwords."""
     assert network("2001:db8:1:2::1") == network("2001:db8:1:2:ffff::9")
     assert network("2001:db8:1:2::1") != network("2001:db8:1:3::1")
@@ -113,11 +115,11 @@ def test_one_network_of_ipv6_is_one_client():
     assert network("no:address") == "no:address"
 
 
-def test_a_host_that_is_too_long_for_a_link_is_refused():
+def test_a_host_that_is_too_long_for_a_link_is_refused() -> None:
     assert guarded().post("/count", headers={"host": "a" * 400}).status_code == 400
 
 
-def test_every_answer_has_the_headers():
+def test_every_answer_has_the_headers() -> None:
     answer = guarded().post("/count")
     assert "script-src 'self';" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -127,11 +129,11 @@ def test_every_answer_has_the_headers():
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
-def test_an_error_of_the_database_does_not_show_its_address(tmp_path):
+def test_an_error_of_the_database_does_not_show_its_address(tmp_path: Path) -> None:
     from bruit.apps.web.application import application
-    from bruit.apps.web.settings import Settings, hashed
+    from bruit.apps.web.settings import Settings, hash_secret
 
-    app = application(Settings(database=f"sqlite:///{tmp_path}/b.db", key_hash=hashed("key")))
+    app = application(Settings(database=f"sqlite:///{tmp_path}/b.db", key_hash=hash_secret("key")))
 
     @app.get("/away")
     async def away() -> None:

@@ -3,17 +3,19 @@
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import exp, inf
+from typing import Any
 
 import numpy as np
 import pytest
 from laws import assert_law
+from numpy.typing import NDArray
 from outcomes import largest_loss, law_of
 
-from bruit.central.ranks._joint_kernels import sum_every_size, sum_every_size_apart
-from bruit.central.ranks.dice import Dice
-from bruit.central.ranks.joint import Sums, draw_cuts, joint_plan, target_ranks
+from bruit.central.ranks.mechanisms._joint_kernels import sum_every_size, sum_every_size_apart
+from bruit.central.ranks.mechanisms.joint import Sums, draw_cuts, joint_plan, target_ranks
+from bruit.central.ranks.mechanisms.pruning import FLOOR, LARGEST_EXPONENT, UNIT, pruning
+from bruit.central.ranks.mechanisms.weighted_draws import WeightedDraws
 from bruit.central.ranks.probabilities import DECILES
-from bruit.central.ranks.pruning import FLOOR, LARGEST_EXPONENT, UNIT, pruning
 from bruit.central.ranks.records import Person
 
 ADDED = Person(1, exchanged=False, fixed_size=False)
@@ -23,12 +25,12 @@ PEOPLE = [ADDED, EXCHANGED, EXCHANGED_OR_DROPPED, Person(3, exchanged=False, fix
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
 
 
-def law(cells, plan):
+def law(cells: Any, plan: Any) -> Any:
     sums = Sums(np.sort(np.array(cells, np.int64)), plan)
     return law_of(lambda dice: tuple(sums.draw(dice).tolist()))
 
 
-def neighbours_of(cells, grid, person):
+def neighbours_of(cells: tuple[Any, ...], grid: int, person: Person) -> Any:
     """Every table that one person with one record makes of this one."""
     cells = tuple(cells)
     removed = {cells[:i] + cells[i + 1 :] for i in range(len(cells))}
@@ -39,7 +41,7 @@ def neighbours_of(cells, grid, person):
     return exchanged if person.fixed_size else exchanged | removed | added
 
 
-def formula(cells, plan):
+def formula(cells: NDArray[np.int64], plan: Any) -> Any:
     """The law by its definition: all cuts, all sizes, nothing pruned; the floor added."""
     kappa, number = plan.pruned.kappa, len(plan.probabilities)
     outputs = list(combinations_with_replacement(range(plan.cells), number))
@@ -59,7 +61,7 @@ def formula(cells, plan):
 
 @pytest.mark.parametrize("person", PEOPLE)
 @pytest.mark.parametrize("cells", [(), (2,), (0, 0, 3), (1, 1, 1, 1, 1, 1), (0,) * 20 + (3,) * 15])
-def test_the_law_is_the_formula(cells, person):
+def test_the_law_is_the_formula(cells: Any, person: Person) -> None:
     plan = joint_plan(THIRDS, 4, Fraction(2), person, step=None)
     enumerated, defined = law(cells, plan), formula(np.array(cells, np.int64), plan)
     assert enumerated.keys() == defined.keys()
@@ -71,7 +73,7 @@ def test_the_law_is_the_formula(cells, person):
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, EXCHANGED_OR_DROPPED])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(4)])
-def test_enumerated_loss_stays_within_epsilon_on_all_small_tables(person, epsilon):
+def test_enumerated_loss_stays_within_epsilon_on_all_small_tables(person: Person, epsilon: Fraction) -> None:
     grid = 3
     plan = joint_plan(THIRDS, grid, epsilon, person, step=1)  # a wide step gives all small tables the same law
     tables = [cells for rows in range(4) for cells in combinations_with_replacement(range(grid), rows)]
@@ -97,7 +99,7 @@ ADVERSARIAL = [
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(25)])
-def test_enumerated_loss_stays_within_epsilon_on_piles(person, epsilon):
+def test_enumerated_loss_stays_within_epsilon_on_piles(person: Any, epsilon: Fraction) -> None:
     plan = joint_plan(THIRDS, 3, epsilon, person)
     worst = 0.0
     for counts in ADVERSARIAL:
@@ -108,7 +110,7 @@ def test_enumerated_loss_stays_within_epsilon_on_piles(person, epsilon):
     assert worst > 0.2 * float(epsilon)
 
 
-def test_rows_of_one_person_move_the_law_by_at_most_epsilon():
+def test_rows_of_one_person_move_the_law_by_at_most_epsilon() -> None:
     person = Person(3, exchanged=False, fixed_size=False)
     plan = joint_plan(THIRDS, 3, Fraction(2), person)
     own = law((0, 2) * 5, plan)
@@ -116,11 +118,11 @@ def test_rows_of_one_person_move_the_law_by_at_most_epsilon():
     assert max(largest_loss(own, other) for other in others) <= 2
 
 
-def test_bare_pruning_would_not_be_private():
+def test_bare_pruning_would_not_be_private() -> None:
     """The floor is needed: without it some cuts are possible in one table and not in its neighbour."""
     plan = joint_plan(THIRDS, 3, Fraction(1), EXCHANGED)
 
-    def without_floor(counts):
+    def without_floor(counts: Any) -> Any:
         sums = Sums(np.repeat(np.arange(3), counts), plan)
         sums.totals[-1] = 0.0
         return law_of(lambda dice: tuple(sums.draw(dice).tolist()))
@@ -129,7 +131,7 @@ def test_bare_pruning_would_not_be_private():
 
 
 @pytest.mark.parametrize("rows", [400, 1000])
-def test_the_fast_sums_are_the_plain_ones(rows):
+def test_the_fast_sums_are_the_plain_ones(rows: Any) -> None:
     rng = np.random.default_rng(3)
     plan = joint_plan(THIRDS, 10_000, Fraction(3), ADDED)
     sums = Sums(np.sort(rng.integers(0, 10_000, rows)), plan)
@@ -142,10 +144,10 @@ def test_the_fast_sums_are_the_plain_ones(rows):
     np.testing.assert_allclose(apart, plain, rtol=1e-12)
 
 
-def test_draws_follow_the_law():
+def test_draws_follow_the_law() -> None:
     plan = joint_plan(THIRDS, 3, Fraction(1), ADDED)
     cells = np.array([0, 0, 1, 2, 2, 2], np.int64)
-    expected, dice = law(cells, plan), Dice(np.random.default_rng(5))
+    expected, dice = law(cells, plan), WeightedDraws(np.random.default_rng(5))
     order = sorted(expected)
     found = [order.index(tuple(draw_cuts(cells, plan, dice).tolist())) for _ in range(4096)]
     assert_law(np.bincount(found, minlength=len(order)), [expected[cuts] for cuts in order])
@@ -153,7 +155,7 @@ def test_draws_follow_the_law():
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**k) for k in range(8)] + [Fraction(200)])
 @pytest.mark.parametrize("person", PEOPLE)
-def test_the_plan_holds_its_own_inequality_or_is_refused(epsilon, person):
+def test_the_plan_holds_its_own_inequality_or_is_refused(epsilon: Fraction, person: Person) -> None:
     """kappa > 0, W >= 1, M = 2 W // step + 1, at any epsilon: a plan that does not hold is never made."""
     plan = joint_plan(DECILES, 10**6 * 2**20, epsilon, person)
     if plan is None:
@@ -171,10 +173,10 @@ def test_the_plan_holds_its_own_inequality_or_is_refused(epsilon, person):
     assert plan.pruned.decay >= exp(-float(epsilon) / (2 * moves))
 
 
-def test_at_most_all_of_epsilon_is_lost_to_rounding():
+def test_at_most_all_of_epsilon_is_lost_to_rounding() -> None:
     assert pruning(Fraction(1), 1, log_outputs=10.0, roundings=lambda _: 2.0**60) is None
 
 
-def test_ranks_are_whole_numbers_of_any_size():
+def test_ranks_are_whole_numbers_of_any_size() -> None:
     assert target_ranks([10, 11], DECILES).tolist()[0] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert target_ranks([10**15], (Fraction(999_983, 10**6),)).tolist() == [[999_983 * 10**9]]

@@ -1,23 +1,29 @@
 """Single, recursive, threshold and inverse-sensitivity quantiles: enumerated laws and losses on small tables."""
 
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import exp
+from typing import Any, Never
 
 import numpy as np
 import pytest
 from laws import assert_law
+from numpy.typing import NDArray
 from outcomes import largest_loss, law_of
 
 import bruit
 from bruit import tables
 from bruit.central.finite_functions import lengths
-from bruit.central.ranks import quantiles as methods
-from bruit.central.ranks import recursive, thresholds
-from bruit.central.ranks.pruning import FLOOR
+from bruit.central.ranks import drawings as methods
+from bruit.central.ranks.mechanisms import histogram, recursive
+from bruit.central.ranks.mechanisms.exponential import draw_quantile, rank_losses, rank_sensitivity, single_plan
+from bruit.central.ranks.mechanisms.histogram import ThresholdPlan
+from bruit.central.ranks.mechanisms.pruning import FLOOR
+from bruit.central.ranks.mechanisms.segments import segments
 from bruit.central.ranks.records import Person
-from bruit.central.ranks.segments import segments
-from bruit.central.ranks.single import draw_quantile, rank_losses, rank_sensitivity, single_plan
+from bruit.core import Neighbours
+from bruit.tables import Table
 
 GRID = 4
 ADDED = Person(1, exchanged=False, fixed_size=False)
@@ -26,7 +32,7 @@ DROPPED = Person(1, exchanged=True, fixed_size=False)
 TABLES = [cells for rows in range(5) for cells in combinations_with_replacement(range(GRID), rows)]
 
 
-def pairs(person, tables):
+def pairs(person: Person, tables: list[Any]) -> Iterator[Any]:
     """Every two small tables that one person, with one record, tells apart."""
     for cells in tables:
         for i in range(len(cells)):
@@ -37,7 +43,7 @@ def pairs(person, tables):
                 yield from ((cells, tuple(sorted((*rest, value)))) for value in range(GRID))
 
 
-def worst_loss(person, law, most=4):
+def worst_loss(person: Any, law: Callable[..., Any], most: int = 4) -> Any:
     tables = [cells for cells in TABLES if len(cells) <= most]
     laws = {cells: law(np.array(cells, np.int64)) for cells in tables}
     return max(largest_loss(laws[one], laws[other]) for one, other in pairs(person, tables))
@@ -45,10 +51,10 @@ def worst_loss(person, law, most=4):
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, DROPPED])
 @pytest.mark.parametrize("probability", [Fraction(1, 2), Fraction(1, 10), Fraction(3, 4)])
-def test_one_quantile_loses_at_most_epsilon(person, probability):
+def test_one_quantile_loses_at_most_epsilon(person: Person, probability: Fraction) -> None:
     plan = single_plan(probability, GRID, Fraction(2), person)
 
-    def law(cells):
+    def law(cells: Any) -> Any:
         where = segments(cells, 0, GRID - 1)
         return law_of(lambda dice: draw_quantile(where, len(cells), probability, plan, dice, first=0, last=GRID - 1))
 
@@ -57,7 +63,7 @@ def test_one_quantile_loses_at_most_epsilon(person, probability):
     assert worst > 0.4
 
 
-def test_the_law_of_one_quantile_is_its_formula():
+def test_the_law_of_one_quantile_is_its_formula() -> None:
     probability, cells = Fraction(1, 10), np.array([0, 2, 2, 3, 3, 3])
     plan = single_plan(probability, GRID, Fraction(2), ADDED)
     where = segments(cells, 0, GRID - 1)
@@ -68,19 +74,19 @@ def test_the_law_of_one_quantile_is_its_formula():
     np.testing.assert_allclose([found[z] for z in range(GRID)], weights / weights.sum(), rtol=1e-12)
 
 
-def test_the_sensitivity_is_scaled_by_the_denominator():
+def test_the_sensitivity_is_scaled_by_the_denominator() -> None:
     tenth = Fraction(1, 10)
     assert [rank_sensitivity(tenth, person) for person in (ADDED, EXCHANGED, DROPPED)] == [9, 10, 10]
     assert rank_sensitivity(tenth, Person(3, exchanged=False, fixed_size=False)) == 27
 
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, DROPPED])
-def test_recursion_loses_at_most_epsilon(person):
+def test_recursion_loses_at_most_epsilon(person: Person) -> None:
     """With three quantiles an exchanged record can leave one half and enter the other: both are charged."""
     probabilities = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
     plan = recursive.recursive_plan(probabilities, GRID, Fraction(6), person)
 
-    def law(cells):
+    def law(cells: Any) -> Any:
         return law_of(lambda dice: tuple(recursive.draw_recursively(cells, plan, dice).tolist()))
 
     worst = worst_loss(person, law, most=2)
@@ -88,7 +94,7 @@ def test_recursion_loses_at_most_epsilon(person):
     assert worst > 1
 
 
-def threshold_law(cells, plan):
+def threshold_law(cells: NDArray[np.int64], plan: ThresholdPlan) -> dict[int, float]:
     """The chance of each edge of one quantile, over all thresholds: the tails of discrete Laplace noise."""
     (probability,), (scale,) = plan.probabilities, plan.scales
     queries = probability.denominator * np.searchsorted(cells, plan.edges[1:]) - probability.numerator * len(cells)
@@ -107,43 +113,45 @@ def threshold_law(cells, plan):
 
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, DROPPED])
-def test_the_histogram_method_loses_at_most_epsilon(person):
-    plan = thresholds.threshold_plan([Fraction(1, 4)], GRID, Fraction(2), person, steps=3)
+def test_the_histogram_method_loses_at_most_epsilon(person: Person) -> None:
+    plan = histogram.threshold_plan([Fraction(1, 4)], GRID, Fraction(2), person, steps=3)
     worst = worst_loss(person, lambda cells: threshold_law(cells, plan))
     assert worst <= 2
     assert worst > 0.3
 
 
-def test_the_histogram_method_follows_its_law():
+def test_the_histogram_method_follows_its_law() -> None:
     cells = np.array([0, 1, 1, 2, 3, 3, 3])
-    plan = thresholds.threshold_plan([Fraction(1, 2)], GRID, Fraction(3), ADDED, steps=3)
+    plan = histogram.threshold_plan([Fraction(1, 2)], GRID, Fraction(3), ADDED, steps=3)
     expected, rng = threshold_law(cells, plan), np.random.default_rng(7)
-    found = [int(thresholds.draw_edges(cells, plan, rng)[0]) for _ in range(4096)]
+    found = [int(histogram.draw_edges(cells, plan, rng)[0]) for _ in range(4096)]
     edges = [int(plan.edges[i]) for i in range(4)]
     assert_law(np.bincount([edges.index(edge) for edge in found], minlength=4), [expected[i] for i in range(4)])
 
 
-def test_the_histogram_method_returns_left_edges_and_b_where_none_is_above():
-    plan = thresholds.threshold_plan([Fraction(1, 2)], 101, Fraction(200), ADDED, steps=10)
+def test_the_histogram_method_returns_left_edges_and_b_where_none_is_above() -> None:
+    plan = histogram.threshold_plan([Fraction(1, 2)], 101, Fraction(200), ADDED, steps=10)
     rng = np.random.default_rng(8)
     assert plan.edges.tolist() == list(range(0, 101, 10))
-    assert thresholds.draw_edges(np.full(1000, 37), plan, rng).tolist() == [30]
-    assert thresholds.draw_edges(np.full(1000, 100), plan, rng).tolist() == [100]
-    assert thresholds.draw_edges(np.full(1000, 0), plan, rng).tolist() == [0]
+    assert histogram.draw_edges(np.full(1000, 37), plan, rng).tolist() == [30]
+    assert histogram.draw_edges(np.full(1000, 100), plan, rng).tolist() == [100]
+    assert histogram.draw_edges(np.full(1000, 0), plan, rng).tolist() == [0]
 
 
 @pytest.mark.parametrize("person", [ADDED, EXCHANGED, DROPPED])
 @pytest.mark.parametrize("method", ["inverse-sensitivity", "smooth"])
-def test_inverse_sensitivity_loses_at_most_epsilon(person, method, monkeypatch):
-    asked = methods.Question(
+def test_inverse_sensitivity_loses_at_most_epsilon(
+    person: Person, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = methods.RankQuestion(
         (Fraction(3, 4),), tables.within(0, GRID - 1, grid=1), Fraction(2), person, 1, 1 if method == "smooth" else None
     )
-    mechanism = asked.mechanism(method)
+    drawing = asked.drawing(method)
 
-    def law(cells):
-        def draw(dice):
-            monkeypatch.setattr(methods, "Dice", lambda rng: dice)
-            return int(mechanism.draw(cells, np.random.default_rng())[0])
+    def law(cells: Any) -> Any:
+        def draw(dice: Any) -> Any:
+            monkeypatch.setattr(methods, "WeightedDraws", lambda rng: dice)
+            return int(drawing.draw(cells, np.random.default_rng())[0])
 
         return law_of(draw)
 
@@ -152,13 +160,13 @@ def test_inverse_sensitivity_loses_at_most_epsilon(person, method, monkeypatch):
     assert worst > 0.4
 
 
-def test_inverse_sensitivity_of_any_function_loses_at_most_epsilon():
+def test_inverse_sensitivity_of_any_function_loses_at_most_epsilon() -> None:
     """The mode of three values, with its exact law: weights exp(-epsilon length / 2)."""
 
-    def mode(counts):
+    def mode(counts: Any) -> Any:
         return int(np.argmax(counts))
 
-    def law(counts):
+    def law(counts: Any) -> Any:
         weights = np.exp(-lengths(counts, mode, [0, 1, 2], reach=4, exchange=False))
         return dict(enumerate(weights / weights.sum()))
 
@@ -170,8 +178,8 @@ def test_inverse_sensitivity_of_any_function_loses_at_most_epsilon():
     assert 1 < worst <= 2 + 1e-12
 
 
-def test_inverse_sensitivity_answers_from_a_book(neighbours, ledger, table):
-    def most(counts):
+def test_inverse_sensitivity_answers_from_a_book(neighbours: Neighbours, ledger: bruit.Ledger, table: Table) -> None:
+    def most(counts: Any) -> Any:
         return int(np.argmax(counts))
 
     column = table["city"].among(["Paris", "Lyon"], drop_others=True)
@@ -186,8 +194,8 @@ def test_inverse_sensitivity_answers_from_a_book(neighbours, ledger, table):
     assert len(ledger.entries) == 1
 
 
-def test_rule_2_a_function_that_fails_is_no_error(ledger, table):
-    def fails(counts):
+def test_rule_2_a_function_that_fails_is_no_error(ledger: bruit.Ledger, table: Table) -> None:
+    def fails(counts: Any) -> Never:
         raise ValueError(counts)
 
     column = table["city"].among(["Paris"])

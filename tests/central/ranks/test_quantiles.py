@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,10 +10,11 @@ import pytest
 
 import bruit
 from bruit import central
+from bruit.central.ranks.drawings import METHODS
 from bruit.central.ranks.probabilities import as_probabilities
-from bruit.central.ranks.quantiles import METHODS
 from bruit.central.ranks.records import in_order
 from bruit.central.ranks.spacings import Spacing
+from bruit.core import Neighbours
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate
 
 AWKWARD = {
@@ -27,7 +29,7 @@ AWKWARD = {
 }
 
 
-def column(values, **domain):
+def column(values: Any, **domain: int | None) -> Any:
     frame = pl.DataFrame({"x": pl.Series(values, dtype=pl.Float64)})
     return bruit.tables.read(frame, person=bruit.EACH_ROW)["x"].within(0, 10, **{"grid": "0.1", **domain})
 
@@ -35,7 +37,9 @@ def column(values, **domain):
 @pytest.mark.parametrize("missing", [None, 5])
 @pytest.mark.parametrize("method", [None, *METHODS])
 @pytest.mark.parametrize("values", AWKWARD.values(), ids=AWKWARD.keys())
-def test_any_table_gives_an_answer(values, method, missing, ledger):
+def test_any_table_gives_an_answer(
+    values: list[float], method: str | None, missing: int | None, ledger: bruit.Ledger
+) -> None:
     for asked in (0.5, bruit.DECILES):
         budget = ledger.budget(epsilon=2)
         release = central.quantiles(column(values, missing=missing), asked, budget=budget, method=method)
@@ -46,7 +50,7 @@ def test_any_table_gives_an_answer(values, method, missing, ledger):
 
 
 @pytest.mark.parametrize("method", [None, "exponential", "recursive", "inverse-sensitivity", "smooth"])
-def test_equal_records_have_one_quantile(method, ledger):
+def test_equal_records_have_one_quantile(method: str | None, ledger: bruit.Ledger) -> None:
     release = central.quantiles(
         column([7.0] * 3000), bruit.DECILES, budget=ledger.budget(epsilon=50), method=method,
         rng=np.random.default_rng(1),
@@ -55,7 +59,7 @@ def test_equal_records_have_one_quantile(method, ledger):
 
 
 @pytest.mark.parametrize("method", [None, "exponential", "recursive", "histogram", "inverse-sensitivity", "smooth"])
-def test_a_large_budget_finds_the_quantiles(method, ledger):
+def test_a_large_budget_finds_the_quantiles(method: Any, ledger: Any) -> None:
     values = np.random.default_rng(2).permutation(np.arange(10_000) / 1000)
     release = central.quantiles(
         column(values, grid="0.01", missing=0), bruit.DECILES, budget=ledger.budget(epsilon=100), method=method,
@@ -64,7 +68,7 @@ def test_a_large_budget_finds_the_quantiles(method, ledger):
     np.testing.assert_allclose(release.value, np.arange(1, 10), atol=0.05)
 
 
-def test_the_default_is_chosen_by_public_numbers(ledger):
+def test_the_default_is_chosen_by_public_numbers(ledger: bruit.Ledger) -> None:
     few, fine = column([1.0, 2.0]), column([1.0, 2.0], grid="0.00000001")
     many = [Fraction(i, 200) for i in range(1, 200)]
     budget = ledger.budget(epsilon=1)
@@ -76,7 +80,7 @@ def test_the_default_is_chosen_by_public_numbers(ledger):
     assert len(ledger.entries) == 3
 
 
-def test_rule_2_no_error_depends_on_values(ledger):
+def test_rule_2_no_error_depends_on_values(ledger: Any) -> None:
     """What is refused is refused for every table, and before the charge."""
     for values in AWKWARD.values():
         for wrong in ([], [0.0, 0.5], [0.5, 0.5], [0.9, 0.1], [1.5], ["half"]):
@@ -91,7 +95,7 @@ def test_rule_2_no_error_depends_on_values(ledger):
     assert not ledger.entries
 
 
-def test_never_an_uncharged_answer(neighbours, ledger):
+def test_never_an_uncharged_answer(neighbours: Neighbours, ledger: bruit.Ledger) -> None:
     with pytest.raises(BudgetMissing):
         central.quantiles(column([1.0]), 0.5, budget=None)
     laplace = bruit.privacy.DiscreteLaplace(1, sensitivity=1, neighbours=neighbours)
@@ -102,11 +106,11 @@ def test_never_an_uncharged_answer(neighbours, ledger):
         central.quantiles(column([1.0]), 0.5, budget=small.budget(epsilon=2))
 
 
-def test_more_than_the_largest_epsilon_is_not_charged(ledger):
+def test_more_than_the_largest_epsilon_is_not_charged(ledger: bruit.Ledger) -> None:
     assert central.quantiles(column([1.0]), 0.5, budget=ledger.budget(epsilon=900)).guarantee.epsilon == 200
 
 
-def test_the_size_is_public_only_where_it_is_stated_and_can_be(neighbours, ledger):
+def test_the_size_is_public_only_where_it_is_stated_and_can_be(neighbours: Neighbours, ledger: bruit.Ledger) -> None:
     public = bruit.privacy.Assumption.PUBLIC_SIZE
     silent = central.quantiles(column([1.0], missing=0), 0.5, budget=ledger.budget(epsilon=1))
     assert public not in silent.guarantee.assumes
@@ -123,7 +127,7 @@ def test_the_size_is_public_only_where_it_is_stated_and_can_be(neighbours, ledge
         assert public in stated.guarantee.assumes
 
 
-def test_a_person_with_many_rows_is_bounded(neighbours):
+def test_a_person_with_many_rows_is_bounded(neighbours: Neighbours) -> None:
     frame = pl.DataFrame({"id": [1] * 5000 + list(range(2, 1002)), "x": [9.0] * 5000 + [1.0] * 1000})
     ledger = bruit.Ledger("people", epsilon=1000, neighbours=neighbours, person="id")
     limited = bruit.tables.read(frame, person="id").limit(rows=2)["x"].within(0, 10, grid="0.1")
@@ -131,7 +135,7 @@ def test_a_person_with_many_rows_is_bounded(neighbours):
     np.testing.assert_allclose(release.value, 1.0)
 
 
-def test_a_seeded_answer_repeats_and_says_so(ledger):
+def test_a_seeded_answer_repeats_and_says_so(ledger: Any) -> None:
     values = np.random.default_rng(4).uniform(0, 10, 1000)
     first, second = (
         central.quantiles(column(values), bruit.DECILES, budget=ledger.budget(epsilon=1), rng=np.random.default_rng(5))
@@ -142,18 +146,18 @@ def test_a_seeded_answer_repeats_and_says_so(ledger):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 511, 512, 5000])
-def test_digits_sort_as_numpy_does(rows):
+def test_digits_sort_as_numpy_does(rows: int) -> None:
     values = np.random.default_rng(rows).integers(0, 2**45, rows)
     np.testing.assert_array_equal(in_order(values.copy(), 2**45), np.sort(values))
 
 
-def test_rounding_of_floats_in_probabilities():
+def test_rounding_of_floats_in_probabilities() -> None:
     assert as_probabilities(np.linspace(0, 1, 11)[1:-1]) == bruit.DECILES
     assert as_probabilities("1/3") == (Fraction(1, 3),)
 
 
 @pytest.mark.parametrize("method", [None, "exponential", "recursive", "histogram", "inverse-sensitivity"])
-def test_a_log_spacing_finds_the_quantiles_of_a_long_tail(method, ledger):
+def test_a_log_spacing_finds_the_quantiles_of_a_long_tail(method: str | None, ledger: bruit.Ledger) -> None:
     values = np.random.default_rng(6).lognormal(3, 2, 20_000)
     tail = bruit.tables.read(pl.DataFrame({"x": values}), person=bruit.EACH_ROW)["x"].within(0, 10**6, grid="0.1")
     release = central.quantiles(
@@ -164,7 +168,7 @@ def test_a_log_spacing_finds_the_quantiles_of_a_long_tail(method, ledger):
     assert release.details["spacing"] == "log1p"
 
 
-def test_a_log_spacing_keeps_order_ends_and_the_grid():
+def test_a_log_spacing_keeps_order_ends_and_the_grid() -> None:
     spacing = Spacing(bruit.tables.within(-5, 10**6, grid="0.5"), "log1p")
     steps = np.arange(0, spacing.domain.size, 97)
     cells = spacing.cells(steps)
@@ -176,7 +180,7 @@ def test_a_log_spacing_keeps_order_ends_and_the_grid():
     assert ((spacing.values(cells) * 2) % 1 == 0).all()
 
 
-def test_a_spacing_that_does_not_fit_is_refused(ledger):
+def test_a_spacing_that_does_not_fit_is_refused(ledger: Any) -> None:
     for wrong in ({"spacing": "log"}, {"spacing": "log1p", "method": "smooth"}):
         with pytest.raises(InvalidArgument, match="spacing"):
             central.quantiles(column([1.0]), 0.5, budget=ledger.budget(epsilon=1), **wrong)

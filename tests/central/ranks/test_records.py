@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -7,7 +10,7 @@ from bruit.errors import InvalidArgument
 
 
 @pytest.mark.parametrize("ask", [central.quantiles, central.inverse_sensitivity], ids=lambda ask: ask.__name__)
-def test_rule_5_the_size_of_a_cell_is_never_public(ask):
+def test_rule_5_the_size_of_a_cell_is_never_public(ask: Callable[..., Any]) -> None:
     ledger = bruit.Ledger("rows", epsilon=10, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
     table = bruit.tables.read(pl.DataFrame({"x": [1.0, 2.0, 3.0]}), person=bruit.EACH_ROW)
     column = table["x"].within(0, 4, grid=1, missing=0)

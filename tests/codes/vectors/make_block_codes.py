@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import komm
 import numpy as np
@@ -21,7 +22,7 @@ def noisy(words: np.ndarray, errors: int, rng: np.random.Generator) -> np.ndarra
     return received
 
 
-def bch(mu: int, delta: int, rng: np.random.Generator) -> dict:
+def bch(mu: int, delta: int, rng: np.random.Generator) -> dict[str, Any]:
     """Komm writes the lowest degree first, so everything is turned round."""
     code = komm.BCHCode(mu, delta)
     words = code.encode(rng.integers(0, 2, (WORDS, code.dimension)))
@@ -32,13 +33,13 @@ def bch(mu: int, delta: int, rng: np.random.Generator) -> dict:
     return case | {name: np.asarray(value)[:, ::-1].tolist() for name, value in rows.items()}
 
 
-def symbols(bits: np.ndarray, mu: int) -> list:
+def symbols(bits: np.ndarray, mu: int) -> list[Any]:
     """Symbols, highest degree first, from bits that stand lowest first."""
     grouped = np.asarray(bits).reshape(len(bits), -1, mu)
     return (grouped @ (1 << np.arange(mu)))[:, ::-1].tolist()
 
 
-def reed_solomon(mu: int, delta: int, rng: np.random.Generator) -> dict:
+def reed_solomon(mu: int, delta: int, rng: np.random.Generator) -> dict[str, Any]:
     code = komm.ReedSolomonCode(mu, delta)
     words = code.encode(rng.integers(0, 2, (WORDS, code.dimension)))
     received = noisy(words, (delta - 1) // 2, rng)
@@ -48,7 +49,7 @@ def reed_solomon(mu: int, delta: int, rng: np.random.Generator) -> dict:
     return case | {name: symbols(value, mu) for name, value in rows.items()}
 
 
-def hamming(mu: int, *, extended: bool, rng: np.random.Generator) -> dict:
+def hamming(mu: int, *, extended: bool, rng: np.random.Generator) -> dict[str, Any]:
     code = komm.HammingCode(mu, extended=extended)
     words = code.encode(rng.integers(0, 2, (WORDS, code.dimension)))
     received = noisy(words, 1, rng)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import komm
 import numpy as np
@@ -21,7 +22,7 @@ def turned(generator: int, length: int) -> int:
     return int(f"{generator:0{length}b}"[::-1], 2)
 
 
-def vector(case: dict, rng: np.random.Generator) -> dict:
+def vector(case: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     length = max(g.bit_length() for g in case["generators"])
     taps = [turned(g, length) for g in case["generators"]]
     if case["feedback"]:

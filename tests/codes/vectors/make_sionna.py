@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ def encoded(encoder: object, message: np.ndarray) -> np.ndarray:
     return sent.cpu().numpy()[0].astype(np.uint8)
 
 
-def vector(encoder: object, message: np.ndarray) -> dict:
+def vector(encoder: object, message: np.ndarray) -> dict[str, Any]:
     word = encoded(encoder, message)
     return {"k": message.size, "n": word.size, "message": packed(message), "word": packed(word)}
 

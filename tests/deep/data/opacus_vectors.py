@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import opacus
 import torch
 from opacus import GradSampleModule
 from opacus.optimizers import DPOptimizer
-from opacus_vectors_networks import NETWORKS
+from opacus_vectors_networks import NETWORKS  # type: ignore[import-not-found]
 from torch import nn
 
 CLIP, BATCH, SEED = 0.5, 4, 11
@@ -19,7 +20,7 @@ INPUTS = {
 }
 
 
-def vectors(name: str) -> dict[str, object]:
+def vectors(name: str) -> dict[str, Any]:
     torch.manual_seed(SEED)
     model, inputs, targets = NETWORKS[name]().double(), INPUTS[name](), torch.randint(3, (BATCH,))
     state = {key: value.tolist() for key, value in model.state_dict().items()}

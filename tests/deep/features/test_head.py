@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import bruit
 from bruit.deep.features import Over, Preparation, Recipe, Whitening, train_head
 from bruit.deep.features.head import prepare
 from bruit.deep.features.preparation import private_covariance, private_mean, row_sum, unit, whitener
-from bruit.deep.features.recipe import calibrated_noises, head_loss
+from bruit.deep.features.recipe import calibrate_noises, head_loss
 from bruit.errors import BudgetMissing, InvalidArgument, PrivacyError
 from bruit.ledger import Budget
 from bruit.privacy import Neighbours, epsilon
@@ -44,14 +45,14 @@ def test_the_charge_is_the_loss_of_all_parts_and_within_the_price(
     rows, labels = clouds(200)
     budget = price(neighbours=neighbours)
     release = train_head(rows, labels, recipe, classes=3, budget=budget, rng=np.random.default_rng(0))
-    loss = head_loss(calibrated_noises(recipe, budget, 200), recipe, 200, neighbours)
+    loss = head_loss(calibrate_noises(recipe, budget, 200), recipe, 200, neighbours)
     assert float(release.guarantee.epsilon) == pytest.approx(float(epsilon(loss, delta=1e-4, by="pld")))
     assert 1.99 < release.guarantee.epsilon <= 2
     assert "seeded" in release.guarantee.assumes
 
 
 def test_full_steps_compose_as_one_gaussian() -> None:
-    noises = calibrated_noises(RECIPE, price(), 1000)
+    noises = calibrate_noises(RECIPE, price(), 1000)
     assert noises.mean is not None
     shift = 1 / noises.mean**2 + sum(1 / each**2 for each in noises.whitenings) + RECIPE.steps / noises.step**2
     one = bruit.privacy.Gaussian(Fraction(1 / math.sqrt(shift)), neighbours=bruit.ADD_OR_REMOVE_ONE)
@@ -72,7 +73,7 @@ def test_one_record_moves_each_sum_by_at_most_one(seed: int, views: int, scale: 
     for over in Over:
         gram = preparation.grams(rows, over)
         covariance = private_covariance(gram, 1.0, still, 1)
-        upper = torch.cat([covariance.diagonal(), 2**0.5 * covariance[tuple(torch.triu_indices(*covariance.shape, 1))]])
+        upper = torch.cat([covariance.diagonal(), 2**0.5 * covariance[tuple(torch.triu_indices(*covariance.shape, 1))]])  # type: ignore[call-arg]
         assert float(upper.norm()) <= slack
 
 
@@ -85,7 +86,7 @@ def test_a_row_of_tiny_or_huge_numbers_is_no_longer_than_one(size: float) -> Non
 
 def test_a_record_of_half_precision_moves_the_mean_by_at_most_one() -> None:
     still = lambda like: torch.zeros_like(like)  # noqa: E731
-    recipe, noises = Recipe(1, 1, 1, mean_share=0.5), calibrated_noises(Recipe(1, 1, 1, mean_share=0.5), price(), 1)
+    recipe, noises = Recipe(1, 1, 1, mean_share=0.5), calibrate_noises(Recipe(1, 1, 1, mean_share=0.5), price(), 1)
     sums = []
     for count in (10016, 10017):
         rows = torch.tensor([[1.0, 0.0]], dtype=torch.bfloat16).repeat(count, 1)
@@ -185,9 +186,9 @@ def test_rule_1_nothing_is_trained_without_a_budget_and_the_size_is_public_or_st
         ({"channels": 5}, "does not divide"),
     ],
 )
-def test_wrong_arguments_are_explained(change: dict[str, object], told: str) -> None:
+def test_wrong_arguments_are_explained(change: dict[str, Any], told: str) -> None:
     rows, labels = clouds(100)
-    asked = {"features": rows, "labels": labels, "classes": 3} | change
+    asked: dict[str, Any] = {"features": rows, "labels": labels, "classes": 3} | change
     with pytest.raises(InvalidArgument, match=told):
         train_head(asked.pop("features"), asked.pop("labels"), RECIPE, budget=price(), **asked)
 

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from bruit.deep.features import Scattering, scattered
+from bruit.deep.features import Scattering, scattering_features
 from bruit.deep.features.scattering import MARGIN, _gabor, _morlet
 from bruit.errors import InvalidArgument
 
 
 def test_a_digit_has_81_maps_of_7_by_7() -> None:
-    assert scattered(torch.rand(2, 1, 28, 28), at_once=1).shape == (2, 81, 7, 7)
-    assert scattered(torch.rand(1, 3, 32, 32)).shape == (1, 243, 8, 8)
+    assert scattering_features(torch.rand(2, 1, 28, 28), at_once=1).shape == (2, 81, 7, 7)
+    assert scattering_features(torch.rand(1, 3, 32, 32)).shape == (1, 243, 8, 8)
 
 
 def test_a_flat_image_has_only_its_level() -> None:
-    maps = scattered(torch.full((1, 1, 16, 16), 0.5))[0]
+    maps = scattering_features(torch.full((1, 1, 16, 16), 0.5))[0]
     torch.testing.assert_close(maps[0], torch.full((4, 4), 0.5), atol=2e-2, rtol=0)
     assert maps[1:].abs().max() < 1e-5
 

@@ -1,14 +1,15 @@
 """Forecasts from shapes: against what torch holds on a CPU, and against counters of a card that are stored."""
 
 import gc
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from bruit.apps.studies.memory import measure_apart, measured, predicted
-from bruit.apps.studies.networks import NETWORKS, FrozenVGG, without_values
+from bruit.apps.networks import NETWORKS, FrozenVGG, without_values
+from bruit.apps.studies.memory.study import measure_apart, predict_memory, read_measurements
 from bruit.deep.memory import forecast, largest_batch, measure
 from bruit.errors import InvalidArgument
 
@@ -17,16 +18,18 @@ CLOSE = 5.0
 
 
 @pytest.fixture(scope="module")
-def cells() -> list[dict[str, object]]:
+def cells() -> list[dict[str, Any]]:
     return [
-        cell for cell in measured().iter_rows(named=True) if cell["batch_size"] <= 64 and cell["optimiser"] == "sgd"
+        cell
+        for cell in read_measurements().iter_rows(named=True)
+        if cell["batch_size"] <= 64 and cell["optimiser"] == "sgd"
     ]
 
 
 @pytest.mark.parametrize("network", ["vgg16-head", "vit-s16", "wrn-16-4", "digits-cnn"])
-def test_forecasts_are_within_five_percent_of_what_a_card_counted(network: str, cells: list[dict[str, object]]) -> None:
+def test_forecasts_are_within_five_percent_of_what_a_card_counted(network: str, cells: list[dict[str, Any]]) -> None:
     for cell in [each for each in cells if each["model"] == network]:
-        told = predicted(cell)
+        told = predict_memory(cell)
         if cell["private"]:  # measured before private steps were rewritten to hold less
             assert told.peak < 1.05 * cell["peak"], cell
         else:

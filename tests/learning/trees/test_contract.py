@@ -14,14 +14,14 @@ from sklearn.model_selection import cross_val_score
 
 import bruit
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument
-from bruit.learning import AdditiveModel, BoostedTrees, Forest, Tree
+from bruit.learning import AdditiveModel, BoostedTrees, DecisionTree, Forest
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, Neighbours
 from bruit.tables import among, within
 
 EXACT = {"budget": bruit.WITHOUT_PRIVACY, "random_state": 0}
-SMALL = {"Tree": {"max_depth": 2}, "Forest": {"n_estimators": 4}, "BoostedTrees": {"n_estimators": 4}}
-KINDS = [Tree, Forest, BoostedTrees, AdditiveModel]
-NUMBERS = {"Tree": "criterion", "Forest": "criterion", "BoostedTrees": "loss", "AdditiveModel": "loss"}
+SMALL = {"DecisionTree": {"max_depth": 2}, "Forest": {"n_estimators": 4}, "BoostedTrees": {"n_estimators": 4}}
+KINDS = [DecisionTree, Forest, BoostedTrees, AdditiveModel]
+NUMBERS = {"DecisionTree": "criterion", "Forest": "criterion", "BoostedTrees": "loss", "AdditiveModel": "loss"}
 
 
 def small(kind: type[Any], **settings: Any) -> Any:
@@ -128,7 +128,7 @@ def test_rule_6_people_with_several_rows_are_bounded(kind: type[Any]) -> None:
     ledger = book(person="id")
     model = private(kind, ledger, size=200, rows_per_person=2).fit(X, y, groups=people)
     assert 0.99 < float(model.guarantee_.epsilon) <= 1
-    assert model.guarantee_.unit == "id"
+    assert model.guarantee_.person == "id"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -191,7 +191,7 @@ def test_private_models_learn_numbers(kind: type[Any]) -> None:
     assert (model.predict(X) >= 9).all()
 
 
-@pytest.mark.parametrize("kind", [Tree, Forest, BoostedTrees])
+@pytest.mark.parametrize("kind", [DecisionTree, Forest, BoostedTrees])
 @pytest.mark.parametrize("wrong", [{"max_depth": 0}, {"max_depth": 2.5}, {"bins": 0}], ids=str)
 def test_a_setting_that_makes_no_sense_is_refused_before_it_is_paid(kind: type[Any], wrong: dict[str, Any]) -> None:
     ledger = book()

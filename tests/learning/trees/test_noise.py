@@ -9,9 +9,11 @@ import pytest
 from laws import assert_law
 
 import bruit
-from bruit.learning._estimator import Question
+from bruit.core import Seed
+from bruit.learning.estimator.contract import Question
 from bruit.learning.trees.boosted import GRAIN, residual_steps
-from bruit.learning.trees.noise import Moves, Releases, bought_noise
+from bruit.learning.trees.noise import Moves, Releases, buy_noise
+from bruit.ledger import Purchase
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Gaussian, Neighbours, calibrate, epsilon, zcdp
 
 
@@ -19,13 +21,15 @@ def question(neighbours: Neighbours = ADD_OR_REMOVE_ONE, *, rows: int = 1, size:
     book = bruit.Ledger("rows", epsilon=10, delta=0.01, neighbours=neighbours, person=EACH_ROW)
     price = book.budget(epsilon=1, delta=1e-5)
     absent: Any = None
-    return Question(absent, absent, absent, absent, price, (), None, None, size, rows)
+    return Question(
+        absent, absent, absent, absent, Purchase(price, "learning.Forest", Seed()), (), None, None, size, rows
+    )
 
 
 @pytest.mark.parametrize("times", [1, 50])
 def test_many_single_numbers_cost_what_one_gaussian_vector_costs(times: int) -> None:
     """Priced by their whole law, discrete vectors need as little noise as the continuous Gaussian of the same norm."""
-    noise = bought_noise(question(), Moves(16, 12), times=times)
+    noise = buy_noise(question(), Moves(16, 12), times=times)
     smooth = calibrate(lambda n: Gaussian(n, neighbours=ADD_OR_REMOVE_ONE), epsilon=1, delta=1e-5, by="pld")
     assert noise.rate == pytest.approx(1 / float(smooth), rel=0.003)
     assert 0.995 < epsilon(noise.loss, delta=1e-5, by="pld") <= 1
@@ -43,8 +47,8 @@ def test_exchanged_counts_move_twice_as_many_numbers_and_sums_twice_as_far() -> 
 
 def test_a_private_size_is_counted_and_paid() -> None:
     told, counted = (
-        bought_noise(question(), Moves(1, 2), times=9),
-        bought_noise(question(size=None), Moves(1, 2), times=9),
+        buy_noise(question(), Moves(1, 2), times=9),
+        buy_noise(question(size=None), Moves(1, 2), times=9),
     )
     assert told.count_variance is None
     assert counted.count_variance is not None
@@ -54,7 +58,7 @@ def test_a_private_size_is_counted_and_paid() -> None:
 
 
 def test_noise_follows_its_law() -> None:
-    noise = bought_noise(question(), Moves(1, 1), times=1)
+    noise = buy_noise(question(), Moves(1, 1), times=1)
     drawn = noise.draw((50_000, 2), rng=np.random.default_rng(4)).ravel()
     k = np.arange(-12, 13)
     law = np.exp(-(k**2) / (2 * float(noise.variance)))

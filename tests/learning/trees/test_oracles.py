@@ -10,18 +10,18 @@ from sklearn import datasets, ensemble, tree
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 
 import bruit
-from bruit.learning import AdditiveModel, BoostedTrees, Forest, Tree
+from bruit.learning import AdditiveModel, BoostedTrees, DecisionTree, Forest
 from bruit.learning.trees._growing_kernels import ENTROPY, purity
 from bruit.tables import among, within
 
-EXACT = {"budget": bruit.WITHOUT_PRIVACY, "random_state": 0}
+EXACT: dict[str, Any] = {"budget": bruit.WITHOUT_PRIVACY, "random_state": 0}
 
 
 @pytest.mark.parametrize(
     ("counts", "entropy"), [((6.0, 6.0), 1.0), ((4.0, 10.0), 0.863), ((9.0,), 0.0), ((9.0, 0.0), 0.0)]
 )
 def test_entropy_has_the_values_of_the_document(counts: tuple[float, ...], entropy: float) -> None:
-    """SPEC S1.1; 0 log 0 is 0."""
+    """docs/spec.md S1.1; 0 log 0 is 0."""
     assert -purity(np.array(counts), ENTROPY, 0.0) / sum(counts) == pytest.approx(entropy, abs=5e-4)
 
 
@@ -30,7 +30,7 @@ def test_a_whole_tree_is_that_of_scikit_learn_where_no_two_splits_tie(criterion:
     rng = np.random.default_rng(2)
     X = rng.permuted(np.tile(np.arange(200.0), (3, 1)), axis=1).T  # no two rows share a value
     y = (X[:, 0] + X[:, 1] ** 2 / 200 + rng.normal(0, 40, 200) > 150).astype(int)
-    ours = Tree(criterion=criterion, max_depth=3, **EXACT).fit(X, y)
+    ours = DecisionTree(criterion=criterion, max_depth=3, **EXACT).fit(X, y)
     theirs = tree.DecisionTreeClassifier(criterion=criterion, max_depth=3, random_state=0).fit(X, y)
     inner = theirs.tree_.children_left >= 0
     assert sorted(ours.tree_.column[ours.tree_.left >= 0]) == sorted(theirs.tree_.feature[inner])
@@ -39,13 +39,16 @@ def test_a_whole_tree_is_that_of_scikit_learn_where_no_two_splits_tie(criterion:
 
 def test_a_regression_tree_is_that_of_scikit_learn() -> None:
     X, y = datasets.load_diabetes(return_X_y=True)
-    ours = Tree(criterion="squared_error", max_depth=3, min_samples_leaf=5, bins=4096, **EXACT).fit(X, y)
+    ours = DecisionTree(criterion="squared_error", max_depth=3, min_samples_leaf=5, bins=4096, **EXACT).fit(X, y)
     theirs = tree.DecisionTreeRegressor(max_depth=3, min_samples_leaf=5, random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
 
 
 PAIRS: list[tuple[Any, Any]] = [
-    (Tree(criterion="entropy", max_depth=5, **EXACT), tree.DecisionTreeClassifier(criterion="entropy", max_depth=5)),
+    (
+        DecisionTree(criterion="entropy", max_depth=5, **EXACT),
+        tree.DecisionTreeClassifier(criterion="entropy", max_depth=5),
+    ),
     (Forest(n_estimators=50, **EXACT), ensemble.RandomForestClassifier(n_estimators=50, random_state=0)),
     (BoostedTrees(n_estimators=50, **EXACT), ensemble.HistGradientBoostingClassifier(max_iter=50, random_state=0)),
 ]
@@ -77,7 +80,7 @@ def test_categories_are_split_as_such() -> None:
     rng = np.random.default_rng(4)
     values = rng.integers(0, 10, 400)
     X, y = values.astype(str)[:, None], values % 2
-    model = Tree(domain=among(range(10)), **EXACT).fit(X, y)
+    model = DecisionTree(domain=among(range(10)), **EXACT).fit(X, y)
     assert model.get_depth() == 1
     assert model.score(X, y) == 1.0
     boosted = BoostedTrees(n_estimators=20, domain=among(range(10)), **EXACT).fit(X, y)
@@ -87,7 +90,7 @@ def test_categories_are_split_as_such() -> None:
 def test_wide_bins_take_two_bytes() -> None:
     X = np.arange(1000.0)[:, None]
     y = (X[:, 0] >= 777).astype(int)
-    model = Tree(domain=within(0, 999, grid=1), bins=1000, **EXACT).fit(X, y)
+    model = DecisionTree(domain=within(0, 999, grid=1), bins=1000, **EXACT).fit(X, y)
     assert model.score(X, y) == 1.0
     assert model._bins.codes(X.astype(np.int64)).dtype == np.uint16
 

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bruit.errors import BadFile, InvalidArgument
-from bruit.local import Rappor, bits, decode, detection_limit, read_candidates
+from bruit.local import Rappor, decode, detection_limit, read_candidates
+from bruit.local.frequencies import bits
 from bruit.local.rappor import RapporTally, drawn_tally, lasso
 from bruit.local.rappor._decoding_kernels import correlate, descend
 from bruit.local.rappor.design import Design, design
@@ -106,7 +108,7 @@ def test_benjamini_and_hochberg_are_those_of_scipy(p_values: list[float], level:
 def test_s2_19_the_estimator_of_a_bit_is_the_documents() -> None:
     tally = drawn_tally(SMALL, TEXTS, EXPONENTIAL, 10_000, rng=np.random.default_rng(2))
     f, p, q = (float(part) for part in (SMALL.law.f, SMALL.law.p, SMALL.law.q))
-    sizes = tally.answers[:, None]
+    sizes = tally.people[:, None]
     document = (tally.counts - (p + f * q / 2 - f * p / 2) * sizes) / ((1 - f) * (q - p))
     np.testing.assert_allclose(bits_of(tally).shares, (document / sizes).ravel(), atol=1e-12)
 
@@ -133,12 +135,12 @@ def test_a_drawn_tally_and_the_tally_of_people_follow_one_law() -> None:
     if_zero, if_one = protocol.law.report.probabilities()[:, 1]
     for tally in (drawn, sent):
         assert tally.seeded
-        assert_law(tally.answers, [0.5, 0.5])
+        assert_law(tally.people, [0.5, 0.5])
         for cohort in range(2):
             for bit in range(12):
                 chance = if_zero + (if_one - if_zero) * setting[cohort, bit]
                 ones = tally.counts[cohort, bit]
-                assert_law([ones, tally.answers[cohort] - ones], [chance, 1 - chance])
+                assert_law([ones, tally.people[cohort] - ones], [chance, 1 - chance])
 
 
 def test_the_bits_of_a_drawn_tally_go_together_as_those_of_people_do() -> None:
@@ -166,7 +168,7 @@ def test_standard_errors_are_the_dispersion_of_the_shares(noise: dict[str, float
     ]
     values = np.array([one.values for one in found])
     claimed = np.mean([one.errors**2 for one in found], axis=0)
-    low, high = stats.chi2.ppf([1e-9 / 6, 1 - 1e-9 / 6], draws - 1) / (draws - 1)
+    low, high = stats.chi2.ppf([1e-9 / 6, 1 - 1e-9 / 6], draws - 1) / (draws - 1)  # type: ignore[misc]
     # The mean square of the residuals is never taken below one, which adds some to the claim.
     assert (values.var(axis=0, ddof=1) / claimed < high).all()
     assert (values.var(axis=0, ddof=1) / claimed > low / 1.3).all()
@@ -201,7 +203,7 @@ def test_a_text_that_nobody_has_gets_a_uniform_p_value() -> None:
 
 def test_a_text_at_the_detection_limit_is_found_as_often_as_it_says() -> None:
     rng, found, draws = np.random.default_rng(8), 0, 300
-    limit = detection_limit(USUAL, answers=200_000, candidates=50)
+    limit = detection_limit(USUAL, people=200_000, candidates=50)
     others = [f"other {i}" for i in range(49)]
     shares = [limit, *np.full(20, (1 - limit) / 20)]
     for draw in range(draws):
@@ -357,20 +359,20 @@ def test_an_empty_survey_and_an_empty_list_are_refused() -> None:
         ({"select": "all"}, "select"),
     ],
 )
-def test_settings_out_of_range_are_refused(change: dict[str, object], told: str) -> None:
+def test_settings_out_of_range_are_refused(change: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidArgument, match=told):
-        decode(USUAL.tally(USUAL.randomise(["a"])), TEXTS, **change)  # type: ignore[arg-type]
+        decode(USUAL.tally(USUAL.randomise(["a"])), TEXTS, **change)
 
 
 def test_questions_before_anyone_is_asked() -> None:
-    limits = [detection_limit(USUAL, answers=answers, candidates=1000) for answers in (10**4, 10**6, 10**8)]
+    limits = [detection_limit(USUAL, people=answers, candidates=1000) for answers in (10**4, 10**6, 10**8)]
     assert limits[0] / limits[1] == pytest.approx(10)
     assert limits[1] / limits[2] == pytest.approx(10)
-    assert detection_limit(USUAL, answers=10**6, candidates=1000, found=40) < limits[1]
-    assert detection_limit(USUAL, answers=1, candidates=10) == 1
-    for wrong in ({"answers": 0}, {"candidates": 0}, {"found": 0}, {"level": 1.0}):
+    assert detection_limit(USUAL, people=10**6, candidates=1000, found=40) < limits[1]
+    assert detection_limit(USUAL, people=1, candidates=10) == 1
+    for wrong in ({"people": 0}, {"candidates": 0}, {"found": 0}, {"level": 1.0}):
         with pytest.raises(InvalidArgument):
-            detection_limit(USUAL, **{"answers": 10, "candidates": 10, **wrong})  # type: ignore[arg-type]
+            detection_limit(USUAL, **{"people": 10, "candidates": 10, **wrong})  # type: ignore[arg-type]
     for shares in ([0.5, 0.6], [1.5, -0.5], [1.0]):
         with pytest.raises(InvalidArgument, match="share"):
             drawn_tally(USUAL, TEXTS[:2], shares, 10)

@@ -37,7 +37,7 @@ def test_a_folder_is_tallied_in_pieces(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_no_reports_make_a_file_too(tmp_path: Path) -> None:
     write_reports(PROTOCOL.randomise([]), tmp_path / "r.parquet")
-    assert tally_files(tmp_path / "r.parquet").answers.tolist() == [0, 0, 0]
+    assert tally_files(tmp_path / "r.parquet").people.tolist() == [0, 0, 0]  # type: ignore[attr-defined]
 
 
 def test_a_file_of_another_protocol_is_refused(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_changed_metadata_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.parquet"
     write_reports(reports(), path)
     frame, block = polars.read_parquet(path), PROTOCOL.to_json()
-    for changed in ({**block, "cohorts": 4, "law": {**block["law"], "f": "1/4"}}, [], {"protocol": "Rappor"}):
+    for changed in ({**block, "cohorts": 4, "law": {**block["law"], "f": "1/4"}}, [], {"protocol": "Rappor"}):  # type: ignore[var-annotated]
         frame.write_parquet(path, metadata={"bruit.protocol": json.dumps(changed), "bruit.seeded": "false"})
         with pytest.raises(BadFile):
             tally_files(path)

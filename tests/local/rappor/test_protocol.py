@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from laws import assert_law
 
 from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument, NotPrivate
-from bruit.local import BasicRappor, Rappor, RapporClient, bits, protocol_from_json, tally_from_json
+from bruit.local import BasicRappor, Rappor, RapporClient, protocol_from_json, tally_from_json
+from bruit.local.frequencies import bits
 from bruit.local.rappor import RapporLaw, bloom
 from bruit.local.rappor._bloom_kernels import digest_texts, positions
 from bruit.privacy import LOCAL
@@ -81,7 +83,7 @@ def test_every_bit_of_a_report_follows_the_composed_channel() -> None:
     protocol, people = Rappor(bits=16, hashes=2, cohorts=4, f=0.5, p=0.3, q=0.8), 65_536
     reports = protocol.randomise(["word"] * people, rng=np.random.default_rng(1), cohorts=np.full(people, 2))
     tally = protocol.tally(reports)
-    assert tally.answers.tolist() == [0, 0, people, 0]
+    assert tally.people.tolist() == [0, 0, people, 0]
     places = set(bloom.candidate_places(["word"], cohorts=4, hashes=2, bits=16)[0, 2].tolist())
     if_zero, if_one = protocol.law.report.probabilities()[:, 1]
     for bit in range(16):
@@ -163,7 +165,7 @@ def test_rule_8_what_was_memoised_from_a_seed_stays_marked(tmp_path: Path) -> No
 
 def test_rule_2_any_text_yields_a_report(tmp_path: Path) -> None:
     protocol, client = Rappor(bits=16, hashes=1, cohorts=4, f=0.5), None
-    odd = ["", "\ud800", "a\udc00b", None, 10**5000, 5, [], "\ud83d\ude00"]
+    odd: list[Any] = ["", "\ud800", "a\udc00b", None, 10**5000, 5, [], "\ud83d\ude00"]
     assert len(protocol.randomise(odd)) == len(odd)
     assert bloom.utf8("a\udc00b") == "a\ufffdb".encode()
     assert bloom.utf8("\ud83d\ude00") == "😀".encode()
@@ -179,7 +181,7 @@ def test_a_tally_survives_its_json() -> None:
     tally = protocol.tally(protocol.randomise(["a", "b", "c"] * 20, rng=np.random.default_rng(1)))
     block = json.loads(json.dumps(tally.to_json()))
     assert tally_from_json(block) == tally
-    for change in ({"counts": [[1]]}, {"answers": [1, 2]}, {"answers": [0, 0, 0]}, {"seeded": "no"}, {"protocol": {}}):
+    for change in ({"counts": [[1]]}, {"answers": [1, 2]}, {"answers": [0, 0, 0]}, {"seeded": "no"}, {"protocol": {}}):  # type: ignore[var-annotated]
         with pytest.raises(BadFile):
             tally_from_json({**block, **change})
 
@@ -194,7 +196,7 @@ def test_tallies_of_cohorts_merge() -> None:
     protocol = Rappor(bits=70, hashes=2, cohorts=3, f=0.5, p=0.5, q=0.75)
     one, two = (protocol.tally(protocol.randomise(["x", "y"] * n)) for n in (10, 7))
     both = one + two
-    assert both.answers.sum() == 34
+    assert both.people.sum() == 34
     assert (both.counts == one.counts + two.counts).all()
     with pytest.raises(InvalidArgument, match="same protocol"):
         one + Rappor(bits=70, hashes=2, cohorts=3, f=0.25).tally(

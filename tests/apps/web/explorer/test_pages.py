@@ -2,6 +2,9 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -10,7 +13,7 @@ from starlette.exceptions import HTTPException
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
 
-def drawn(page):
+def drawn(page: Any) -> Any:
     """Waits for the figure of what the form says; the curve's points as the browser drew them."""
     page.wait_for_function(
         """() => {
@@ -23,7 +26,9 @@ def drawn(page):
     )
 
 
-def test_a_slider_moves_the_figure_and_the_link_reproduces_it(visit, assert_accessible, screenshot):
+def test_a_slider_moves_the_figure_and_the_link_reproduces_it(
+    visit: Callable[..., Any], assert_accessible: Callable[[Any], None], screenshot: Callable[[Any, str], None]
+) -> None:
     page = visit("/explorer/budget?by=rdp")
     before = drawn(page)
     assert_accessible(page)
@@ -44,20 +49,20 @@ def test_a_slider_moves_the_figure_and_the_link_reproduces_it(visit, assert_acce
     assert again.locator("#facts").inner_text() == facts
 
 
-def test_an_exact_entry_moves_the_slider_and_what_cannot_be_is_said(visit):
+def test_an_exact_entry_moves_the_slider_and_what_cannot_be_is_said(visit: Callable[..., Any]) -> None:
     page = visit("/explorer/budget?by=rdp-simple&against=order")
     drawn(page)
-    entry = page.get_by_label("Noise", exact=True)
+    entry = page.get_by_label("Noise multiplier", exact=True)
     entry.fill("2.125")
     drawn(page)
     assert "noise=2.125" in page.url
-    assert page.get_by_label("Noise, slider").get_attribute("aria-valuetext") == "2.125"
+    assert page.get_by_label("Noise multiplier, slider").get_attribute("aria-valuetext") == "2.125"
     entry.fill("none")
     page.get_by_text("is not a number").wait_for()
     assert "noise=2.125" in page.url
 
 
-def test_figure_data_and_code_of_a_view_are_downloaded(visit, tmp_path):
+def test_figure_data_and_code_of_a_view_are_downloaded(visit: Callable[..., Any], tmp_path: Path) -> None:
     page = visit("/explorer/belief?epsilon=0.5")
     drawn(page)
     saved = {}
@@ -77,7 +82,12 @@ def test_figure_data_and_code_of_a_view_are_downloaded(visit, tmp_path):
 
 
 @pytest.mark.parametrize("tool", ["belief", "accuracy"])
-def test_every_tool_is_accessible_on_a_phone(visit, assert_accessible, screenshot, tool):
+def test_every_tool_is_accessible_on_a_phone(
+    visit: Callable[..., Any],
+    assert_accessible: Callable[[Any], None],
+    screenshot: Callable[[Any, str], None],
+    tool: str,
+) -> None:
     page = visit(f"/explorer/{tool}", phone=True)
     drawn(page)
     assert_accessible(page)
@@ -85,7 +95,7 @@ def test_every_tool_is_accessible_on_a_phone(visit, assert_accessible, screensho
     screenshot(page, f"explorer-{tool}-phone")
 
 
-def test_a_view_that_cannot_be_read_starts_anew_and_says_why(site):
+def test_a_view_that_cannot_be_read_starts_anew_and_says_why(site: Any) -> None:
     with site.client() as client:
         assert client.get("/explorer").headers["location"] == "/explorer/budget"
         answer = client.get("/explorer/budget", params={"size": "<b>"}, headers={"accept": "text/html"})
@@ -96,7 +106,7 @@ def test_a_view_that_cannot_be_read_starts_anew_and_says_why(site):
         assert client.get("/explorer/budget/data.csv", params={"by": "magic"}).status_code == 400
 
 
-def test_who_asks_for_more_figures_than_can_wait_is_told_to_come_again(monkeypatch):
+def test_who_asks_for_more_figures_than_can_wait_is_told_to_come_again(monkeypatch: pytest.MonkeyPatch) -> None:
     from types import SimpleNamespace
 
     from bruit.apps.web.explorer import pages

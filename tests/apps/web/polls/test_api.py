@@ -4,19 +4,20 @@ import csv
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bruit.apps.web.cells import unguarded
-from bruit.storage.reports import ReportStore
+from bruit.apps.steward.csv_safety import unguard_cell
+from bruit.apps.web.polls.store import ReportStore
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
 QUESTION = {"kind": "yes-no", "question": "?", "epsilon": "1", "forever": None, "results": "everyone", "password": ""}
-KINDS = {
+KINDS: dict[str, Any] = {
     "yes-no": {},
     "choices": {"choices": [f"choice {number}" for number in range(20)]},
     "number": {"low": "0", "high": "10", "grid": "1"},
@@ -24,27 +25,27 @@ KINDS = {
 }
 
 
-def published(site, **question):
+def published(site: Any, **question: Any) -> Any:
     with site.steward() as client:
         made = client.post("/api/polls", json=QUESTION | question)
     assert made.status_code == 201, made.text
     return made.json()
 
 
-def fuzz(site, examples):
+def fuzz(site: Any, examples: Any) -> Any:
     """Sends what the description allows, and what it does not, to every operation; how many requests that were."""
     schema = schemathesis.openapi.from_url(f"{site.address}/openapi.json")
     identities = [published(site, kind=kind, **more)["id"] for kind, more in KINDS.items()]
     return sum(fuzz_one(site, found.ok(), identities, examples) for found in schema.get_all_operations())
 
 
-def fuzz_one(site, operation, identities, examples):
+def fuzz_one(site: Any, operation: Any, identities: Any, examples: Any) -> Any:
     """No answer is a 5xx, and every status is one that the description names."""
     declared, statuses = set(operation.definition.raw["responses"]), []
 
     @settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=cases(operation), identity=st.sampled_from([None, *identities]), steward=st.booleans())
-    def send(case, identity, steward):
+    def send(case: Any, identity: Any, steward: bool) -> None:
         if identity and "identity" in (case.path_parameters or {}):
             case.path_parameters["identity"] = identity
         headers = {"authorization": f"Bearer {site.key}"} if steward else {}
@@ -60,17 +61,17 @@ def fuzz_one(site, operation, identities, examples):
     return len(statuses)
 
 
-def cases(operation):
+def cases(operation: Any) -> Any:
     """Requests that fit the description, and where there is something to break, requests that do not."""
     return st.one_of(operation.as_strategy(mode) for mode in schemathesis.GenerationMode)
 
 
-def test_fuzzing_from_the_description_finds_no_5xx(site):
+def test_fuzzing_from_the_description_finds_no_5xx(site: Any) -> None:
     assert fuzz(site, 12) > 40
 
 
 @pytest.mark.stress
-def test_long_fuzzing_from_the_description_finds_no_5xx(site):
+def test_long_fuzzing_from_the_description_finds_no_5xx(site: Any) -> None:
     assert fuzz(site, 1000) > 4000
 
 
@@ -95,7 +96,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("body", WRONG)
-def test_what_no_device_sends_is_refused_and_not_repeated(site, body):
+def test_what_no_device_sends_is_refused_and_not_repeated(site: Any, body: bytes) -> None:
     identity = published(site)["id"]
     with site.client() as client:
         refused = client.post(f"/api/polls/{identity}/reports", content=body)
@@ -105,7 +106,7 @@ def test_what_no_device_sends_is_refused_and_not_repeated(site, body):
         assert client.get(f"/api/polls/{identity}/results").json()["answers"] == 0
 
 
-def test_rule_1_nothing_about_privacy_has_a_default(site):
+def test_rule_1_nothing_about_privacy_has_a_default(site: Any) -> None:
     with site.steward() as client:
         for name in ("epsilon", "forever", "results"):
             left_out = {key: value for key, value in QUESTION.items() if key != name}
@@ -114,7 +115,7 @@ def test_rule_1_nothing_about_privacy_has_a_default(site):
             assert client.post("/api/polls", json=QUESTION | {"epsilon": wrong}).status_code == 422
 
 
-def test_only_the_steward_makes_polls_and_only_the_admin_sees_results(site):
+def test_only_the_steward_makes_polls_and_only_the_admin_sees_results(site: Any) -> None:
     made = published(site, results="admin")
     with site.client() as client:
         assert client.post("/api/polls", json=QUESTION).status_code == 401
@@ -126,7 +127,7 @@ def test_only_the_steward_makes_polls_and_only_the_admin_sees_results(site):
             assert client.get(f"/polls/{made['id']}/{name}").status_code == 401
 
 
-def test_neither_a_secret_link_nor_a_password_is_kept(site):
+def test_neither_a_secret_link_nor_a_password_is_kept(site: Any) -> None:
     made = published(site, password="a password that is kept nowhere")
     kept = ReportStore(site.database).poll(made["id"])
     assert kept.password_salt
@@ -137,7 +138,7 @@ def test_neither_a_secret_link_nor_a_password_is_kept(site):
         assert site.key.encode() not in content
 
 
-def test_one_wrong_report_of_many_refuses_all(site):
+def test_one_wrong_report_of_many_refuses_all(site: Any) -> None:
     identity = published(site)["id"]
     good = {"token": "cd" * 16, "round": 1, "report": 1}
     with site.client() as client:
@@ -147,7 +148,7 @@ def test_one_wrong_report_of_many_refuses_all(site):
         assert client.post(many, json={"reports": [good, good]}).json() == {"accepted": 2, "counted": 1}
 
 
-def test_events_tell_the_counters_as_they_change(site):
+def test_events_tell_the_counters_as_they_change(site: Any) -> None:
     identity = published(site)["id"]
     seen = []
     with site.client() as client, client.stream("GET", f"/api/polls/{identity}/events") as stream:
@@ -164,7 +165,7 @@ def test_events_tell_the_counters_as_they_change(site):
     assert seen == [0, 1, 2]
 
 
-def test_no_answer_is_a_formula_of_a_spreadsheet(site):
+def test_no_answer_is_a_formula_of_a_spreadsheet(site: Any) -> None:
     answers = ["=1+1", "@a", "'quoted", "-1", "plain"]
     identity = published(site, kind="choices", choices=answers)["id"]
     with site.client() as client:
@@ -173,5 +174,5 @@ def test_no_answer_is_a_formula_of_a_spreadsheet(site):
         lines = client.get(f"/polls/{identity}/estimates.csv").text.splitlines()
     rows = list(csv.DictReader(lines, quoting=csv.QUOTE_NONNUMERIC))
     assert [row["answer"] for row in rows] == ["'=1+1", "'@a", "''quoted", "-1", "plain"]
-    assert [unguarded(row["answer"]) for row in rows] == answers
+    assert [unguard_cell(row["answer"]) for row in rows] == answers
     assert all(isinstance(row["estimate"], float) for row in rows)

@@ -1,22 +1,27 @@
-"""The collector by itself: what a deleted poll does to the reports of others, and how many may listen."""
+"""The collector by itself: polls that are closed, deleted or broken, and results that many ask for at once."""
 
 import asyncio
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Never
 
 import pytest
 from starlette.exceptions import HTTPException
 
-from bruit.apps.web.polls.broadcast import MOST_LISTENING
+from bruit.apps.web.polls import results
 from bruit.apps.web.polls.collector import Collector
-from bruit.apps.web.polls.making import publish
+from bruit.apps.web.polls.publishing import publish
 from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.store import NewReport, Outcome
 from bruit.errors import StorageError
 
 
-def run(scenario, tmp_path):
+def run(scenario: Any, tmp_path: Path) -> Any:
     """In a thread of its own: a browser of another test may keep an event loop in this one."""
 
-    async def whole():
+    async def whole() -> Any:
         collector = Collector(f"sqlite:///{tmp_path}/bruit.db")
         await collector.start()
         question = Question(kind="yes-no", question="?", epsilon="1", forever=None, results="everyone")
@@ -30,8 +35,8 @@ def run(scenario, tmp_path):
         return thread.submit(asyncio.run, whole()).result()
 
 
-def test_deleting_a_poll_takes_no_report_of_another_with_it(tmp_path):
-    async def scenario(collector, gone, stays):
+def test_deleting_a_poll_takes_no_report_of_another_with_it(tmp_path: Path) -> None:
+    async def scenario(collector: Any, gone: Any, stays: Any) -> Any:
         sent = [collector.submit(poll, [("ab" * 16, 1, 1)]) for poll in (gone, stays)]
         waiting = [asyncio.create_task(one) for one in sent]
         await asyncio.sleep(0)  # both wait for the same commit
@@ -44,10 +49,10 @@ def test_deleting_a_poll_takes_no_report_of_another_with_it(tmp_path):
     assert counted == [True]
 
 
-def test_a_poll_that_is_being_deleted_is_found_by_nobody(tmp_path):
+def test_a_poll_that_is_being_deleted_is_found_by_nobody(tmp_path: Path) -> None:
     """Were it read back from the disk meanwhile, each report to it would fail, and the commit of others with it."""
 
-    async def scenario(collector, gone, _stays):
+    async def scenario(collector: Any, gone: Any, _stays: Any) -> Any:
         deleting = asyncio.create_task(collector.forget(gone))
         await asyncio.sleep(0)
         with pytest.raises(HTTPException) as meanwhile:
@@ -60,9 +65,9 @@ def test_a_poll_that_is_being_deleted_is_found_by_nobody(tmp_path):
     assert run(scenario, tmp_path) == (404, 404)
 
 
-def test_a_poll_that_could_not_be_deleted_is_still_there(tmp_path, monkeypatch):
-    async def scenario(collector, poll, _other):
-        def fail(identity):
+def test_a_poll_that_could_not_be_deleted_is_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(collector: Any, poll: Any, _other: Any) -> Any:
+        def fail(identity: Any) -> Never:
             raise StorageError("the disk is full")
 
         monkeypatch.setattr(collector.store, "delete", fail)
@@ -73,8 +78,8 @@ def test_a_poll_that_could_not_be_deleted_is_still_there(tmp_path, monkeypatch):
     assert run(scenario, tmp_path) == (True, [True])
 
 
-def test_the_first_answer_of_a_token_is_the_one_that_counts(tmp_path):
-    async def scenario(collector, poll, _other):
+def test_the_first_answer_of_a_token_is_the_one_that_counts(tmp_path: Path) -> None:
+    async def scenario(collector: Any, poll: Any, _other: Any) -> Any:
         first = await collector.submit(poll, [("ab" * 16, 1, 1), ("ab" * 16, 1, 0)])
         again = await collector.submit(poll, [("ab" * 16, 1, 0)])
         return first + again, list(collector.store.reports(*poll.key))
@@ -82,11 +87,69 @@ def test_the_first_answer_of_a_token_is_the_one_that_counts(tmp_path):
     assert run(scenario, tmp_path) == ([True, False, False], [("ab" * 16, "1")])
 
 
-def test_no_more_dashboards_listen_than_can_be_served(tmp_path):
-    async def scenario(collector, poll, _other):
-        poll.broadcast.listeners = MOST_LISTENING
-        with pytest.raises(HTTPException) as refused:
-            collector.watch(poll)
-        return refused.value.status_code
+def test_closing_is_a_barrier(tmp_path: Path) -> None:
+    """Reports that wait when a poll is closed are refused, and none that comes later is counted."""
 
-    assert run(scenario, tmp_path) == 503
+    async def scenario(collector: Any, closed: Any, stays: Any) -> Any:
+        early = [asyncio.create_task(collector.submit(closed, [(f"{at:032x}", 1, 1)])) for at in range(60)]
+        await asyncio.sleep(0)
+        await collector.change(closed, "close")
+        counted = collector.store.counts(*closed.key)[0]
+        late = [asyncio.create_task(collector.submit(closed, [(f"{at:032x}", 1, 1)])) for at in range(100, 160)]
+        said = await asyncio.gather(*early, *late, collector.submit(stays, [("ab" * 16, 1, 1)]), return_exceptions=True)
+        return counted, collector.store.counts(*closed.key)[0], said
+
+    before, after, said = run(scenario, tmp_path)
+    assert before == after == sum(one == [True] for one in said[:-1])
+    assert {one.status_code for one in said[60:-1]} == {423}
+    assert said[-1] == [True]
+
+
+def test_a_counted_report_that_is_sent_again_after_the_end_is_said_to_be_counted(tmp_path: Path) -> None:
+    async def scenario(collector: Any, poll: Any, _other: Any) -> Any:
+        await collector.submit(poll, [("ab" * 16, 1, 1)])
+        await collector.change(poll, "close")
+        return await collector.submit(poll, [("ab" * 16, 1, 1)])
+
+    assert run(scenario, tmp_path) == [False]
+
+
+def test_a_poll_that_cannot_be_written_fails_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(collector: Any, broken: Any, stays: Any) -> Any:
+        collector._live[broken.stored.identity].wire = None  # its counters cannot be read
+        sent = [asyncio.create_task(collector.writer.submit([report(poll)])) for poll in (broken, stays)]
+        return await asyncio.gather(*sent, return_exceptions=True)
+
+    def report(poll: Any) -> Any:
+        return NewReport(poll.stored.identity, 1, "ab" * 16, "1")
+
+    failed, counted = run(scenario, tmp_path)
+    assert isinstance(failed, StorageError)
+    assert counted == [Outcome.COUNTED]
+    assert len({record.getMessage() for record in caplog.records}) == len(caplog.records) == 1
+
+
+def test_a_hundred_who_ask_for_results_share_one_estimate_off_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = []
+
+    def summary(*arguments: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        time.sleep(0.05)  # the others have asked by then
+        return original(*arguments)
+
+    original = results.summary
+    monkeypatch.setattr(results, "summary", summary)
+
+    async def scenario(collector: Any, poll: Any, _other: Any) -> Any:
+        await asyncio.gather(*(collector.results(poll) for _ in range(100)))
+        once = len(threads)
+        sending = asyncio.create_task(collector.submit(poll, [("ab" * 16, 1, 1)]))
+        await sending
+        found = await asyncio.gather(*(collector.results(poll) for _ in range(100)))
+        return once, {one["answers"] for one in found}
+
+    assert run(scenario, tmp_path) == (1, {1})
+    assert len(threads) == 2
+    assert all(name.startswith("bruit-estimates") for name in threads)

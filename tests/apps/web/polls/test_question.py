@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,11 +14,11 @@ from bruit.apps.web import Wire
 from bruit.apps.web.polls import plain_words, results
 from bruit.apps.web.polls.question import Question, definition, from_definition, protocol
 
-BASE = {"question": "?", "forever": None, "results": "admin", "epsilon": "1"}
+BASE: dict[str, Any] = {"question": "?", "forever": None, "results": "admin", "epsilon": "1"}
 
 
-def asked(kind, **more):
-    needed = {
+def asked(kind: Any, **more: Any) -> Any:
+    needed: dict[str, Any] = {
         "choices": {"choices": ["a", "b", "c"]},
         "text": {"choices": ["a", "b"]},
         "number": {"low": "0", "high": "10", "grid": "0.5"},
@@ -39,7 +40,7 @@ def asked(kind, **more):
         (asked("text", forever="2"), local.Rappor),
     ],
 )
-def test_each_kind_has_its_protocol_and_comes_back_from_what_is_kept(question, kind):
+def test_each_kind_has_its_protocol_and_comes_back_from_what_is_kept(question: Question, kind: Any) -> None:
     made = protocol(question)
     assert type(made) is kind
     again, law = from_definition(definition(question))
@@ -51,7 +52,7 @@ decimals = st.integers(1, 999).map(lambda hundredths: f"{hundredths / 100:.2f}")
 
 @settings(max_examples=50)
 @given(decimals, st.sampled_from(["yes-no", "choices", "number", "text"]))
-def test_rule_11_no_report_costs_more_than_was_chosen(epsilon, kind):
+def test_rule_11_no_report_costs_more_than_was_chosen(epsilon: str, kind: str) -> None:
     made = protocol(asked(kind, epsilon=epsilon))
     assert made.epsilon <= Fraction(epsilon)
     assert made.privacy().epsilon <= Fraction(epsilon)
@@ -59,7 +60,7 @@ def test_rule_11_no_report_costs_more_than_was_chosen(epsilon, kind):
 
 @settings(max_examples=30)
 @given(st.integers(10, 400), st.integers(1, 400), st.sampled_from(["yes-no", "choices", "text"]))
-def test_rule_11_all_reports_of_one_answer_cost_no_more_than_was_chosen(once, more, kind):
+def test_rule_11_all_reports_of_one_answer_cost_no_more_than_was_chosen(once: int, more: int, kind: str) -> None:
     question = asked(kind, epsilon=f"{once / 100:.2f}", forever=f"{(once + more) / 100:.2f}")
     made = protocol(question)
     law = made.law if isinstance(made, local.Rappor) else made
@@ -68,8 +69,8 @@ def test_rule_11_all_reports_of_one_answer_cost_no_more_than_was_chosen(once, mo
 
 
 @pytest.mark.parametrize("name", ["kind", "question", "epsilon", "forever", "results"])
-def test_rule_1_nothing_private_has_a_default(name):
-    whole = BASE | {"kind": "yes-no"}
+def test_rule_1_nothing_private_has_a_default(name: Any) -> None:
+    whole: dict[str, Any] = BASE | {"kind": "yes-no"}
     with pytest.raises(ValidationError):
         Question(**{key: value for key, value in whole.items() if key != name})
 
@@ -90,12 +91,12 @@ def test_rule_1_nothing_private_has_a_default(name):
         {"kind": "yes-no", "extra": 1},
     ],
 )
-def test_a_question_without_a_protocol_is_refused(wrong):
+def test_a_question_without_a_protocol_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Question(**(BASE | wrong))
 
 
-def test_plain_words_say_what_the_law_says():
+def test_plain_words_say_what_the_law_says() -> None:
     question = asked("yes-no", epsilon="1.0986")
     said = " ".join(plain_words.meaning(question))
     assert "75.0% sure" in said
@@ -104,19 +105,19 @@ def test_plain_words_say_what_the_law_says():
 
 
 @pytest.mark.parametrize("kind", ["yes-no", "choices", "number", "text"])
-def test_the_error_before_publishing_falls_with_the_number_of_answers(kind):
+def test_the_error_before_publishing_falls_with_the_number_of_answers(kind: str) -> None:
     question = asked(kind)
     errors = [error for _, error in results.error_table(question, Wire(protocol(question)))]
     assert errors == sorted(errors, reverse=True)
     assert errors[0] > 2 * errors[-1]
 
 
-def test_a_summary_is_plain_json_whatever_was_sent():
+def test_a_summary_is_plain_json_whatever_was_sent() -> None:
     for kind in ("yes-no", "choices", "number", "text"):
         question = asked(kind)
         wire = Wire(protocol(question))
         answers = {"yes-no": "no", "number": 5}.get(kind, "a")
-        kept = [wire.read(one) for one in wire.sent(wire.protocol.randomise([answers] * 12))]
+        kept = [wire.read(one) for one in wire.to_wire(wire.protocol.randomise([answers] * 12))]
         for size in (0, 1, 9, 12):
             told = results.summary(question, wire, size, wire.count(b"", kept[:size]) if size else b"")
             assert json.loads(json.dumps(told)) == told

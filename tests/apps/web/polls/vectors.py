@@ -13,6 +13,7 @@ import numpy as np
 
 from bruit import local
 from bruit.apps.web import Wire
+from bruit.local.frequencies import bits as packed_bits
 
 FILE = Path(__file__).with_suffix(".json")
 TEXTS = ("", "a", "naïve café", "日本語", "🎲 dice", "half a pair \ud83c", "x" * 100)
@@ -54,7 +55,7 @@ def made() -> list[dict[str, Any]]:
 def expected(protocol: Any, answer: Any, words: Any) -> tuple[Any, dict[str, Any]]:
     """The report that these words lead to, and what is memoised on the way."""
     drawn = iter(int(word) >> 12 for word in words)
-    place = protocol.answers.indices([answer]) if hasattr(protocol, "answers") else None
+    place = protocol.categories.indices([answer]) if hasattr(protocol, "categories") else None
     if isinstance(protocol, local.Warner | local.KRR):
         return sent(protocol.channel, place, words[:1]), {}
     if isinstance(protocol, local.LongitudinalKRR):
@@ -64,10 +65,10 @@ def expected(protocol: Any, answer: Any, words: Any) -> tuple[Any, dict[str, Any
         return int(next(drawn) < int(protocol.weights(protocol._steps([answer]))[0])), {}
     if isinstance(protocol, local.OUE):
         return packed(
-            [next(drawn) < protocol.weights[int(index != place[0])] for index in range(len(protocol.answers))]
+            [next(drawn) < protocol.weights[int(index != place[0])] for index in range(len(protocol.categories))]
         ), {}
     if isinstance(protocol, local.LongitudinalOUE):
-        size, ones = len(protocol.answers), [int(row[1]) for row in protocol.instantaneous.weights]
+        size, ones = len(protocol.categories), [int(row[1]) for row in protocol.instantaneous.weights]
         kept_bits = [next(drawn) < protocol.permanent[int(index != place[0])] for index in range(size)]
         return packed([next(drawn) < ones[bit] for bit in kept_bits]), {str(place[0]): packed(kept_bits)}
     return rappor(protocol, answer, drawn)
@@ -78,7 +79,7 @@ def rappor(protocol: Any, text: str, drawn: Any) -> tuple[Any, dict[str, Any]]:
     limit = (1 << 52) - (1 << 52) % protocol.cohorts
     cohort = next(u for u in drawn if u < limit) % protocol.cohorts
     row = protocol.filters([text], np.array([cohort], np.int32))
-    bits = local.bits.unpacked(row, protocol.bits)[0]
+    bits = packed_bits.unpacked(row, protocol.bits)[0]
     permanent, fresh = (
         [int(line[1]) for line in channel.weights] for channel in (protocol.law.permanent, protocol.law.instantaneous)
     )

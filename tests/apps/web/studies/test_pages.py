@@ -1,18 +1,22 @@
 """The studies as a visitor and the steward browse them."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from bruit.apps import plots
-from bruit.apps.studies import STUDIES, Findings
-from bruit.apps.studies.kept import keep
+from bruit.apps.findings import Findings
+from bruit.apps.studies import STUDIES
+from bruit.apps.studies.saved_findings import keep
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
 
 @pytest.fixture(scope="module")
-def folder(site):
+def folder(site: Any) -> Path:
     """Where the site looks for studies, with one in it."""
     beside = Path(site.process.args[-1].partition(":///")[2]).parent / "bruit-studies" / "deciles"
     line = plots.Series("<error>", [1, 2], [3, 1])
@@ -24,10 +28,15 @@ def folder(site):
     return beside.parent
 
 
-def test_every_study_is_listed_and_one_that_was_run_is_shown(visit, folder, assert_accessible, screenshot):
+def test_every_study_is_listed_and_one_that_was_run_is_shown(
+    visit: Callable[..., Any],
+    folder: Path,
+    assert_accessible: Callable[[Any], None],
+    screenshot: Callable[[Any, str], None],
+) -> None:
     page = visit("/studies", phone=True)
-    assert page.get_by_role("main").get_by_role("listitem").count() == len(STUDIES)
-    assert page.get_by_text("bruit study rappor").count() == 1
+    expect(page.get_by_role("main").get_by_role("listitem")).to_have_count(len(STUDIES))
+    expect(page.get_by_text("bruit study rappor")).to_have_count(1)
     assert_accessible(page)
     screenshot(page, "studies")
     page.get_by_role("main").get_by_role("link", name="deciles").click()
@@ -35,8 +44,8 @@ def test_every_study_is_listed_and_one_that_was_run_is_shown(visit, folder, asse
     figure = page.get_by_role("img", name="error against rows")
     figure.scroll_into_view_if_needed()
     page.wait_for_function("() => [...document.images].every(image => image.complete && image.naturalWidth > 100)")
-    assert page.get_by_role("row", name="0.1235").count() == 20
-    assert page.get_by_role("button", name="Run").count() == 0
+    expect(page.get_by_role("row", name="0.1235")).to_have_count(20)
+    expect(page.get_by_role("button", name="Run")).to_have_count(0)
     assert_accessible(page)
     screenshot(page, "study")
     with page.expect_download() as started:
@@ -44,18 +53,23 @@ def test_every_study_is_listed_and_one_that_was_run_is_shown(visit, folder, asse
     assert len(Path(started.value.path()).read_text().splitlines()) == 51
 
 
-def test_the_steward_runs_a_study_that_is_missing(visit, folder, assert_accessible, screenshot):
+def test_the_steward_runs_a_study_that_is_missing(
+    visit: Callable[..., Any],
+    folder: Path,
+    assert_accessible: Callable[[Any], None],
+    screenshot: Callable[[Any, str], None],
+) -> None:
     page = visit("/studies/reconstruction", steward=True)
     page.get_by_text("It was not run yet.").wait_for()
     page.get_by_role("button", name="Run the small size now").click()
     page.get_by_text("It is running").wait_for()
     assert_accessible(page)
     page.get_by_text("Headline numbers").wait_for(timeout=120_000)
-    assert page.get_by_role("img").count() == 2
+    expect(page.get_by_role("img")).to_have_count(2)
     screenshot(page, "study-run")
 
 
-def test_only_what_a_study_wrote_is_served(site, folder):
+def test_only_what_a_study_wrote_is_served(site: Any, folder: Path) -> None:
     with site.client() as visitor:
         assert visitor.get("/studies/deciles/files/errors.csv").status_code == 200
         for path in ("deciles/files/secret.txt", "deciles/files/findings.json", "deciles/files/..%2fx", "nothing"):

@@ -5,49 +5,53 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
+from hospital import WARDS, schema_text, stays, write_french_csv
+from playwright.sync_api import expect
 
 from bruit import ADD_OR_REMOVE_ONE, Ledger
-from bruit.apps.web.workbench.recipes import Recipes
-from bruit.privacy import Release
+from bruit.apps.web.workbench.kept_answers import KeptAnswers
+from bruit.apps.web.workbench.schema_form import FIELDS
+from bruit.core import Outcome
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 SECRET = "Zanzibar-Ondine"
+SCHEMA = schema_text()
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory):
-    """A file in which one cell holds a value that must appear nowhere."""
-    rng = np.random.default_rng(5)
-    cities = rng.choice(["Lyon", "Nice", "Paris"], 500).astype(object)
-    cities[7] = SECRET
-    path = tmp_path_factory.mktemp("people") / "people.csv"
-    pl.DataFrame({"id": np.arange(500), "income": rng.integers(0, 900, 500), "city": cities.tolist()}).write_csv(path)
-    return path
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A French export in which one cell holds a value that must appear nowhere."""
+    frame = stays().with_columns(
+        ward=pl.when(pl.int_range(pl.len()) == 7).then(pl.lit(SECRET)).otherwise(pl.col("ward"))
+    )
+    return write_french_csv(tmp_path_factory.mktemp("people") / "stays.csv", frame)
 
 
-def store(site):
+def store(site: Any) -> Any:
     return site.process.args[-1]
 
 
 @pytest.fixture
-def book(site, request):
+def book(site: Any, request: pytest.FixtureRequest) -> Ledger:
     """A new book of ε = 1 in the store of the site."""
-    name = f"payroll {request.node.name[:20]}"
-    return Ledger(name, epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id", store=store(site))
+    name = f"wards {request.node.name[:20]}"
+    return Ledger(name, epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="patient", store=store(site))
 
 
-def load(page, path):
-    page.get_by_label("Load a CSV or Parquet file").set_input_files(path)
+def load(page: Any, path: Any) -> None:
+    page.get_by_label("Drop a CSV, Excel or Parquet file here").set_input_files(path)
     page.get_by_role("button", name="Load", exact=True).click()
-    page.get_by_role("heading", name=path.name).wait_for()
+    expect(page.get_by_role("heading", name=path.name)).to_be_visible()
 
 
-def fill(page, **fields):
+def fill(page: Any, **fields: Any) -> None:
     for name, value in fields.items():
         field = page.locator(f"#{name}")
         if field.evaluate("field => field.tagName") == "SELECT":
@@ -56,61 +60,90 @@ def fill(page, **fields):
             field.fill(value)
 
 
-SUM = {"statistic": "sum", "column": "income", "low": "0", "high": "1000", "grid": "1", "person": "id", "rows": "1"}
+def state_schema(page: Any) -> None:
+    """One line a column, as the steward fills it in; what nobody asks for is left out."""
+    fill(page, encoding="windows-1252", person="patient", type_1="category", values_1="\n".join(WARDS))
+    fill(page, type_5="date", format_5="dd/mm/yyyy", low_5="2025-01-01", high_5="2025-12-31", others_5="drop")
+    fill(page, type_6="number", low_6="0", high_6="60", grid_6="1")
+    page.get_by_label("The file is whole").check()
 
 
-def test_from_a_file_to_a_release_in_hand(visit, site, people, assert_accessible, screenshot, tmp_path):
-    page = visit("/workbench", steward=True)
+ASKED = {"key_1": "ward", "rows": "3", "confidence": "0.95", "mode": "click", "rows_asked": "on"}
+
+
+def test_from_a_file_to_a_release_in_hand(
+    visit: Callable[..., Any],
+    site: Any,
+    people: Path,
+    assert_accessible: Callable[[Any], None],
+    screenshot: Callable[[Any, str], None],
+    tmp_path: Path,
+) -> None:
+    page = visit("/workbench/new-book?person=patient", steward=True)
     assert_accessible(page)
-    page.get_by_role("link", name="Open a new book").click()
-    assert_accessible(page)
-    fill(page, name="taxes", epsilon="2", person="id", neighbours="add or remove one", by="basic")
+    fill(page, name="taxes", epsilon="2", neighbours="add or remove one", by="basic")
     page.get_by_role("button", name="Open the book").click()
-    page.get_by_text("Nothing was spent yet.").wait_for()
+    expect(page.get_by_text("Nothing was spent yet.")).to_be_visible()
     page.goto(f"{site.address}/workbench")
+    assert_accessible(page)
     load(page, people)
-    assert page.get_by_role("row", name="income").inner_text().split("\t") == ["income", "text", "whole numbers"]
+    expect(page.locator("#separator")).to_have_value(";")
+    expect(page.locator("#values_1")).to_be_hidden()
+    state_schema(page)
+    assert_accessible(page)
+    screenshot(page, "workbench-schema")
+    page.get_by_role("button", name="Keep the schema").click()
+    expect(page.get_by_role("row", name="ward")).to_contain_text("Gériatrie")
     assert_accessible(page)
     screenshot(page, "workbench-table")
 
-    page.get_by_label("Outsiders may know").select_option(["city"])
+    page.get_by_role("button", name="Look at the exact figures").click()
+    expect(page.get_by_role("alert")).to_contain_text("FOR THE CURATOR ONLY")
+    expect(page.get_by_role("row", name="ward")).to_contain_text("1")
+    assert SECRET not in page.content()
+    assert_accessible(page)
+    screenshot(page, "workbench-look")
+    page.get_by_role("link", name="Back to the table").click()
+    page.get_by_label("Outsiders may know").select_option(["ward"])
     page.get_by_role("button", name="Show the risk report").click()
-    page.get_by_text("not a release").first.wait_for()
+    expect(page.get_by_text("not a release").first).to_be_visible()
     assert SECRET not in page.content()
     assert_accessible(page)
     screenshot(page, "workbench-risk")
 
     page.get_by_role("link", name="Ask for a private statistic instead").click()
-    assert page.locator("#statistic").input_value() == page.locator("#person").input_value() == ""
-    fill(page, **SUM, book="taxes", epsilon="0.5")
-    assert not page.locator("#quantiles").is_visible()
-    assert_accessible(page)
-    page.get_by_role("button", name="Preview the error").click()
-    page.get_by_role("heading", name="Preview").wait_for()
-    assert Ledger.open("taxes", store(site)).entries == ()
+    expect(page.locator("#sql")).to_be_hidden()
+    page.get_by_role("checkbox", name="rows").check()
+    fill(page, what_1="mean", of_1="days", key_1="ward", rows="3", book="taxes", epsilon="0.5")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="Preview")).to_be_visible()
+    expect(page.locator(".preview")).to_contain_text("ows, mean of days of stays by ward, of at most 3 rows of each")
+    assert [entry.what for entry in Ledger.open("taxes", store(site)).entries] == ["tables.look"]
     assert_accessible(page)
     screenshot(page, "workbench-preview")
     page.get_by_role("button", name="Pay and release").click()
 
-    page.locator("#figure[data-drawn=yes]").wait_for()
-    assert [curve["name"] for curve in page.evaluate("document.getElementById('figure').data")] == ["noise", "sampling"]
+    expect(page.locator("svg.values .bar")).to_have_count(2 * (len(WARDS) + 1))
     assert_accessible(page)
     screenshot(page, "workbench-release")
     with page.expect_download() as started:
         page.get_by_role("link", name="Everything, ZIP").click()
     started.value.save_as(tmp_path / "all.zip")
     archive = zipfile.ZipFile(tmp_path / "all.zip")
-    assert sorted(archive.namelist()) == ["guarantee.txt", "release.csv", "release.json", "release.py"]
-    line = Ledger.open("taxes", store(site)).entries[0]
+    line = Ledger.open("taxes", store(site)).entries[-1]
     values = pl.read_csv(io.BytesIO(archive.read("release.csv")))
-    assert values["value"].to_list() == [line.release.value]
-    assert "ε = 0.5 for id (add or remove one" in archive.read("guarantee.txt").decode()
+    assert values["rows"].to_list() == [row[0] for row in line.release.value]
+    page.get_by_role("link", name="Statement, to print").click()
+    expect(page.get_by_role("row", name="What was paid")).to_contain_text("ε = 0.5 from the book 'taxes', entry 2")
+    assert_accessible(page)
+    screenshot(page, "workbench-statement")
 
+    page.get_by_role("link", name="Release 2").click()
     page.get_by_role("link", name="taxes").click()
-    page.get_by_role("link", name="release 1").wait_for()
+    expect(page.get_by_role("link", name="release 2")).to_be_visible()
     assert_accessible(page)
     screenshot(page, "workbench-book")
-    (tmp_path / "people.csv").write_bytes(people.read_bytes())
+    (tmp_path / "stays.csv").write_bytes(people.read_bytes())
     done = subprocess.run(
         [sys.executable, "-c", archive.read("release.py").decode()],
         cwd=tmp_path,
@@ -121,39 +154,51 @@ def test_from_a_file_to_a_release_in_hand(visit, site, people, assert_accessible
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert [one.loss for one in Ledger.open("taxes", store(site)).entries] == [line.loss] * 2
+    assert Ledger.open("taxes", store(site)).entries[-1].loss == line.loss
 
 
-def test_running_out_of_budget_is_a_page_and_charges_nothing(
-    chromium, site, book, people, assert_accessible, screenshot
-):
+def test_sql_is_refused_in_a_sentence_or_runs_out_of_budget_and_charges_nothing(
+    chromium: Any,
+    site: Any,
+    book: Ledger,
+    people: Path,
+    assert_accessible: Callable[[Any], None],
+    screenshot: Callable[[Any, str], None],
+) -> None:
     page = chromium.new_context().new_page()
     page.goto(f"{site.address}/enter/{site.key}")
     page.goto(f"{site.address}/workbench")
     load(page, people)
+    page.get_by_text("Or paste a schema in TOML").click()
+    fill(page, toml=SCHEMA)
+    page.get_by_role("button", name="Use it").click()
     page.get_by_role("link", name="Ask", exact=True).click()
-    fill(page, **SUM, book=book.name, epsilon="1.5")
-    page.get_by_role("button", name="Preview the error").click()
-    page.get_by_text("nothing was charged").wait_for()
-    assert page.get_by_role("button", name="Pay and release").count() == 0
+    page.get_by_label("By SQL").check()
+    fill(page, sql="select max(cost) from stays", rows="3", book=book.name, epsilon="0.7")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#refused")).to_have_text("MAX is decided by one person: ask for a high or low quantile")
+    fill(page, sql="select ward, median(cost) as m from stays group by ward", epsilon="1.5")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("nothing was charged")).to_be_visible()
+    expect(page.get_by_role("button", name="Pay and release")).to_have_count(0)
     fill(page, epsilon="0.7")
-    page.get_by_role("button", name="Preview the error").click()
-    page.get_by_role("button", name="Pay and release").wait_for()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("button", name="Pay and release")).to_be_visible()
     book.budget(epsilon="0.5").charge(book.budget(epsilon="0.5").loss, what="another tab")
     page.get_by_role("button", name="Pay and release").click()
-    page.get_by_role("heading", name="too little left").wait_for()
-    assert "Nothing was charged" in page.get_by_role("alert").inner_text()
+    expect(page.get_by_role("heading", name="too little left")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was charged")
     assert [line.what for line in book.entries] == ["another tab"]
     assert_accessible(page)
     screenshot(page, "workbench-exceeded")
     page.get_by_role("button", name="Change the question").click()
-    page.get_by_text("this would be refused").wait_for()
+    expect(page.get_by_text("this would be refused")).to_be_visible()
     assert len(book.entries) == 1
     page.context.close()
 
 
 @contextmanager
-def curator_of(site):
+def curator_of(site: Any) -> Iterator[Any]:
     """The steward with a session, over plain HTTP."""
     with site.client(follow_redirects=True, headers={"accept": "text/html"}) as client:
         client.get(f"/enter/{site.key}")
@@ -163,20 +208,22 @@ def curator_of(site):
 
 
 @pytest.fixture
-def curator(site):
+def curator(site: Any) -> Iterator[Any]:
     with curator_of(site) as client:
         yield client
 
 
-def loaded(curator, people):
-    answer = curator.post("/workbench/tables", params={"name": "people.csv"}, content=people.read_bytes())
+def loaded(curator: Any, people: Any) -> Any:
+    answer = curator.post("/workbench/tables", params={"name": "stays.csv"}, content=people.read_bytes())
     assert answer.status_code == 201
-    return answer.json()["address"]
+    address = answer.json()["address"]
+    assert curator.post(f"{address}/schema", data={"toml": SCHEMA}).status_code == 200
+    return address
 
 
-def test_a_button_pressed_twice_pays_once(curator, book, people):
+def test_a_button_pressed_twice_pays_once(curator: Any, book: Ledger, people: Path) -> None:
     address = loaded(curator, people)
-    form = {**SUM, "book": book.name, "epsilon": "0.25", "confidence": "0.95"}
+    form = {**ASKED, "book": book.name, "epsilon": "0.25"}
     shown = curator.post(f"{address}/preview", data=form).text
     once = re.search(r'name="once" value="(\w+)"', shown)[1]
     answers = [curator.post(f"{address}/release", data={**form, "once": once}) for _ in range(3)]
@@ -187,13 +234,15 @@ def test_a_button_pressed_twice_pays_once(curator, book, people):
     assert len(book.entries) == 1
 
 
-def test_rule_2_no_refusal_shows_a_cell_or_a_path(curator, book, people):
+def test_rule_2_no_refusal_shows_a_cell_or_a_path(curator: Any, book: Ledger, people: Path) -> None:
     address = loaded(curator, people)
-    form = {**SUM, "book": book.name, "epsilon": "0.1", "confidence": "0.95"}
-    wrong = [{"column": "wage"}, {"high": "a"}, {"epsilon": "0"}, {"person": "each row", "rows": ""}, {"among": "x"}]
-    pages = [curator.post(f"{address}/preview", data={**form, **one}) for one in wrong[:4]]
+    form = {**ASKED, "book": book.name, "epsilon": "0.1"}
+    wrong = [{"key_1": "wage"}, {"epsilon": "0"}, {"rows": ""}, {"mode": "sql", "sql": "select * from stays"}]
+    pages = [curator.post(f"{address}/preview", data={**form, **one}) for one in wrong]
     pages.append(curator.get(f"{address}/risk", params={"quasi": "wage"}))
-    cut = curator.post("/workbench/tables", params={"name": "../cut.csv"}, content=f'a,b\n1,"{SECRET}'.encode())
+    pages.append(curator.post(f"{address}/schema", data={"toml": SCHEMA.replace("complete = true", "")}))
+    pages.append(curator.post(f"{address}/schema", data={"toml": SCHEMA.replace("[columns.age]", "[columns.wage]")}))
+    cut = curator.post("/workbench/tables", params={"name": "../cut.parquet"}, content=f"PAR1{SECRET}".encode())
     for page in (*pages, cut):
         assert page.status_code == 400
         assert SECRET not in page.text
@@ -202,21 +251,27 @@ def test_rule_2_no_refusal_shows_a_cell_or_a_path(curator, book, people):
     assert book.entries == ()
 
 
-def test_no_field_breaks_a_page_whatever_it_holds(curator, book, people):
+def test_no_field_breaks_a_page_whatever_it_holds(curator: Any, book: Ledger, people: Path) -> None:
     address = loaded(curator, people)
-    form = {**SUM, "groups": "1", "book": book.name, "epsilon": "0.1", "confidence": "0.95"}
-    form |= dict.fromkeys(("among", "group_by", "quantiles", "size", "missing", "delta"), "")
+    names = "what_1 of_1 key_1 key_2 where_1 sign_1 value_1 groups each most delta sql mode rows_asked people_asked"
+    form = dict.fromkeys(names.split(), "") | {**ASKED, "book": book.name, "epsilon": "0.1"}
     for name in form:
         for odd in ("1e999", "a\0\n'<\""):
             answer = curator.post(f"{address}/preview", data={**form, name: odd})
             assert answer.status_code in (200, 400, 404), (name, odd)
             assert "'<\"" not in answer.text, (name, odd)
+    line = {"person": "patient", **{f"{each}_1": "1e999" for each in FIELDS}}
+    for odd in ("1e999", "a\0\n'<\"", "number", "date", "time", "found", "yesno"):
+        for form in ({**line, "type_1": odd}, {**line, "separator": odd, "action": "names"}, {"toml": odd}):
+            answer = curator.post(f"{address}/schema", data=form)
+            assert answer.status_code in (200, 400), (odd, form)
+            assert "'<\"" not in answer.text, odd
     assert book.entries == ()
 
 
-def test_a_model_that_stands_in_a_book_is_shown_without_numbers(site, book):
+def test_a_model_that_stands_in_a_book_is_shown_without_numbers(site: Any, book: Ledger) -> None:
     charge = book.budget(epsilon="0.5").charge(book.budget(epsilon="0.5").loss, what="learning.fit")
-    charge.finish(Release(value="BoostedTrees", guarantee=charge.guarantee, method="trees"))
+    charge.finish(Outcome(value="BoostedTrees", method="trees"))
     with site.steward() as program:
         answer = program.get("/workbench/release", params={"book": book.name, "number": 1})
         assert answer.status_code == 200
@@ -227,17 +282,19 @@ def test_a_model_that_stands_in_a_book_is_shown_without_numbers(site, book):
         )
 
 
-def test_tables_go_with_the_server_and_books_and_code_stay(serve, people, tmp_path, monkeypatch):
+def test_tables_go_with_the_server_and_books_and_answers_stay(
+    serve: Any, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept, shelves = tmp_path / "kept", tmp_path / "shelves"
     kept.mkdir()
     shelves.mkdir()
     monkeypatch.setenv("TMPDIR", str(shelves))
     database = f"sqlite:///{kept}/bruit.db"
-    Ledger("p", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id", store=database)
+    Ledger("p", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="patient", store=database)
     first = serve(database)
     with curator_of(first) as client:
         address = loaded(client, people)
-        form = {**SUM, "book": "p", "epsilon": "0.25", "confidence": "0.95"}
+        form = {**ASKED, "book": "p", "epsilon": "0.25"}
         once = re.search(r'name="once" value="(\w+)"', client.post(f"{address}/preview", data=form).text)[1]
         shown = client.post(f"{address}/release", data={**form, "once": once})
         assert shown.status_code == 200
@@ -245,10 +302,10 @@ def test_tables_go_with_the_server_and_books_and_code_stay(serve, people, tmp_pa
     assert first.stop() == ""
     assert not list(shelves.iterdir())
     assert len(Ledger.open("p", database).releases) == 1
-    assert "bruit.central.sum" in Recipes(kept / "bruit-releases").find("p", 1).python
+    assert 'from "stays"' in KeptAnswers(kept / "bruit-releases").find("p", 1).asked["sql"]
 
 
-def test_the_workbench_is_the_stewards_alone(site, people):
+def test_the_workbench_is_the_stewards_alone(site: Any, people: Path) -> None:
     with site.client() as visitor:
         for path in (
             "/workbench",
@@ -264,7 +321,7 @@ def test_the_workbench_is_the_stewards_alone(site, people):
         assert program.get("/workbench/release?book=nothing&number=1").status_code == 404
 
 
-def test_another_browser_does_not_see_the_table(curator, site, people):
+def test_another_browser_does_not_see_the_table(curator: Any, site: Any, people: Path) -> None:
     address = loaded(curator, people)
     assert curator.get(address).status_code == 200
     with site.steward() as other:

@@ -1,0 +1,122 @@
+"""Rule 12 over everything that adds noise: no small table moves the exact integers further than was paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from mechanism_list import mechanisms
+
+from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, central, tables
+from bruit.apps.audits.small_tables import sums
+from bruit.audit import listen
+from bruit.central.questions.sensitivities import sensitivity as stated_sensitivity
+from bruit.core.losses import Loss, Pure
+from bruit.core.neighbours import Neighbours
+from bruit.learning.estimator.contract import Question
+from bruit.mechanisms import buying
+from bruit.randomness import discrete_gaussian
+from bruit.tables.choice.limits import Limit
+
+WALKS = list(sums.walks())
+OF_RESPONDENTS = ("local.", "aggregation.")
+"""Reports are noised one by one before anything is summed: `channel.epsilon` is the whole of them."""
+
+
+def test_every_callable_that_is_paid_is_walked_or_says_why_not(request: pytest.FixtureRequest) -> None:
+    paid = {name for name in mechanisms() if not name.startswith(OF_RESPONDENTS)}
+    walked = {walk.name for walk in WALKS}
+    assert paid - walked - sums.EXEMPT.keys() == set()
+    assert walked - paid == set()
+    assert not walked & sums.EXEMPT.keys()
+    terminal = request.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None:
+        terminal.write_line(
+            f"sensitivities: {len(WALKS)} walks of {len(walked)} callables, two relations; {len(sums.EXEMPT)} exempt"
+        )
+
+
+@pytest.mark.parametrize("name", sorted({walk.name for walk in WALKS}))
+def test_rule_12_no_small_table_moves_integers_further_than_was_paid_for(name: str) -> None:
+    lines = [line for walk in WALKS if walk.name == name for line in walk.run(most=sums.MOST_PEOPLE["small"])]
+    assert [(line.name, line.reached, line.charged, line.fault) for line in lines if not line.holds] == []
+    assert max(line.reached / line.charged for line in lines) > 0.2, "small people who move nothing check nothing"
+
+
+def rows_walk(name: str, variant: str) -> sums.Walk:
+    return next(walk for walk in WALKS if (walk.name, walk.variant) == (name, variant))
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "NaiveBayes", "KMeans", "PCA", "Forest"])
+def test_noise_for_one_row_of_a_person_who_has_two_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Question, "people", property(lambda question: 2 if question.exchanged else 1))
+    lines = rows_walk(f"learning.{name}", "rows=2").run(most=3)
+    assert not all(line.holds for line in lines)
+
+
+def test_noise_without_one_of_the_entries_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = buying._gaussian
+    monkeypatch.setattr(buying, "_gaussian", lambda budget, entries, *more: right(budget, max(1, entries // 2), *more))
+    monkeypatch.setattr(buying, "_cube", lambda budget, entries, moved, *more: _half(budget, entries, moved, more))
+    assert not all(line.holds for line in rows_walk("learning.PCA", "each row").run(most=3))
+
+
+_cube = buying._cube
+
+
+def _half(budget: Any, entries: int, moved: int, more: tuple[Any, ...]) -> Any:
+    return _cube(budget, entries, max(1, moved // 2), *more)
+
+
+def test_a_limit_that_is_priced_and_not_kept_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bruit.central.questions.asking.sensitivity", _for_one_row)
+    assert not all(line.holds for line in rows_walk("sql.ask", str(Limit(rows=2))).run(most=3))
+
+
+def _for_one_row(row: Any, limit: Any, **more: Any) -> Any:
+    return stated_sensitivity(row, Limit(rows=1), **more)
+
+
+def own_score(sensitivity: int) -> Any:
+    """A score of a user's own that one row moves by two, stated as it is or too small."""
+
+    def release(rows: Sequence[Any], neighbours: Neighbours) -> Loss:
+        book = Ledger("own", epsilon=1, neighbours=neighbours, person=EACH_ROW)
+        table = tables.read(pl.DataFrame({"x": list(rows)}, schema={"x": pl.Int64}), person=EACH_ROW)
+        central.exponential(
+            table,
+            ["a", "b"],
+            _doubled,
+            sensitivity=sensitivity,
+            budget=book.budget(epsilon=1),
+            rng=np.random.default_rng(1),
+        )
+        return book.entries[0].loss
+
+    return release
+
+
+def _doubled(table: Any) -> list[int]:
+    return [2 * table.frame.collect().height, 0]
+
+
+def test_a_score_of_ones_own_is_held_to_what_was_said_of_it() -> None:
+    people = [(), (1,), (2,)]
+    right, wrong = (listen("own", own_score(stated), people, others=(5,)) for stated in (2, 1))
+    assert all(line.holds for line in right)
+    assert not wrong[0].holds
+    assert wrong[0].neighbours is ADD_OR_REMOVE_ONE
+    assert wrong[0].to_json()["verdict"] == "fails"
+
+
+def test_what_adds_no_noise_is_no_release() -> None:
+    (line, _) = listen("nothing", lambda _rows, neighbours: Pure(1, neighbours=neighbours), [(), (1,)])
+    assert not line.holds
+    assert line.fault == "no noise was heard"
+
+
+def test_noise_is_noise_again_after_one_has_listened() -> None:
+    assert not all(discrete_gaussian(100, 50, rng=np.random.default_rng(1)) == 0)

@@ -1,0 +1,191 @@
+"""What a soft decoder may say: nothing heard is a failure, and what is decoded agrees with what was heard."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from bruit.codes import (
+    Bch,
+    Convolutional,
+    Ldpc,
+    LteTurbo,
+    Repetition,
+    golay,
+    nr,
+    nr_polar,
+    polar,
+    reed_muller,
+    simulate,
+    wifi,
+    wimax,
+)
+
+K7 = (0o171, 0o133)
+SOFT = {
+    "repetition": Repetition(3, k=4),
+    "viterbi": Convolutional(K7, 30),
+    "viterbi, any generators": Convolutional((0o5, 0o7, 0o6), 30),
+    "viterbi, open": Convolutional(K7, 30, ending="open"),
+    "viterbi, bitten": Convolutional(K7, 30, ending="bitten"),
+    "viterbi, long and bitten": Convolutional((0o5, 0o7), 40, ending="bitten"),
+    "viterbi, recursive": Convolutional((0o33,), 30, feedback=0o23),
+    "viterbi, punctured": Convolutional(K7, 30, puncture=("110", "101")),
+    "bcjr": Convolutional(K7, 30, decoder="bcjr"),
+    "bcjr, bitten": Convolutional(K7, 30, ending="bitten", decoder="bcjr"),
+    "max-log": Convolutional(K7, 30, decoder="max-log"),
+    "turbo": LteTurbo(40),
+    "min-sum": wifi(648, "1/2"),
+    "min-sum, unsent bits": nr(60, 150),
+    "min-sum, bits sent twice": nr(20, 300),
+    "sum-product": nr(60, 150, decoder="sum-product"),
+    "layered sum-product": wimax(576, "3/4A", decoder="layered sum-product"),
+    "successive cancellation": polar(16, 32, paths=1),
+    "list": polar(16, 32),
+    "ordered statistics": golay(),
+    "ordered statistics, no change tried": reed_muller(1, 5, depth=0),
+    "list and checksum": nr_polar(40, 108, link="downlink"),
+    "list, bits not sent": nr_polar(20, 100),
+    "list, bits known": nr_polar(64, 120),
+    "list, bits sent twice": nr_polar(20, 300),
+}
+every_decoder = pytest.mark.parametrize("code", SOFT.values(), ids=SOFT.keys())
+
+
+@every_decoder
+def test_nothing_heard_is_a_failure(code: Any) -> None:
+    found = code.decode(np.zeros((3, code.n)))
+    assert not found.decoded.any()
+    assert not found.corrected.any()
+
+
+def heard_words(code: Repetition, data: Any, kind: str) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Words of the code, heard with errors, losses and certainties that Hypothesis chooses."""
+    seed = data.draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    words = code.encode(rng.integers(0, 2, (4, code.k), np.uint8))
+    likelihoods = 1 - 2.0 * words
+    if kind == "noise":
+        likelihoods = likelihoods + rng.normal(0, data.draw(st.floats(0.1, 2)), words.shape)
+    else:
+        likelihoods = np.where(rng.random(words.shape) < data.draw(st.floats(0, 0.1)), -likelihoods, likelihoods)
+    sure = rng.random(words.shape) < data.draw(st.sampled_from([0, 0.2, 1]))
+    likelihoods[sure] *= np.inf
+    likelihoods[rng.random(words.shape) < data.draw(st.floats(0, 1))] = 0.0
+    return words, likelihoods
+
+
+@every_decoder
+@settings(max_examples=15)
+@given(data=st.data(), kind=st.sampled_from(["noise", "errors"]))
+def test_what_is_decoded_is_a_word_that_agrees_with_what_was_heard(code: Any, data: Any, kind: str) -> None:
+    _, likelihoods = heard_words(code, data, kind)
+    found = code.decode(likelihoods)
+    good = found.decoded
+    np.testing.assert_array_equal(found.word[good], code.encode(found.message)[good])
+    contradicted = np.isinf(likelihoods) & (found.word != (likelihoods < 0))
+    assert not (contradicted.any(axis=1) & good).any()
+
+
+@every_decoder
+@settings(max_examples=15)
+@given(data=st.data(), loss=st.floats(0, 1))
+def test_over_erasures_what_is_decoded_is_what_was_sent(code: Any, data: Any, loss: float) -> None:
+    """Losses alone never make a wrong word: a word that is decoded although two fit what was heard would be."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    words = code.encode(rng.integers(0, 2, (4, code.k), np.uint8))
+    likelihoods = np.where(rng.random(words.shape) < loss, 0.0, np.where(words == 0, np.inf, -np.inf))
+    found = code.decode(likelihoods)
+    np.testing.assert_array_equal(found.word[found.decoded], words[found.decoded])
+
+
+@pytest.mark.parametrize("word", [0, 1])
+def test_two_equal_words_are_a_failure_however_they_are_ordered(word: int) -> None:
+    """Half of the bits of one word, half of another: Viterbi finds two that are equally far."""
+    code = Convolutional((0o5, 0o7), 4)
+    words = code.encode(np.array(list(product((0, 1), repeat=4)), np.uint8))
+    differ = np.flatnonzero(words[0] != words[5])
+    middle = words[word * 5].copy()
+    middle[differ[: differ.size // 2]] ^= 1
+    assert differ.size % 2 == 0
+    distances = (words != middle).sum(axis=1)
+    found = code.decode(1 - 2.0 * middle)
+    assert found.decoded == (np.count_nonzero(distances == distances.min()) == 1)
+
+
+def peel(matrix: Any, known: Any) -> Any:
+    """The bits that checks with one unknown bit tell, one after the other."""
+    known = known.copy()
+    while True:
+        unknown = matrix & ~known
+        told = unknown[unknown.sum(axis=1) == 1].any(axis=0)
+        if not told.any():
+            return known
+        known |= told
+
+
+@settings(max_examples=60)
+@given(st.sampled_from([wimax(576, "1/2", iterations=600), nr(60, 150, iterations=600)]), st.data())
+def test_min_sum_over_erasures_is_peeling(code: Ldpc, data: Any) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    words = code.encode(rng.integers(0, 2, (8, code.k), np.uint8))
+    lost = rng.random(words.shape) < data.draw(st.floats(0.3, 0.6))
+    found = code.decode(np.where(lost, 0.0, 1 - 2.0 * words))
+    matrix = code.graph.matrix().toarray().astype(bool)
+    known = np.zeros((8, code.graph.variables), bool)
+    known[:, code.absent] = True
+    for row, kept in zip(known, ~lost, strict=True):
+        row[code.sent[kept]] = True
+    np.testing.assert_array_equal(found.decoded, [peel(matrix, row).all() for row in known])
+    np.testing.assert_array_equal(found.word[found.decoded], words[found.decoded])
+
+
+def test_min_sum_loses_no_more_words_to_erasures_than_sum_product() -> None:
+    """At loss 0.40 the WiMAX code keeps what peeling keeps; a word of zeros is no easier than another."""
+    rates = [
+        simulate(code, "erasure", [0.40], word_errors=2000, words=2000, rng=np.random.default_rng(1))["word_errors"][0]
+        for code in (wimax(576, "1/2", iterations=60), wimax(576, "1/2", decoder="layered sum-product", iterations=60))
+    ]
+    assert rates[0] == rates[1]
+    assert 0.04 * 2000 < rates[0] < 0.08 * 2000  # 0.056; 0.20 where messages fade on their way
+    lost = np.random.default_rng(2).random((200, 1944)) < 0.8
+    assert not nr(972, 1944).decode(np.where(lost, 0.0, np.inf)).decoded.any()
+
+
+def test_equally_sure_bits_are_decoded_with_a_factor_of_their_own() -> None:
+    code, rng = wimax(576, "1/2", iterations=50), np.random.default_rng(3)
+    words = code.encode(rng.integers(0, 2, (6000, code.k), np.uint8))
+    heard = (words ^ (rng.random(words.shape) < 0.06)).astype(np.uint8)
+    failed = [(~c.decode(heard).decoded).sum() for c in (code, wimax(576, "1/2", iterations=50, factor=0.75))]
+    assert failed[0] < 0.75 * failed[1]
+    mixed = np.where(np.arange(6)[:, None] % 2, 1 - 2.0 * heard[:6], rng.normal(1 - 2.0 * words[:6], 0.7))
+    apart = [code.decode(row) for row in mixed]
+    together = code.decode(mixed)
+    np.testing.assert_array_equal(together.message, [found.message for found in apart])
+    np.testing.assert_array_equal(together.decoded, [found.decoded for found in apart])
+
+
+@pytest.mark.parametrize(("n", "t"), [(7, 3), (15, 7), (31, 15), (63, 31)])
+def test_bch_counts_its_roots_to_the_next_that_is_missing(n: int, t: int) -> None:
+    code = Bch(n, 1)
+    assert code.corrects == t
+    word = code.encode([1])
+    word[np.random.default_rng(n).permutation(n)[:t]] ^= 1
+    assert code.decode(word).message.tolist() == [1]
+
+
+@pytest.mark.parametrize("generators", [K7, (0o5, 0o7), (0o133, 0o171, 0o165)])
+def test_a_short_bitten_word_is_the_nearest_of_all(generators: tuple[Any, ...]) -> None:
+    code = Convolutional(generators, 8, ending="bitten")
+    every = np.array(list(product((0, 1), repeat=8)), np.uint8)
+    signs = 1 - 2.0 * code.encode(every)
+    rng = np.random.default_rng(4)
+    heard = signs[rng.integers(0, 256, 500)] + rng.normal(0, 0.9, (500, code.n))
+    scores = np.sort(heard @ signs.T, axis=1)
+    clear = scores[:, -1] - scores[:, -2] > 0.02 * np.abs(heard).sum(axis=1)  # beyond the grain of whole numbers
+    nearest = every[(heard @ signs.T).argmax(axis=1)]
+    np.testing.assert_array_equal(code.decode(heard).message[clear], nearest[clear])

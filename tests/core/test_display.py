@@ -1,0 +1,47 @@
+"""How results show themselves: tables, figures and guarantees in numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import polars
+
+import bruit
+from bruit.core import Covers, Guarantee, Interval, Release
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
+
+GUARANTEE = Guarantee(Fraction(1, 10), Fraction(0), ADD_OR_REMOVE_ONE, EACH_ROW, "basic")
+
+
+def shares() -> Release[np.ndarray]:
+    low, high = np.array([0.1, -np.inf]), np.array([0.3, np.inf])
+    interval = Interval(low, high, 0.95, Covers.POPULATION)
+    return Release(np.array([0.2, 0.8]), GUARANTEE, "shares", ("<yes>", "no"), interval, 0.05)
+
+
+def test_a_guarantee_shows_numbers_and_no_fraction() -> None:
+    assert repr(GUARANTEE) == "Guarantee(ε = 0.1 for each row (add or remove one, by basic))"
+    assert "Fraction" not in repr(shares())
+
+
+def test_a_release_is_a_table_in_a_notebook_and_in_pandas() -> None:
+    assert "ε = 0.1" in shares()._repr_html_()
+    assert "0.8" in shares()._repr_html_()
+    assert shares().to_pandas()["value"].tolist() == [0.2, 0.8]
+    assert "object" in Release(object(), GUARANTEE, "model")._repr_html_()
+
+
+def test_a_figure_is_sound_svg_with_a_mark_for_each_label(tmp_path: Path) -> None:
+    figure = shares().plot()
+    root = ElementTree.fromstring(figure.save(tmp_path / "shares.svg").read_text())
+    assert len(root.findall("{*}circle")) == len(root.findall("{*}line")) == 2
+    assert next(text.text for text in root.findall("{*}text")) == "<yes>: 0.2"
+    for line in root.findall("{*}line"):
+        assert 0 <= float(line.attrib["x1"]) <= float(line.attrib["x2"]) <= 640
+    book = bruit.Ledger("rows", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    table = bruit.tables.read(polars.DataFrame({"x": [1, 2]}), person=EACH_ROW)
+    counted = bruit.central.count(table, budget=book.budget(epsilon=1))
+    assert counted.plot()._repr_svg_().startswith("<svg")

@@ -1,0 +1,210 @@
+"""No sample sees another: proved from the graph of a step, or computed alone; the zoo of models that mix."""
+
+import numpy as np
+import pytest
+import torch
+from deep.models import each_loss, made
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from bruit.core.guarantee import Assumption
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.deep import cross_entropy, train
+from bruit.deep.checks.isolation import ComputedAlone
+from bruit.deep.per_sample.ghost_clipping import Engine
+from bruit.deep.training.dataset import Records
+from bruit.deep.training.training import Settings, prepare_engine
+from bruit.errors import NotPrivate
+from bruit.ledger import Ledger
+
+SIZE = 40
+INPUTS, LABELS = torch.randn(SIZE, 4, generator=torch.Generator().manual_seed(1)), torch.arange(SIZE) % 2
+
+
+class Mixer(nn.Module):
+    """Two linear layers with something between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.front, self.out = nn.Linear(4, 4), nn.Linear(4, 2)
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return hidden.tanh()
+
+    def forward(self, values: Tensor) -> Tensor:
+        scores: Tensor = self.out(self.between(self.front(values)))
+        return scores
+
+
+class NormByHand(Mixer):
+    """Normalises over the batch, in training alone."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return (hidden - hidden.mean(0)) / (hidden.std(0) + 0.1) if self.training else hidden
+
+
+class GhostNorm(Mixer):
+    """Normalises over the batch from sixteen samples on."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return (hidden - hidden.mean(0)) / (hidden.std(0) + 0.1) if len(hidden) >= 16 else hidden
+
+
+class Experts(Mixer):
+    """Drops samples beyond the capacity of the batch, which a small batch does not reach."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return hidden * ((hidden[:, 0] > 0).cumsum(0) <= max(8, len(hidden) // 4)).unsqueeze(1)
+
+
+class Mixup(Mixer):
+    """Adds a part of another sample, by NumPy's draws."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return hidden + 0.3 * hidden[np.random.permutation(len(hidden))]  # noqa: NPY002
+
+
+class Place(Mixer):
+    """Adds a number that depends on the place in the batch."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return hidden + torch.arange(len(hidden)).unsqueeze(1)
+
+
+class Remembers(Mixer):
+    """Keeps a running mean outside its buffers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean = torch.zeros(4)
+
+    def between(self, hidden: Tensor) -> Tensor:
+        self.mean = 0.9 * self.mean + 0.1 * hidden.detach().mean(0)
+        return hidden - self.mean
+
+
+def farthest_move(engine: Engine) -> float:
+    """How far one exchanged record moves the clipped sum, over several; alone a record moves it by two bounds."""
+
+    def total(inputs: Tensor) -> Tensor:
+        torch.manual_seed(0)
+        return torch.cat([each.flatten() for each in engine.clipped_sum((inputs,), LABELS, torch.ones(SIZE)).values()])
+
+    before, moves = total(INPUTS), []
+    for place in range(5):
+        other = INPUTS.clone()
+        other[place] = 30 * torch.randn(4)
+        moves.append(float((total(other) - before).norm()))
+    return max(moves)
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+@pytest.mark.parametrize("mixer", [NormByHand, GhostNorm, Experts, Mixup, Place, Remembers])
+def test_a_model_that_mixes_is_refused_or_computed_alone(mixer: type[Mixer]) -> None:
+    torch.manual_seed(2)
+    model = mixer().eval()
+    try:
+        engine = prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    except NotPrivate:
+        return
+    model.train()
+    assert engine.computes_alone((INPUTS,), LABELS)
+    assert farthest_move(engine) <= 2.001
+
+
+@pytest.mark.parametrize("mixer", [NormByHand, GhostNorm])
+def test_the_same_models_move_further_where_nothing_keeps_them_apart(mixer: type[Mixer]) -> None:
+    torch.manual_seed(2)
+    model = mixer().eval()
+    engine = prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    model.train()
+    assert farthest_move(Engine(model, engine.structure, cross_entropy, 1.0)) > 2.1
+
+
+def test_a_plain_model_is_proved_and_computed_together() -> None:
+    model = Mixer()
+    engine = prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    assert engine.isolation is not None
+    assert engine.isolation.is_proved((INPUTS,), LABELS)
+    assert not engine.computes_alone((INPUTS,), LABELS)
+
+
+@pytest.mark.parametrize("case", ["attention", "conv2d, groups", "rnn", "tied and called twice", "in place"])
+def test_models_of_every_kind_are_proved(case: str) -> None:
+    model, inputs, labels = made(case, dtype=torch.float32)
+    engine = prepare_engine(model, Records((inputs, labels)), each_loss, Settings(1.0))
+    assert engine.isolation is not None
+    assert engine.isolation.is_proved((inputs,), labels)
+
+
+def test_the_guarantee_says_what_rests_on_an_examination() -> None:
+    model, inputs, labels = made("conv2d, circular", dtype=torch.float32)
+    book = Ledger("isolation", epsilon=10, delta=1e-3, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    data = (inputs, labels)
+    with pytest.warns(ComputedAlone, match="assume_separate=True"):
+        alone = train(
+            model, data, budget=book.budget(epsilon=3, delta=1e-4), epochs=1, batch_size=2, clip=1.0, loss=each_loss
+        )
+    assert Assumption.SAMPLES_APART not in alone.guarantee.assumes
+    together = train(
+        model,
+        data,
+        budget=book.budget(epsilon=3, delta=1e-4),
+        epochs=1,
+        batch_size=2,
+        clip=1.0,
+        loss=each_loss,
+        assume_separate=True,
+    )
+    assert "samples kept apart" in str(together.guarantee)
+
+
+def require_sums_of_autograd(model: nn.Module) -> None:
+    engine = prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1e6))
+    sums = engine.clipped_sum((INPUTS,), LABELS, torch.ones(SIZE))
+    whole = torch.autograd.grad(cross_entropy(model(INPUTS), LABELS).sum(), list(model.parameters()))
+    for name, each in zip(dict(model.named_parameters()), whole, strict=True):
+        torch.testing.assert_close(sums[name], each, rtol=1e-4, atol=1e-5)
+
+
+def test_a_hook_of_the_user_is_part_of_the_model() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 2))
+    model[0].register_forward_hook(lambda _layer, _given, output: 2 * output)
+    require_sums_of_autograd(model)
+
+
+class Checkpointed(Mixer):
+    """Computes its front again in the backward pass."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        found = checkpoint(lambda x: self.front(x).tanh(), values, use_reentrant=False)
+        scores: Tensor = self.out(found)
+        return scores
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+def test_recomputed_activations_give_the_gradients_of_autograd() -> None:
+    require_sums_of_autograd(Checkpointed())
+
+
+class LooksUpPositions(nn.Module):
+    """Adds a learned vector to each position, looked up once for all samples, as BERT and GPT-2 do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.places, self.out = nn.Embedding(9, 4), nn.Embedding(6, 4), nn.Linear(4, 2)
+
+    def forward(self, words: Tensor) -> Tensor:
+        hidden = self.words(words) + self.places(torch.arange(words.shape[1]))
+        scores: Tensor = self.out(hidden.tanh().mean(1))
+        return scores
+
+
+def test_positions_looked_up_once_for_all_samples_are_trained() -> None:
+    torch.manual_seed(6)
+    model, words = LooksUpPositions(), torch.randint(9, (SIZE, 6))
+    engine = prepare_engine(model, Records((words, LABELS)), cross_entropy, Settings(1e6))
+    assert engine.structure.rest == ("places.weight",)
+    sums = engine.clipped_sum((words,), LABELS, torch.ones(SIZE))
+    (whole,) = torch.autograd.grad(cross_entropy(model(words), LABELS).sum(), [model.places.weight])
+    torch.testing.assert_close(sums["places.weight"], whole, rtol=1e-4, atol=1e-5)

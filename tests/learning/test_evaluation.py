@@ -1,0 +1,116 @@
+"""Paid figures of a model on protected rows: what they cost, what their intervals cover, what they may not read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from scipy import stats
+from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
+
+import bruit
+from bruit.errors import InvalidArgument
+from bruit.learning import DomainEncoder, KMeans, LinearRegression, LogisticRegression, NaiveBayes, evaluate
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
+from bruit.tables import within
+
+UNIT = within(-3, 3, grid="0.01")
+
+
+def book(neighbours: Any = ADD_OR_REMOVE_ONE, person: str = EACH_ROW) -> bruit.Ledger:
+    return bruit.Ledger("rows", epsilon=10_000, neighbours=neighbours, person=person)
+
+
+def people(n: int, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return (rng.normal(0, 1, n) + 1.2 * y)[:, None], y
+
+
+@pytest.fixture(scope="module")
+def model() -> NaiveBayes:
+    return NaiveBayes(domain=UNIT, classes=[0, 1], budget=book().budget(epsilon=50)).fit(*people(4000, 0))
+
+
+@pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_with_much_budget_the_figures_are_those_of_scikit_learn(model: NaiveBayes, neighbours: Any) -> None:
+    X, y = people(5000, 1)
+    ledger = book(neighbours)
+    found = evaluate(model, X, y, budget=ledger.budget(epsilon=400), bins=50, rng=np.random.default_rng(1))
+    chances = model.predict_proba(X)
+    exact = [model.score(X, y), roc_auc_score(y, chances[:, 1]), log_loss(y, np.clip(chances, 1e-3, 1))]
+    assert np.allclose(found.value, exact, atol=[1e-9, 2e-3, 1e-2])
+    counts = np.array(found.confusion["rows"]).reshape(2, 2)
+    assert np.array_equal(counts, confusion_matrix(y, model.predict(X)))
+    curve = found.calibration.filter(found.calibration["rows"] > 100)
+    assert ((curve["low"] <= curve["to"]) & (curve["from"] <= curve["high"])).mean() > 0.8
+    (entry,) = ledger.entries
+    assert (entry.what, basic(entry.loss)[0]) == ("learning.evaluate", 400)
+
+
+def test_intervals_cover_the_population(model: NaiveBayes) -> None:
+    """150 samples of 400 people at ε = 1: as many miss as an exact binomial window of at most 5 % allows."""
+    many, labels = people(200_000, 9)
+    chances = model.predict_proba(many)
+    truth = [
+        model.score(many, labels),
+        roc_auc_score(labels, chances[:, 1]),
+        log_loss(labels, np.clip(chances, 1e-3, 1)),
+    ]
+    rng, missed = np.random.default_rng(2), np.zeros(3)
+    for seed in range(150):
+        found = evaluate(model, *people(400, 100 + seed), budget=book().budget(epsilon=1), rng=rng)
+        assert found.interval is not None
+        missed += (found.interval.low > truth) | (found.interval.high < truth)
+    assert (missed <= stats.binom(150, 0.05).isf(1e-4)).all(), missed
+
+
+def test_people_count_within_their_bound_and_public_sizes_are_told(model: NaiveBayes) -> None:
+    X, y = people(200, 3)
+    price = book(person="id").budget(epsilon=300)
+    found = evaluate(model, X, y, budget=price, groups=np.repeat(np.arange(50), 4), rows_per_person=2)
+    assert found.confusion["rows"].sum() == 100
+    stated = evaluate(model, X, y, budget=book().budget(epsilon=1), size=200)
+    assert Assumption.PUBLIC_SIZE in stated.guarantee.assumes
+
+
+def test_rule_2_no_row_raises_or_changes_the_charge(model: NaiveBayes) -> None:
+    ledger = book()
+    X, y = people(20, 4)
+    for rows, labels in ((X * np.nan, y), (X * 1e300, y + 7), (X[:0], y[:0]), (X.astype(object), np.array(["x"] * 20))):
+        found = evaluate(model, rows, labels, budget=ledger.budget(epsilon=1))
+        assert np.isfinite(found.value).all()
+        assert "accuracy" in found._repr_html_()
+    assert ledger.spent.epsilon == 4
+
+
+def test_what_has_no_chances_is_refused_before_the_charge(model: NaiveBayes) -> None:
+    ledger = book()
+    X, y = people(20, 4)
+    wrong = (object(), KMeans(2, domain=UNIT), LinearRegression(domain=UNIT, target=UNIT), NaiveBayes(domain=UNIT))
+    for each in wrong:
+        with pytest.raises(ValueError, match=r"predict_proba|not fitted"):
+            evaluate(each, X, y, budget=ledger.budget(epsilon=1))
+    with pytest.raises(InvalidArgument):
+        evaluate(model, X, y, budget=ledger.budget(epsilon=1), bins=0)
+    with pytest.raises(ValueError, match="2 features"):
+        evaluate(model, np.column_stack([X, X]), y, budget=ledger.budget(epsilon=1))
+    assert not ledger.entries
+
+
+def test_several_classes_have_no_auc() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 600)
+    X = (y - 1 + rng.normal(0, 0.3, 600))[:, None]
+    frame = pandas.DataFrame(X, columns=["x"])
+    model = LogisticRegression(domain={"x": UNIT}, classes=[0, 1, 2], budget=book().budget(epsilon=50)).fit(frame, y)
+    found = evaluate(model, frame, y, budget=book().budget(epsilon=5))
+    assert found.labels == ("accuracy", "log loss")
+    assert len(found.confusion) == 9
+    assert found.to_pandas().shape == (2, 5)
+
+
+def test_an_encoder_is_no_model() -> None:
+    assert not hasattr(DomainEncoder(domain=UNIT), "predict")

@@ -1,0 +1,90 @@
+"""Linear models of many categories: noise for the few sums that a row moves, and what that is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bruit
+from bruit.channels import CubeNoise
+from bruit.learning import LinearRegression, LogisticRegression
+from bruit.learning.linear_models._descent import EACH, gradient
+from bruit.learning.linear_models._design import STEPS, Design
+from bruit.learning.linear_models._moments import product_entries, sum_of_products, with_ones
+from bruit.learning.linear_models._sparse_noise import SparseNoise, buy_for_few
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, basic
+from bruit.tables import among, within
+
+NAMES = [str(place) for place in range(25)]
+DOMAIN = (within(-1, 1, grid="0.01"), among(NAMES), among(NAMES[:9], drop_others=True))
+UNIT = within(-1, 1, grid="0.01")
+ROW = st.tuples(st.integers(-100, 100), st.integers(0, 25), st.integers(0, 8), st.integers(-STEPS, STEPS))
+
+
+@given(ROW)
+def test_one_row_moves_no_more_products_than_are_paid_for(row: tuple[int, int, int, int]) -> None:
+    design = Design(DOMAIN)
+    values = np.column_stack([design.integers(np.array([row[:3]])), [[row[3]]]])
+    moved = sum_of_products(with_ones(values))[np.triu_indices(design.columns + 2)]
+    assert np.count_nonzero(moved) <= product_entries(len(DOMAIN) + 2, public_size=False)
+    assert np.abs(moved).max() <= STEPS**2
+
+
+@given(ROW, st.lists(st.floats(-50, 50), min_size=35, max_size=35), st.booleans())
+def test_one_row_moves_no_more_of_a_gradient_than_is_paid_for(row: Any, theta: list[float], label: bool) -> None:
+    design = Design(DOMAIN)
+    values = with_ones(design.integers(np.array([row[:3]]))).astype(np.float64)
+    weights = np.resize(theta, values.shape[1])
+    moved = gradient(values, np.array([label]), weights)
+    assert np.count_nonzero(moved) <= len(DOMAIN) + 1
+    assert np.abs(moved).max() <= EACH
+
+
+def people(n: int = 4000) -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    first, second, number = rng.integers(0, 25, n), rng.integers(0, 9, n), rng.uniform(-1, 1, n)
+    effect = rng.normal(0, 0.3, 25)
+    y = np.clip(0.4 * number + effect[first] + rng.normal(0, 0.1, n), -1, 1)
+    return np.column_stack([number.astype(object), np.array(NAMES)[first], np.array(NAMES)[second]]), y
+
+
+def price(neighbours: Any = ADD_OR_REMOVE_ONE, epsilon: float = 2, delta: float | None = None) -> Any:
+    book = bruit.Ledger("rows", epsilon=epsilon, delta=delta or 0, neighbours=neighbours, person=EACH_ROW)
+    return book.budget(epsilon=epsilon, delta=delta)
+
+
+@pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+@pytest.mark.parametrize("delta", [None, 1e-6])
+def test_categories_are_learnt_at_a_price_that_all_products_would_drown(neighbours: Any, delta: float | None) -> None:
+    paid = price(neighbours, delta=delta)
+    model = LinearRegression(domain=list(DOMAIN), target=UNIT, budget=paid, random_state=1).fit(*people())
+    assert model.score(*people()) > 0.5
+    assert model.guarantee_.epsilon <= 2
+    X, y = people()
+    paid = price(neighbours, delta=delta)
+    clear = LogisticRegression(domain=list(DOMAIN), classes=[False, True], budget=paid, random_state=1).fit(X, y > 0)
+    assert clear.score(X, y > 0) > max((y > 0).mean(), (y <= 0).mean()) + 0.05
+    assert np.isinf(clear.coef_interval_.low).all()
+
+
+def test_numbers_alone_keep_the_noise_of_a_cube() -> None:
+    for domain, kind in ((UNIT, CubeNoise), (among(NAMES), SparseNoise)):
+        question = LinearRegression(domain=domain, target=UNIT, budget=price())._ask([["1", "2"]], [0.5])
+        design = Design(question.domains or ())
+        found = buy_for_few(question, entries=product_entries(design.columns + 2, public_size=False), moved=10, each=1)
+        assert isinstance(found, kind)
+        assert basic(found.loss) == (2, 0)
+
+
+def test_a_small_budget_does_not_fall_below_the_larger_class() -> None:
+    X, _ = people(3000)
+    y = np.random.default_rng(5).random(3000) < 0.2
+    for seed in range(3):
+        model = LogisticRegression(
+            domain=list(DOMAIN), classes=[False, True], budget=price(epsilon=1), random_state=seed
+        )
+        assert model.fit(X, y).score(X, y) > 0.79

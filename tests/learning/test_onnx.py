@@ -1,0 +1,79 @@
+"""Linear models as ONNX graphs, run by another runtime: the same answers for any value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+
+import bruit
+from bruit.errors import InvalidArgument, MissingExtra
+from bruit.learning import LinearRegression, LogisticRegression, NaiveBayes, to_onnx
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.tables import among, within
+
+try:
+    import onnx
+    import onnxruntime
+except ImportError:
+    onnx = None
+
+installed = pytest.mark.skipif(onnx is None, reason="needs onnx and onnxruntime")
+DOMAIN = {
+    "age": within(0, 90, grid="0.5", missing=40),
+    "job": among(["clerk", "cook"]),
+    "pay": within(-1, 3, grid="0.01"),
+}
+
+
+def people(n: int = 300) -> pandas.DataFrame:
+    rng = np.random.default_rng(1)
+    jobs = rng.choice(["clerk", "cook", "spy"], n)
+    return pandas.DataFrame({"age": rng.uniform(-5, 95, n), "job": jobs, "pay": rng.normal(1, 2, n)})
+
+
+def price() -> Any:
+    return bruit.Ledger("rows", epsilon=90, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW).budget(epsilon=9)
+
+
+def answers(path: Path, frame: pandas.DataFrame) -> Any:
+    columns = {"age": float, "job": object, "pay": float}
+    asked = {name: frame[[name]].to_numpy(kind) for name, kind in columns.items()}
+    return onnxruntime.InferenceSession(str(path)).run(None, asked)[0]
+
+
+@installed
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"]])
+def test_probabilities_are_the_same(classes: list[str], tmp_path: Path) -> None:
+    frame = people()
+    y = np.random.default_rng(2).choice(classes, len(frame))
+    model = LogisticRegression(domain=DOMAIN, classes=classes, budget=price()).fit(frame, y)
+    path = to_onnx(model, tmp_path / "model.onnx")
+    frame.loc[0, "age"] = np.nan
+    assert np.allclose(answers(path, frame), model.predict_proba(frame), atol=1e-12)
+    card = {each.key: each.value for each in onnx.load(path).metadata_props}["card"]
+    assert json.loads(card)["guarantee"]["epsilon"] == "9"
+
+
+@installed
+def test_numbers_are_the_same_and_stay_within_their_bounds(tmp_path: Path) -> None:
+    frame = people()
+    model = LinearRegression(domain=DOMAIN, target=within(0, 1, grid="0.01"), budget=price()).fit(frame, frame["pay"])
+    found = answers(to_onnx(model, tmp_path / "model.onnx"), frame)
+    assert np.allclose(found[:, 0], model.predict(frame), atol=1e-12)
+
+
+@installed
+def test_other_models_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"model\.save"):
+        to_onnx(NaiveBayes(domain=DOMAIN), tmp_path / "model.onnx")  # type: ignore[arg-type]
+
+
+def test_without_the_extra_the_error_says_how_to_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(MissingExtra, match=r"bruit\[onnx\]"):
+        to_onnx(LinearRegression(), tmp_path / "model.onnx")

@@ -1,0 +1,148 @@
+"""Preparation before a private model: what learns from rows is refused, what is stated beforehand is free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from estimators import failures
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    Normalizer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
+
+import bruit
+from bruit.errors import InvalidArgument, PrivacyError
+from bruit.learning import PCA, DomainEncoder, LinearRegression, LogisticRegression
+from bruit.learning.estimator.preparation import learns_unpaid
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.tables import among, within
+
+UNIT = within(-3, 3, grid="0.01")
+X = np.random.default_rng(1).normal(0, 1, (50, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+
+def book() -> bruit.Ledger:
+    return bruit.Ledger("rows", epsilon=1000, delta=1e-3, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+
+
+def model(ledger: bruit.Ledger, **more: Any) -> LogisticRegression:
+    return LogisticRegression(domain=UNIT, classes=[0, 1], budget=ledger.budget(epsilon=5), **more)
+
+
+UNPAID = {
+    "scaler": StandardScaler(),
+    "bins": KBinsDiscretizer(3),
+    "medians": SimpleImputer(strategy="median"),
+    "categories": OneHotEncoder(),
+    "choice of columns": SelectKBest(k=1),
+    "inside columns": ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"),
+    "the remainder": ColumnTransformer([("a", "passthrough", [0])], remainder=StandardScaler()),
+    "a union": FeatureUnion([("a", Normalizer()), ("b", StandardScaler())]),
+    "a pipeline": make_pipeline(Normalizer(), StandardScaler()),
+    "components without privacy": PCA(1, budget=bruit.WITHOUT_PRIVACY),
+}
+
+FREE = {
+    "nothing": "passthrough",
+    "rows by themselves": Normalizer(),
+    "a function": FunctionTransformer(np.tanh),
+    "powers": PolynomialFeatures(2),
+    "frozen": FrozenEstimator(StandardScaler().fit([[0, 0], [1, 1]])),
+    "domains": DomainEncoder(domain=UNIT),
+    "constants": SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True),
+    "stated categories": OneHotEncoder(categories=[[0, 1], [0, 1]], handle_unknown="ignore", sparse_output=False),
+    "columns": ColumnTransformer([("a", DomainEncoder(domain=UNIT), [0])], remainder="passthrough"),
+}
+
+
+@pytest.mark.parametrize("name", UNPAID)
+def test_a_step_that_learns_from_rows_outside_the_budget_is_refused(name: str) -> None:
+    ledger = book()
+    with pytest.raises(PrivacyError, match="learns from the rows outside the budget"):
+        Pipeline([("step", UNPAID[name]), ("model", model(ledger))]).fit(X, Y)
+    assert not ledger.entries
+
+
+def test_categories_whose_error_would_tell_of_a_row_are_not_free() -> None:
+    assert learns_unpaid(OneHotEncoder(categories=[[0, 1]]))
+    assert not learns_unpaid(OneHotEncoder(categories=[[0, 1]], handle_unknown="ignore"))
+
+
+def test_wrapped_pipelines_and_targets_are_seen_too() -> None:
+    ledger = book()
+    inner = make_pipeline(Normalizer(), model(ledger))
+    with pytest.raises(PrivacyError):
+        make_pipeline(StandardScaler(), inner).fit(X, Y)
+    with pytest.raises(PrivacyError):
+        GridSearchCV(make_pipeline(StandardScaler(), model(ledger)), {}, cv=2, error_score="raise").fit(X, Y)
+    line = LinearRegression(domain=UNIT, target=UNIT, budget=ledger.budget(epsilon=1))
+    with pytest.raises(PrivacyError):
+        TransformedTargetRegressor(line, transformer=StandardScaler()).fit(X, X[:, 0])
+    assert not ledger.entries
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_a_step_that_learns_nothing_is_free(name: str) -> None:
+    ledger = book()
+    found = Pipeline([("step", FREE[name]), ("model", model(ledger))]).fit(X, Y)
+    assert str(found[-1].guarantee_) == "ε = 5 for each row (add or remove one, by basic)"
+    assert ledger.spent.epsilon == 5
+
+
+def test_paid_components_and_exact_models_pass() -> None:
+    ledger = book()
+    paid = PCA(2, domain=UNIT, budget=ledger.budget(epsilon=1))
+    make_pipeline(paid, model(ledger)).fit(X, Y)
+    assert ledger.spent.epsilon == 6
+    make_pipeline(StandardScaler(), LogisticRegression(budget=bruit.WITHOUT_PRIVACY)).fit(X, Y)
+
+
+FRAME = {"age": [10.0, None, 30.0, 99.0] * 20, "job": ["cook", None, "spy", "clerk"] * 20}
+DOMAINS = {"age": within(0, 40, grid=1, missing=20), "job": among(["clerk", "cook"])}
+
+
+@pytest.mark.parametrize("make", [polars.DataFrame, pandas.DataFrame])
+def test_frames_missing_values_and_rare_categories_are_encoded_by_their_domains(make: Any) -> None:
+    encoder = DomainEncoder(domain=DOMAINS).fit(make(FRAME))
+    assert list(encoder.get_feature_names_out()) == ["age", "job=clerk", "job=cook", "job=OTHER"]
+    found = encoder.transform(make(FRAME))[:4]
+    assert found.tolist() == [[-0.5, 0, 1, 0], [0, 0, 0, 1], [0.5, 0, 0, 1], [1, 1, 0, 0]]
+    binned = DomainEncoder(domain=DOMAINS, categories="ordinal", bins=4).fit(make(FRAME))
+    assert binned.transform(make(FRAME))[:4].tolist() == [[1, 1], [2, 2], [3, 2], [3, 0]]
+    assert [each.highest for each in binned.domain_out_] == [3, 2]
+    named = encoder.set_output(transform="polars").transform(make(FRAME))
+    assert named.columns == list(encoder.get_feature_names_out())
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+def test_columns_of_frames_pass_through_a_column_transformer_to_a_private_model(output: str) -> None:
+    ledger, frame = book(), pandas.DataFrame(FRAME)
+    age, job = DomainEncoder(domain=DOMAINS["age"]), DomainEncoder(domain=DOMAINS["job"])
+    columns = ColumnTransformer([("n", age, ["age"]), ("c", job, ["job"])]).set_output(transform=output)
+    domains = [*age.fit(frame[["age"]]).domain_out_, *job.fit(frame[["job"]]).domain_out_]
+    price = ledger.budget(epsilon=5)
+    found = make_pipeline(columns, LogisticRegression(domain=domains, classes=[0, 1], budget=price))
+    assert found.fit(frame, [0, 1] * 40).predict(frame).shape == (80,)
+    assert not found[-1].guarantee_.assumes
+
+
+def test_the_encoder_keeps_the_contract_of_scikit_learn_and_refuses_what_is_not_stated() -> None:
+    assert not failures(DomainEncoder(domain=UNIT), allowed={"check_estimators_empty_data_messages": "values"})
+    for wrong in ({}, {"domain": UNIT, "categories": "hash"}, {"domain": UNIT, "bins": 1}):
+        with pytest.raises(InvalidArgument):
+            DomainEncoder(**wrong).fit(X)

@@ -1,0 +1,70 @@
+"""People and their visits: linked, bounded, and close to the true ones."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import bruit
+from bruit.core import Neighbours
+from bruit.errors import InvalidArgument, PrivacyError
+from bruit.synthetic import synthesise_linked
+from bruit.tables import among, read, within
+
+PEOPLE: dict[str, Any] = {"old": among(["yes", "no"]), "sex": among(["F", "M"])}
+VISITS: dict[str, Any] = {"ward": among(["heart", "birth", "bones"]), "days": within(1, 5, grid=1, missing=1)}
+
+
+def hospital(rows: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    rng = np.random.default_rng(0)
+    old, sex = rng.random(rows) < 0.4, rng.choice(["F", "M"], rows)
+    many = np.minimum(rng.poisson(1 + old), 5)
+    whose = np.repeat(np.arange(rows), many)
+    ward = np.where(old[whose] & (rng.random(len(whose)) < 0.7), "heart", rng.choice(["birth", "bones"], len(whose)))
+    people = pl.DataFrame({"id": np.arange(rows), "old": np.where(old, "yes", "no"), "sex": sex})
+    return people, pl.DataFrame({"id": whose, "ward": ward, "days": rng.integers(1, 6, len(whose))})
+
+
+@pytest.mark.parametrize("neighbours", [bruit.ADD_OR_REMOVE_ONE, bruit.REPLACE_ONE])
+def test_visits_belong_to_people_and_follow_who_they_are(budget: Any, neighbours: Neighbours) -> None:
+    people, visits = hospital(6000)
+    price = budget(3, person="id", neighbours=neighbours)
+    made = synthesise_linked(
+        read(people, person="id"),
+        read(visits, person="id").limit(rows=3),
+        people_columns=PEOPLE,
+        visit_columns=VISITS,
+        budget=price,
+        rng=np.random.default_rng(1),
+    )
+    assert 0.99 * 3 < price.ledger.spent.epsilon <= 3
+    persons, stays = made.value.frames()
+    owned = stays.group_by("person").len().join(persons, on="person")
+    assert (owned["len"] == owned["visits"]).all()
+    assert owned["len"].sum() == stays.height == persons["visits"].sum()
+    assert persons["visits"].max() <= 3
+    truth = np.bincount(np.minimum(np.bincount(visits["id"], minlength=6000), 3), minlength=4) / 6000
+    found = np.bincount(persons["visits"], minlength=4) / len(persons)
+    assert np.abs(truth - found).sum() / 2 < 0.05
+    hearts = stays.join(persons, on="person").group_by("old").agg((pl.col("ward") == "heart").mean())
+    shares = dict(hearts.iter_rows())
+    assert shares["yes"] == pytest.approx(0.7, abs=0.1)
+    assert shares["no"] == pytest.approx(0.0, abs=0.1)
+
+
+def test_tables_that_are_not_linked_are_refused(budget: Any) -> None:
+    people, visits = hospital(20)
+    asked: dict[str, Any] = {"people_columns": PEOPLE, "visit_columns": VISITS}
+    price = budget(1, person="id")
+    with pytest.raises(PrivacyError, match="same person column"):
+        synthesise_linked(
+            read(people, person=bruit.EACH_ROW), read(visits, person="id").limit(rows=2), **asked, budget=price
+        )
+    with pytest.raises(InvalidArgument, match=r"\.limit\(rows"):
+        synthesise_linked(read(people, person="id"), read(visits, person="id"), **asked, budget=price)
+    with pytest.raises(InvalidArgument, match="different names"):
+        synthesise_linked(
+            read(people, person="id"), read(visits, person="id").limit(rows=2), **asked, number="old", budget=price
+        )
+    assert price.ledger.entries == ()

@@ -1,0 +1,58 @@
+"""The plan costs what it says, under both relations, and never more than its price."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bruit.core import Neighbours
+from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE, BoundedRange, DiscreteGaussian, zcdp
+from bruit.synthetic.plan import Mode, PublicNumbers, make_plan
+
+RELATIONS = st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE])
+
+
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=8),
+    st.integers(1, 5),
+    RELATIONS,
+    st.sampled_from(Mode),
+    st.fractions(Fraction(1, 10**6), Fraction(1, 10)),
+)
+def test_a_plan_costs_its_rho_and_never_more(
+    sizes: list[int], rows: int, neighbours: Neighbours, mode: Mode, rho: Fraction
+) -> None:
+    plan = make_plan(PublicNumbers(tuple(sizes), rows, neighbours, mode), rho)
+    assert Fraction(95, 100) * rho <= zcdp(plan.loss) <= rho
+
+
+@given(st.integers(1, 5), RELATIONS)
+def test_noise_grows_with_the_rows_of_a_person_and_with_an_exchange(rows: int, neighbours: Neighbours) -> None:
+    def pairs(count: int) -> Fraction:
+        return make_plan(PublicNumbers((5, 6, 7), count, neighbours), Fraction(1, 50)).pairs
+
+    assert pairs(rows) == pytest.approx(rows**2 * pairs(1), rel=1e-3)
+    once = make_plan(PublicNumbers((5, 6, 7), 1, ADD_OR_REMOVE_ONE), Fraction(1, 50)).pairs
+    assert pairs(1) == pytest.approx(once * (1 if neighbours is ADD_OR_REMOVE_ONE else 2), rel=1e-3)
+
+
+def test_a_tiny_price_still_chooses() -> None:
+    plan = make_plan(PublicNumbers((4,) * 12, 1, ADD_OR_REMOVE_ONE), Fraction(1, 10**10))
+    assert plan.choice is not None
+    assert plan.choice > 0
+
+
+def test_many_rows_measure_all_pairs_and_choose_none() -> None:
+    few = make_plan(PublicNumbers((4,) * 30, 1, ADD_OR_REMOVE_ONE), Fraction(1, 30))
+    many = make_plan(PublicNumbers((4,) * 30, 1, ADD_OR_REMOVE_ONE, expected_rows=10**7), Fraction(1, 30))
+    assert few.picks == 120
+    assert (many.picks, many.choice) == (435, None)
+
+
+def test_the_loss_names_every_part() -> None:
+    plan = make_plan(PublicNumbers((3,) * 12, 2, REPLACE_ONE), Fraction(1, 10))
+    parts = dict(plan.loss.parts())
+    counts = DiscreteGaussian(plan.singles, squared_sensitivity=8, entries=4, neighbours=REPLACE_ONE)
+    assert parts[counts] == 12
+    assert parts[BoundedRange(plan.choice, neighbours=REPLACE_ONE)] == plan.picks == 48
