@@ -17,10 +17,13 @@ AREAS = (
     "ledger",
     "local",
     "central",
+    "continual",
     "learning",
     "deep",
     "codes",
     "anonymity",
+    "aggregation",
+    "synthetic",
     "web",
 )
 
@@ -37,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs an area, or all of them; the exit status says whether ours ran everywhere, not whether every goal is met."""
     asked = _parser().parse_args(arguments)
     if asked.device == "cuda":
-        from benchmarks.deep_gpu import on_device
+        from benchmarks.deep.gpu import on_device
 
         return on_device()
     table: list[dict[str, object]] = []

@@ -230,11 +230,11 @@ def mondrian() -> Work:
     """Ten million rows, nearly all different."""
     import numpy as np
 
-    from bruit.anonymity.coded import coded
-    from bruit.anonymity.mondrian import boxes
+    from bruit.anonymity.coded import encode_column
+    from bruit.anonymity.generalisation.mondrian import boxes
 
     table = many_people(["age", "education", "hours-per-week", "occupation", "native-country", "fnlwgt"])
-    columns = [coded(series).ordered() for series in table.iter_columns()]
+    columns = [encode_column(series).ordered() for series in table.iter_columns()]
     few = [type(column)(column.name, column.codes[:1000], column.labels) for column in columns]
     boxes(few, None, k=10)
     assert isinstance(columns[0].codes, np.ndarray)
@@ -248,8 +248,8 @@ def scanned(kind: str) -> Prepare:
         import numpy as np
         import polars
 
-        from bruit.anonymity.coded import coded
-        from bruit.anonymity.scan import identify
+        from bruit.anonymity.coded import encode_column
+        from bruit.anonymity.disclosure.identifier_scan import identify
         from bruit.codes import Nir
 
         rng = np.random.default_rng(1)
@@ -258,11 +258,11 @@ def scanned(kind: str) -> Prepare:
         texts = polars.Series("x", digits.view("S13").ravel().astype(str))
         words = polars.Series("x", ["north", "south", "east", "west"]).gather(rng.integers(0, 4, VALUES))
         column = {"NIR": Nir().complete(texts), "category": words, "random digits": texts}[kind]
-        identify(coded(column.head(5000)), limit=1e-9)
+        identify(encode_column(column.head(5000)), limit=1e-9)
 
         def work() -> float:
             began = perf_counter()
-            identify(coded(column), limit=1e-9)
+            identify(encode_column(column), limit=1e-9)
             return VALUES / (perf_counter() - began)
 
         return work

@@ -1,4 +1,4 @@
-"""The peers' own environments, one an area, made from `requirements-AREA.txt` and made again only when that changes."""
+"""The peers' own environments, one an area, made from `requirements/AREA.txt` and made again only when that changes."""
 
 import hashlib
 import shutil
@@ -16,14 +16,14 @@ class NoPeers(Exception):
 
 def requirements(area: str) -> Path:
     """The file that lists an area's peers."""
-    return HERE / f"requirements-{area}.txt"
+    return HERE / "requirements" / f"{area}.txt"
 
 
 def python_of_peers(area: str, *, folder: Path = ROOT / ".benchmarks") -> Path:
     """The Python of an area's peers; makes its environment when there is none for this very list."""
     wanted = requirements(area)
     if not wanted.exists():
-        raise NoPeers(f"{wanted.name} does not exist: list the peers of {area} there")
+        raise NoPeers(f"requirements/{wanted.name} does not exist: list the peers of {area} there")
     environment = folder / area
     stamp, mark = environment / "stamp", _mark(wanted)
     python = environment / "bin" / "python"

@@ -80,7 +80,7 @@ def filled(store: str) -> Any:
     """A book that looks as after ENTRIES charges, made at once: the last entry, copied."""
     from sqlalchemy import insert, select, update
 
-    from bruit.ledger.tables import books, entries
+    from bruit.ledger.books.sql_tables import books, entries
     from bruit.storage import connect, writing
 
     ledger = book(store)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from benchmarks.case import Case, Peer, Work
+
+if TYPE_CHECKING:
+    from bruit.privacy import Plan
 
 RATE, NOISE, STEPS, PER_EPOCH, DELTA = 64 / 60_000, 1.0, 14_070, 938, 1e-5
 LENGTHS = range(1, 101)
-WHOLE = {"size": 60_000, "batch_size": 64, "delta": DELTA}
+WHOLE: dict[str, Any] = {"size": 60_000, "batch_size": 64, "delta": DELTA}
 
 
 def orders() -> Work:
     import numpy as np
 
     from bruit.privacy import DOCUMENT_ORDERS
-    from bruit.privacy.sampled_gaussian import sampled_gaussian_rdp
+    from bruit.privacy.accounting.sampled_gaussian import sampled_gaussian_rdp
 
     grid = np.asarray(DOCUMENT_ORDERS)
     return lambda: sampled_gaussian_rdp(RATE, NOISE, grid)
 
 
-def by(name: str, **change: float) -> Work:
+def by(name: str, **change: Any) -> Callable[[], Plan]:
     from bruit.privacy import ADD_OR_REMOVE_ONE, plan
 
-    return lambda: plan(**WHOLE, epochs=15, neighbours=ADD_OR_REMOVE_ONE, by=name, **(change or {"noise": NOISE}))
+    return lambda: plan(
+        **WHOLE, epochs=15, neighbours=ADD_OR_REMOVE_ONE, by=name, **(change or {"noise_multiplier": NOISE})
+    )
 
 
 def rdp_epsilon() -> Work:
@@ -44,14 +52,14 @@ def pld_noise() -> Work:
 def pld_replacement() -> Work:
     from bruit.privacy import REPLACE_ONE, plan
 
-    return lambda: plan(**WHOLE, epochs=15, neighbours=REPLACE_ONE, noise=NOISE)
+    return lambda: plan(**WHOLE, epochs=15, neighbours=REPLACE_ONE, noise_multiplier=NOISE)
 
 
 def pld_curve() -> Work:
     from bruit.privacy import ADD_OR_REMOVE_ONE, curve
 
     def work() -> object:
-        return curve(**WHOLE, epochs=LENGTHS, noise=NOISE, neighbours=ADD_OR_REMOVE_ONE)
+        return curve(**WHOLE, epochs=LENGTHS, noise_multiplier=NOISE, neighbours=ADD_OR_REMOVE_ONE)
 
     work()  # warm: one call is timed, since the peer takes half a minute
     return work

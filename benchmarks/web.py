@@ -41,6 +41,7 @@ class Site:
         folder = Path(tempfile.mkdtemp(prefix="bruit-web-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         command = [str(Path(sys.executable).parent / "bruit"), "serve", "--json", "--port", "0", "--key", KEY]
+        command += ["--report-rate", "100000"]
         self.process = subprocess.Popen(
             [*command, "--database", database or f"sqlite:///{folder}/b.db"], stdout=subprocess.PIPE, text=True
         )
@@ -179,19 +180,51 @@ def growth() -> Work:
     return work
 
 
+def delay() -> Work:
+    """Milliseconds of the slowest of ten reports of one poll while a hundred clients ask for results of another."""
+    site = Site()
+    texts = {"kind": "text", "choices": [f"{number}.example" for number in range(100)]}
+    other = site.ask("/api/polls", QUESTION | texts)["id"]
+    lines = [
+        {"token": secrets.token_hex(16), "round": 1, "report": [at % 8, secrets.token_hex(16)]} for at in range(400)
+    ]
+    site.ask(f"/api/polls/{other}/reports/many", {"reports": lines})
+    asking = f"GET /api/polls/{other}/results HTTP/1.1\r\nhost: x\r\n\r\n".encode()
+
+    def work() -> float:
+        clients = [site.connect() for _ in range(100)]
+        for client in clients:
+            client.sendall(asking)
+        slowest = 0.0
+        with site.connect() as phone:
+            for _ in range(10):
+                began = perf_counter()
+                phone.sendall(site.request(1))
+                while b'"accepted":true' not in phone.recv(65536):
+                    pass
+                slowest = max(slowest, perf_counter() - began)
+        for client in clients:
+            client.close()
+        return slowest * 1000
+
+    return work
+
+
 def page_bytes() -> Work:
     """The participant's page with its script, its style and the law of the poll, as sent, without headers."""
+    import gzip
     import re
 
     site = Site()
 
     def got(path: str) -> bytes:
-        with urlopen(site.address + path, timeout=60) as answer:
+        with urlopen(Request(site.address + path, headers={"accept-encoding": "gzip"}), timeout=60) as answer:
             return bytes(answer.read())
 
     def work() -> float:
         page = got(f"/p/{site.poll}")
-        files = [*re.findall(r'"(/static/[^"]+)"', page.decode()), "/static/polls/client.js"]
+        scripts = [f"/static/polls/{name}.js" for name in ("client", "law", "memory")]
+        files = [*re.findall(r'"(/static/[^"]+)"', gzip.decompress(page).decode()), *scripts]
         return len(page) + sum(len(got(path)) for path in files)
 
     return work
@@ -223,6 +256,17 @@ CASES = (
         "durable reports, no dashboard", "reports/s", "higher", rate(0), returned=True, calls=1, rounds=3, threads=None
     ),
     Case("processor time of a report", "µs", "lower", cost, returned=True, goal=250, calls=1, rounds=3, threads=None),
+    Case(
+        "a report while 100 ask for results",
+        "ms",
+        "lower",
+        delay,
+        returned=True,
+        goal=100,
+        calls=1,
+        rounds=3,
+        threads=None,
+    ),
     Case("participant's page", "bytes", "lower", page_bytes, returned=True, goal=10_000, calls=1, rounds=1),
     Case(
         f"growth over {MANY_REPORTS} reports",

@@ -34,12 +34,13 @@ def adult() -> tuple[Any, Any, Any, Any]:
     """Five columns of numbers and who earns more than 50 000: to train, then to test."""
     import numpy as np
 
-    folder = Path(os.environ.get("BRUIT_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult"
+    folder = Path(os.environ.get("BRUIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "adult"
     found: list[Any] = []
     for name, skipped in (("adult.data", 0), ("adult.test", 1)):
-        given = {"delimiter": ",", "skip_header": skipped, "autostrip": True}
+        given: dict[str, Any] = {"delimiter": ",", "skip_header": skipped, "autostrip": True}
         found.append(np.genfromtxt(folder / name, usecols=(0, 4, 10, 11, 12), **given))
-        found.append(np.char.startswith(np.genfromtxt(folder / name, usecols=14, dtype=str, **given), ">"))
+        labels: Any = np.genfromtxt(folder / name, usecols=14, dtype=np.str_, **given)  # type: ignore[call-overload]
+        found.append(np.char.startswith(labels, ">"))
     return found[0], found[1], found[2], found[3]
 
 
@@ -83,7 +84,10 @@ def linear(epsilon: float) -> Prepare:
         from bruit.tables import within
 
         data, target = load_diabetes(return_X_y=True)
-        stated = {"domain": within(*map(str, DIABETES), grid="0.001"), "target": within(*PROGRESSION, grid=1)}
+        stated: dict[str, Any] = {
+            "domain": within(*map(str, DIABETES), grid="0.001"),
+            "target": within(*PROGRESSION, grid=1),
+        }
 
         def error(train: Any, y: Any, test: Any, y_test: Any) -> float:
             model = LinearRegression(**stated, size=len(y), budget=budget(epsilon)).fit(train, y)
@@ -126,7 +130,7 @@ def logistic(epsilon: float) -> Prepare:
     def prepare() -> Figure:
         from bruit.learning import LogisticRegression
 
-        stated = {"domain": bounds(ADULT_TIGHT, "1"), "classes": [False, True]}
+        stated: dict[str, Any] = {"domain": bounds(ADULT_TIGHT, "1"), "classes": [False, True]}
         return on_adult(lambda X, y: LogisticRegression(**stated, budget=budget(epsilon, exchange=True)).fit(X, y))
 
     return prepare
@@ -151,15 +155,16 @@ def bayes(epsilon: float, table: str) -> Prepare:
         from bruit.learning import NaiveBayes
 
         if table == "Adult":
-            stated = {"domain": bounds(ADULT, "1"), "classes": [False, True]}
+            stated: dict[str, Any] = {"domain": bounds(ADULT, "1"), "classes": [False, True]}
             return on_adult(lambda X, y: NaiveBayes(**stated, size=len(X), budget=budget(epsilon)).fit(X, y))
-        given = {"domain": bounds(IRIS, "0.1"), "classes": [0, 1, 2]}
+        given: dict[str, Any] = {"domain": bounds(IRIS, "0.1"), "classes": [0, 1, 2]}
 
         def error(train: Any, y: Any, test: Any, y_test: Any) -> float:
             model = NaiveBayes(**given, size=len(y), budget=budget(epsilon)).fit(train, y)
             return 1 - float(model.score(test, y_test))
 
-        return splits(*load_iris(return_X_y=True), error, "mean")
+        data, labels = load_iris(return_X_y=True)
+        return splits(data, labels, error, "mean")
 
     return prepare
 
@@ -178,7 +183,8 @@ def their_bayes(epsilon: float, table: str) -> Prepare:
         def error(train: Any, y: Any, test: Any, y_test: Any) -> float:
             return 1 - float(GaussianNB(epsilon=epsilon, bounds=IRIS).fit(train, y).score(test, y_test))
 
-        return splits(*load_iris(return_X_y=True), error, "mean")
+        data, labels = load_iris(return_X_y=True)
+        return splits(data, labels, error, "mean")
 
     return prepare
 

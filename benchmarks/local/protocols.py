@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
-from benchmarks.local_decoding import CASES as DECODING_CASES
 
 PEOPLE = 200_000
 
@@ -23,7 +23,7 @@ def rate(make: Callable[[], object], people: int) -> Work:
     return work
 
 
-def answers(size: int, people: int) -> object:
+def answers(size: int, people: int) -> Any:
     import numpy as np
 
     return np.random.default_rng(1).integers(0, size, people).astype(np.int32)
@@ -55,11 +55,12 @@ def rappor(f: float, p: float, q: float) -> Prepare:
         import numpy as np
 
         from bruit import local
+        from bruit.local.frequencies import bits
 
         protocol = local.Rappor(bits=128, hashes=2, cohorts=1, f=f, p=p, q=q)
         values = [f"string {value}" for value in np.random.default_rng(1).integers(0, 100, PEOPLE)]
         filters = protocol.filters(values, np.zeros(PEOPLE, np.int32))
-        return rate(lambda: local.bits.ones(protocol.respond(protocol.memoise(filters)), 128), PEOPLE)
+        return rate(lambda: bits.ones(protocol.respond(protocol.memoise(filters)), 128), PEOPLE)
 
     return prepare
 
@@ -147,42 +148,38 @@ def row(name: str, ours: Prepare, peers: tuple[Peer, ...], goal: float) -> Case:
     return Case(name, "people/s", "higher", ours, peers, returned=True, goal=goal)
 
 
-CASES = (
-    [
-        row(
-            f"KRR k={size}, perturb",
-            perturb("KRR", size, 1_000_000),
-            (Peer("multi-freq-ldpy", multi_freq_krr(size), times=50), Peer("pure-ldp", pure_ldp_krr(size), times=50)),
-            1.5e8,
-        )
-        for size in (7, 1000)
-    ]
-    + [
-        row(
-            "OUE k=1000, perturb and count",
-            perturb_and_count("OUE", 1000),
-            (Peer("multi-freq-ldpy", multi_freq_oue, times=30), Peer("pure-ldp", pure_ldp_oue, times=30)),
-            1.5e6,
-        ),
-        row(
-            "OLH k=1000, perturb and count",
-            perturb_and_count("OLH", 1000),
-            (Peer("multi-freq-ldpy", multi_freq_olh, times=4000), Peer("pure-ldp", pure_ldp_olh, times=4000)),
-            1e7,
-        ),
-        row("Hadamard k=1000, perturb and count", perturb_and_count("HadamardResponse", 1000), (), 1e7),
-        row(
-            "RAPPOR 128 bits, both responses and count, dyadic",
-            rappor(0.5, 0.5, 0.75),
-            (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
-            1e7,
-        ),
-        row(
-            "RAPPOR 128 bits, both responses and count, any f, p, q",
-            rappor(0.3, 0.4, 0.7),
-            (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
-            3e6,
-        ),
-    ]
-    + DECODING_CASES
-)
+CASES = [
+    row(
+        f"KRR k={size}, perturb",
+        perturb("KRR", size, 1_000_000),
+        (Peer("multi-freq-ldpy", multi_freq_krr(size), times=50), Peer("pure-ldp", pure_ldp_krr(size), times=50)),
+        1.5e8,
+    )
+    for size in (7, 1000)
+] + [
+    row(
+        "OUE k=1000, perturb and count",
+        perturb_and_count("OUE", 1000),
+        (Peer("multi-freq-ldpy", multi_freq_oue, times=30), Peer("pure-ldp", pure_ldp_oue, times=30)),
+        1.5e6,
+    ),
+    row(
+        "OLH k=1000, perturb and count",
+        perturb_and_count("OLH", 1000),
+        (Peer("multi-freq-ldpy", multi_freq_olh, times=4000), Peer("pure-ldp", pure_ldp_olh, times=4000)),
+        1e7,
+    ),
+    row("Hadamard k=1000, perturb and count", perturb_and_count("HadamardResponse", 1000), (), 1e7),
+    row(
+        "RAPPOR 128 bits, both responses and count, dyadic",
+        rappor(0.5, 0.5, 0.75),
+        (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
+        1e7,
+    ),
+    row(
+        "RAPPOR 128 bits, both responses and count, any f, p, q",
+        rappor(0.3, 0.4, 0.7),
+        (Peer("pure-ldp (permanent response only)", pure_ldp_rappor, times=60),),
+        3e6,
+    ),
+]

@@ -41,7 +41,7 @@ def pure_ldp_decode(candidates: int = 100) -> Work:
         left = REPORTS // 16 - setting
         server.bloom_filters[cohort] = (rng.binomial(setting, 0.75) + rng.binomial(left, 0.25)).astype(float)
         server.cohort_count[cohort] = REPORTS // 16
-    return server._update_estimates
+    return lambda: server._update_estimates()
 
 
 CASES = [

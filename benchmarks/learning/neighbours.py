@@ -31,7 +31,7 @@ def points() -> tuple[Any, Any, Any]:
 
 def votes(voters: int) -> Prepare:
     def prepare() -> Work:
-        from bruit.learning.neighbours.votes import count_votes
+        from bruit.learning.nearest_neighbours.votes import count_votes
 
         records, labels, questions = points()
         return lambda: count_votes(records, labels, questions, nearest=voters, classes=2).argmax(axis=1)
@@ -56,7 +56,7 @@ def student(epsilon: float) -> Prepare:
     def prepare() -> Work:
         import bruit
         from bruit.apps import data
-        from bruit.apps.studies.knn_tables import ADULT_WEIGHTS, adult_columns, adult_domain
+        from bruit.apps.studies.knn.tables import ADULT_WEIGHTS, adult_columns, adult_domain
 
         training, test = data.adult("training"), data.adult("test")
         public = adult_columns(test[SPLIT : SPLIT + PUBLIC])
@@ -88,7 +88,7 @@ def survey(epsilon: float, method: str) -> Prepare:
     def prepare() -> Work:
         import numpy as np
 
-        from bruit.apps.studies.krr_learning import learn_once
+        from bruit.apps.studies.surveys.krr_learning import learn_once
 
         def once(seed: int) -> float:
             found = learn_once(rng=np.random.default_rng(seed), epsilon=epsilon, people=None, trees=1)

@@ -10,11 +10,12 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-FILE = Path(__file__).parents[1] / "src" / "bruit" / "apps" / "studies" / "networks.py"
+FILE = Path(__file__).parents[2] / "src" / "bruit" / "apps" / "networks.py"
 
 
 def _read(name: str, file: Path) -> ModuleType:
@@ -27,22 +28,22 @@ def _read(name: str, file: Path) -> ModuleType:
     return module
 
 
-networks = _read("networks_of_studies", FILE)
+networks: Any = _read("networks_of_studies", FILE)
 
 
-class ThesisCNN(networks.DigitsNetwork):
+class ThesisCNN(networks.DigitsNetwork):  # type: ignore[misc]
     shape, classes = (1, 28, 28), 10
 
 
-class FrozenVGG(networks.FrozenVGG):
+class FrozenVGG(networks.FrozenVGG):  # type: ignore[misc]
     shape, classes = (3, 112, 112), 102
 
 
-class WideResNet(networks.WideResNet):
+class WideResNet(networks.WideResNet):  # type: ignore[misc]
     shape, classes = (3, 32, 32), 10
 
 
-class SmallViT(networks.SmallViT):
+class SmallViT(networks.SmallViT):  # type: ignore[misc]
     shape, classes = (3, 224, 224), 102
 
 
@@ -50,5 +51,5 @@ def batch_of(model: nn.Module, size: int, device: str = "cpu") -> tuple[Tensor, 
     """Random images and labels of the shapes of a model."""
     drawn = torch.Generator().manual_seed(1)
     images = torch.randn(size, *model.shape, generator=drawn)  # type: ignore[misc]
-    labels = torch.randint(model.classes, (size,), generator=drawn)  # type: ignore[arg-type]
+    labels = torch.randint(model.classes, (size,), generator=drawn)  # type: ignore[call-overload]
     return images.to(device), labels.to(device)

@@ -1,4 +1,4 @@
-"""Times the GPU kernels of the deep part with several tiles: `python -m benchmarks.deep_tiles`, one line each."""
+"""Times the GPU kernels of the deep part with several tiles: `python -m benchmarks.deep.tiles`, one line each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def drawn(*shape: int) -> Tensor:
 
 
 def positions() -> None:
-    from bruit.deep.kernels import positions as kernels
+    from bruit.deep.gpu_kernels import positions as kernels
 
     for width, out in ((384, 1152), (1536, 384)):
         inputs, outputs = drawn(256, 196, width), drawn(256, 196, out)
@@ -45,7 +45,7 @@ def positions() -> None:
 
 
 def images() -> None:
-    from bruit.deep.kernels import images as kernels
+    from bruit.deep.gpu_kernels import images as kernels
 
     small, middle, large = ((drawn(1024, c, s, s), drawn(1024, c, s, s)) for c, s in ((256, 8), (128, 16), (64, 32)))
     weights = torch.rand(1024, device="cuda")

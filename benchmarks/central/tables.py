@@ -93,11 +93,11 @@ def noise() -> Work:
     from fractions import Fraction
 
     import bruit
-    from bruit.central.noise import draw, laplace_noise
+    from bruit.channels import IntegerNoise
     from bruit.randomness import generator
 
-    loss = laplace_noise(Fraction(1), 1, bruit.ADD_OR_REMOVE_ONE)
-    return lambda: draw(loss, KEYS, rng=generator(None))
+    noise = IntegerNoise.laplace(Fraction(1), sensitivity=1, neighbours=bruit.ADD_OR_REMOVE_ONE)
+    return lambda: noise.draw(KEYS, rng=generator(None))
 
 
 def million_cells() -> Work:

@@ -1,4 +1,4 @@
-"""Private steps beside plain ones where only torch, NumPy and SciPy are installed: `python -m benchmarks.deep_gpu`.
+"""Private steps beside plain ones where only torch, NumPy and SciPy are installed: `python -m benchmarks.deep.gpu`.
 
 Prints one JSON line for each network: the milliseconds of a step in every round, the ratio to the plain step with its
 spread over the rounds, and peak memory on a GPU. Plain and private steps are timed in turn.
@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.deep_models import FrozenVGG, SmallViT, ThesisCNN, WideResNet, batch_of
+from benchmarks.deep.models import FrozenVGG, SmallViT, ThesisCNN, WideResNet, batch_of
 
 NETWORKS: dict[str, tuple[type[nn.Module], int]] = {
     "digits": (ThesisCNN, 256),
@@ -78,7 +78,7 @@ def ordinary(model: nn.Module, images: Tensor, labels: Tensor, how: How, forward
 def private(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
     """The same with every sample's gradient clipped and noise added."""
     from bruit.deep import Engine, cross_entropy, examine
-    from bruit.deep.noise import noisy, source
+    from bruit.deep.noise.sources import noisy, source
 
     named = {name: p for name, p in model.named_parameters() if p.requires_grad}
     optimiser = torch.optim.SGD(named.values(), lr=0.01)
@@ -166,7 +166,8 @@ def prepared(kind: str, name: str, device: str, how: How, batch: int | None) -> 
     model = network().to(device)
     images, labels = batch_of(model, batch or usual, device)
     if cuda and name != "vit" and how.channels_last:
-        model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
+        model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        images = images.to(memory_format=torch.channels_last)
     step = SIDES[kind](model, images, labels, how)
     for _ in range(4):
         step()
@@ -254,7 +255,7 @@ def on_device() -> int:
     peer = ["opacus"] if importlib.util.find_spec("opacus") else []
     for name, asked, time_goal, memory_goal in GOALS:
         kinds = ["--kinds", "plain", "private", *peer]
-        command = [sys.executable, "-m", "benchmarks.deep_gpu", "--networks", name, *asked, *kinds]
+        command = [sys.executable, "-m", "benchmarks.deep.gpu", "--networks", name, *asked, *kinds]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         if ended.returncode:
             print(json.dumps({"network": name, "trouble": ended.stderr.strip().rpartition("\n")[2]}), flush=True)

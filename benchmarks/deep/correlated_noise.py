@@ -1,4 +1,4 @@
-"""Trains a linear layer on digits with independent and with banded noise: `python -m benchmarks.correlated_noise`.
+"""Trains a linear layer on digits with independent and with banded noise: `python -m benchmarks.deep.correlated_noise`.
 
 Each image is scaled to norm 1. The number of bands is the one of the least expected error, which asks for no data; the
 batch size and the learning rate of either way are the best on images that are neither trained on nor tested. Prints one
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,7 +46,7 @@ def accuracy(data: Data, seen: Data, *, bands: int, epsilon: float, batch_size: 
         epochs=EPOCHS,
         batch_size=batch_size,
         clip=CLIP,
-        noise=Banded(bands),
+        correlation=Banded(bands),
         optimiser=lambda parameters: torch.optim.SGD(parameters, lr=rate),
         rng=np.random.default_rng(seed),
     )
@@ -54,11 +55,17 @@ def accuracy(data: Data, seen: Data, *, bands: int, epsilon: float, batch_size: 
 
 
 def expected(bands: int, epsilon: float, batch_size: int) -> float:
-    run = {"size": SIZE, "batch_size": batch_size, "epochs": EPOCHS, "delta": DELTA, "target_epsilon": epsilon}
+    run: dict[str, Any] = {
+        "size": SIZE,
+        "batch_size": batch_size,
+        "epochs": EPOCHS,
+        "delta": DELTA,
+        "target_epsilon": epsilon,
+    }
     return Banded(bands).expected_error(Banded(bands).plan(**run, neighbours=ADD_OR_REMOVE_ONE))
 
 
-def ways(epsilon: float) -> dict[str, list[dict[str, float]]]:
+def ways(epsilon: float) -> dict[str, list[dict[str, Any]]]:
     """The settings to choose from, with independent and with banded noise."""
     best = {batch: min(BANDS, key=lambda bands: expected(bands, epsilon, batch)) for batch in BATCHES}
     tried = list(itertools.product(BATCHES, RATES))

@@ -13,8 +13,8 @@ def private_step(size: int) -> Callable[[], None]:
     """Clip, sum, add noise, step."""
     import torch
 
-    from benchmarks.deep_gpu import How, private
-    from benchmarks.deep_models import ThesisCNN, batch_of
+    from benchmarks.deep.gpu import How, private
+    from benchmarks.deep.models import ThesisCNN, batch_of
 
     torch.manual_seed(1)
     model = ThesisCNN()
@@ -24,8 +24,8 @@ def private_step(size: int) -> Callable[[], None]:
 def plain_step(size: int) -> Callable[[], None]:
     import torch
 
-    from benchmarks.deep_gpu import How, plain
-    from benchmarks.deep_models import ThesisCNN, batch_of
+    from benchmarks.deep.gpu import How, plain
+    from benchmarks.deep.models import ThesisCNN, batch_of
 
     torch.manual_seed(1)
     model = ThesisCNN()
@@ -39,7 +39,7 @@ def opacus_step(size: int) -> Callable[[], None]:
     from opacus.optimizers import DPOptimizer
     from torch.nn import functional
 
-    from benchmarks.deep_models import ThesisCNN, batch_of
+    from benchmarks.deep.models import ThesisCNN, batch_of
 
     torch.manual_seed(1)
     plain_model = ThesisCNN()

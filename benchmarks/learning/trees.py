@@ -2,7 +2,7 @@
 
 Income on UCI Adult as its publisher splits it: twelve columns, δ = 1e-5, one row added or removed, the size public.
 Ours take their defaults, which were chosen on other splits of the training file; DP-EBM has the settings that were best
-on a split of the same file (`python -m benchmarks.learning_trees` shows the search). AUC is a mean over seeds.
+on a split of the same file (`python -m benchmarks.learning.trees` shows the search). AUC is a mean over seeds.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ def income_cases(epsilon: float) -> list[Case]:
         ),
         *(
             Case(f"{name}, Adult income, ε={epsilon:g}", "AUC", "higher", ours(name, epsilon), **how)
-            for name in ("BoostedTrees", "Forest", "Tree")
+            for name in ("BoostedTrees", "Forest", "DecisionTree")
         ),
         Case(
             f"AdditiveModel, fit on Adult, ε={epsilon:g}",
