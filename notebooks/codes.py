@@ -80,7 +80,7 @@ print("any single wrong bit is mended; the price is a rate of", hamming.rate)
 rs = codes.ReedSolomon(255, 223)
 text = b"Noise you add to protect people, and noise you remove to hear the truth.".ljust(223)
 word = rs.encode(text)
-noisy = channels.symmetric(256, error=0.05).transmit(word, rng=rng)
+noisy = channels.symmetric(256, error=0.05).send(word, rng=rng)
 decoded = rs.decode(noisy)
 print(bytes(noisy[:72].astype(np.uint8)).decode("latin-1"))
 print(bytes(np.asarray(decoded.message[:72], np.uint8)).decode())
@@ -103,7 +103,7 @@ for name, one in {
     messages = rng.integers(0, 2, (WORDS, one.k))
     left = []
     for error in errors:
-        garbled = channels.binary(error=float(error)).transmit(one.encode(messages), rng=rng)
+        garbled = channels.binary(error=float(error)).send(one.encode(messages), rng=rng)
         left.append(float((one.decode(garbled).message != messages).mean()))
     axes.plot(errors, left, "o-", label=f"{name}, rate {float(one.rate):.2f}")
 axes.plot(errors, errors, "--", color="grey", label="no code")
@@ -128,7 +128,7 @@ axes.set(xlabel="ε", ylabel="capacity in bits", title="What one answer of rando
 plt.show()
 answer = channels.binary(error=float(1 / (1 + np.e)))
 for times in (1, 5, 25, 75):
-    votes = answer.transmit(np.ones((WORDS // 10, times), np.int64), rng=rng).sum(axis=1)
+    votes = answer.send(np.ones((WORDS // 10, times), np.int64), rng=rng).sum(axis=1)
     print(f"asked {times:2} times at ε = 1: read rightly {np.mean(2 * votes > times):.1%}, and ε = {times} spent")
 
 # %% [markdown]

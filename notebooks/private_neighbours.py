@@ -29,7 +29,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import bruit
-from bruit.learning import Neighbours, Student
+from bruit.learning import NearestNeighbours, Student
 
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)
@@ -45,7 +45,7 @@ CLASSES = list(range(10))
 # %%
 exact = {}
 for k in (1, 5, 21, 51, 101):
-    model = Neighbours(k, domain=domain, classes=CLASSES, budget=bruit.WITHOUT_PRIVACY).fit(X_train, y_train)
+    model = NearestNeighbours(k, domain=domain, classes=CLASSES, budget=bruit.WITHOUT_PRIVACY).fit(X_train, y_train)
     exact[k] = float((model.predict(X_test) == y_test).mean())
 print(exact)
 
@@ -64,7 +64,7 @@ def accuracy(k: int, epsilon: float, questions: int = 300, method: str = "permut
     book = bruit.Ledger(
         "digits", epsilon=questions * epsilon, neighbours=bruit.ADD_OR_REMOVE_ONE, person=bruit.EACH_ROW
     )
-    model = Neighbours(
+    model = NearestNeighbours(
         k,
         per_query=epsilon,
         method=method,
@@ -105,7 +105,7 @@ for method, delta in (("permute-and-flip", 0), ("gaussian", 1e-5)):
             book = bruit.Ledger(
                 "digits", epsilon=total, delta=delta, neighbours=bruit.ADD_OR_REMOVE_ONE, person=bruit.EACH_ROW
             )
-            model = Neighbours(
+            model = NearestNeighbours(
                 51,
                 queries=300,
                 method=method,

@@ -89,7 +89,7 @@ numbers = np.geomspace(1e4, 1e8, 30)
 fig, axes = plt.subplots()
 for f in (0.0, 0.25, 0.5, 0.75):
     law = local.Rappor(bits=128, hashes=2, cohorts=16, f=f, p=0.5, q=0.75)
-    limits = [local.detection_limit(law, answers=int(number), candidates=200) for number in numbers]
+    limits = [local.detection_limit(law, people=int(number), candidates=200) for number in numbers]
     axes.plot(numbers, limits, label=f"f = {f}, one report ε = {float(law.law.once):.2f}")
 axes.set(xlabel="reports", ylabel="least share that is found", xscale="log", yscale="log")
 axes.legend()
@@ -103,4 +103,4 @@ plt.show()
 #
 # **Exercises.** (1) Add a text that is no candidate and holds 5 % of the mass. What does the decoder do with its bits? (2) Set
 # f = 0 and ask the same person a thousand times: recover the page from the average. (3) Which is better for 20 possible
-# answers, RAPPOR or `local.KRR`? Use `local.choose`.
+# answers, RAPPOR or `local.KRR`? Use `local.choose_protocol`.

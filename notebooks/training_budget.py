@@ -33,7 +33,7 @@ plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.t
 RUN = {
     "size": 60_000,
     "batch_size": 64,
-    "noise": 1.0,
+    "noise_multiplier": 1.0,
     "epochs": 15,
     "delta": 1e-5,
     "neighbours": bruit.ADD_OR_REMOVE_ONE,
@@ -80,7 +80,7 @@ points = 5 if SMALL else 15
 AXES = {
     "size": np.geomspace(2_000, 90_000, points).round().astype(int).tolist(),
     "batch_size": np.geomspace(16, 1024, points).round().astype(int).tolist(),
-    "noise": np.linspace(0.6, 3, points).round(3).tolist(),
+    "noise_multiplier": np.linspace(0.6, 3, points).round(3).tolist(),
     "epochs": np.unique(np.linspace(1, 60, points).round().astype(int)).tolist(),
     "delta": np.geomspace(1e-12, 1e-5, points).tolist(),
 }
@@ -93,7 +93,7 @@ for axes, (name, values) in zip(all_axes.flat, AXES.items(), strict=False):
     )
 axes = all_axes.flat[-1]
 for noise in (0.8, 1.0, 1.5):
-    rows = privacy.curve(**{**RUN, "noise": noise, "batch_size": AXES["batch_size"]})
+    rows = privacy.curve(**{**RUN, "noise_multiplier": noise, "batch_size": AXES["batch_size"]})
     axes.plot(rows["batch_size"], rows["epsilon"], "o-", markersize=3, label=f"noise {noise}")
 axes.set(xlabel="batch size", ylabel="ε", xscale="log", title="noise × batch")
 axes.legend()
@@ -113,8 +113,10 @@ plt.show()
 
 # %%
 for target in (0.5, 1, 3, 8):
-    found = privacy.plan(**{key: value for key, value in RUN.items() if key != "noise"}, target_epsilon=target)
-    print(f"ε = {target}: noise {float(found.noise):.3f}")
+    found = privacy.plan(
+        **{key: value for key, value in RUN.items() if key != "noise_multiplier"}, target_epsilon=target
+    )
+    print(f"ε = {target}: noise {float(found.noise_multiplier):.3f}")
 
 # %% [markdown]
 # ## Play with it
@@ -126,7 +128,7 @@ for target in (0.5, 1, 3, 8):
 # %%
 def told(size: int = 60_000, batch_size: int = 64, noise: float = 1.0, epochs: int = 15) -> None:
     """One plan in a sentence."""
-    found = privacy.plan(**{**RUN, "size": size, "batch_size": batch_size, "noise": noise, "epochs": epochs})
+    found = privacy.plan(**{**RUN, "size": size, "batch_size": batch_size, "noise_multiplier": noise, "epochs": epochs})
     print(f"{found.steps} steps, ε = {float(found.epsilon):.3f} at δ = 1e-5")
 
 

@@ -30,7 +30,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 
 import bruit
-from bruit.learning import AdditiveModel, BoostedTrees, Tree
+from bruit.learning import AdditiveModel, BoostedTrees, DecisionTree
 
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)
@@ -84,11 +84,11 @@ plt.show()
 # %% [markdown]
 # ## A whole tree
 #
-# `bruit.learning.Tree` is that, repeated. `budget=WITHOUT_PRIVACY` asks for the exact algorithm by name: forgetting a budget is an
+# `bruit.learning.DecisionTree` is that, repeated. `budget=WITHOUT_PRIVACY` asks for the exact algorithm by name: forgetting a budget is an
 # error, never a default.
 
 # %%
-tree = Tree(criterion="entropy", max_depth=5, budget=bruit.WITHOUT_PRIVACY, random_state=0)
+tree = DecisionTree(criterion="entropy", max_depth=5, budget=bruit.WITHOUT_PRIVACY, random_state=0)
 folds = StratifiedShuffleSplit(5, test_size=0.2, random_state=0)
 scores = cross_val_score(tree, wine, kinds, cv=folds)
 print(f"wine: {scores.mean():.3f} ± {scores.std():.3f}")

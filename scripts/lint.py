@@ -7,21 +7,25 @@ from pathlib import Path
 LINTERS = (
     ("ruff", "format", "--check", "--quiet"),
     ("ruff", "check", "--quiet"),
-    ("mypy",),
+    ("mypy", "--num-workers=2"),
     ("lint-imports",),
 )
 
 
 def main() -> int:
-    """The number of linters that complained."""
+    """The number of linters that complained; all run at once, since the slowest of them leaves a core idle."""
     folder = Path(sys.executable).parent
+    running = [
+        subprocess.Popen([folder / name, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for name, *options in LINTERS
+    ]
     complaints = 0
-    for name, *options in LINTERS:
-        print(f"{name} {' '.join(options)}".rstrip(), flush=True)
-        ended = subprocess.run([folder / name, *options], capture_output=True, text=True, check=False)
-        if ended.returncode:
+    for command, process in zip(LINTERS, running, strict=True):
+        said, _ = process.communicate()
+        print(" ".join(command), flush=True)
+        if process.returncode:
             complaints += 1
-            print(ended.stdout + ended.stderr, flush=True)
+            print(said, flush=True)
     return complaints
 
 
