@@ -2,19 +2,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/stamp
+SET_UP := pyproject.toml requirements.lock scripts/set_up.py
 
-.PHONY: help setup demo test lint check bench stress audit studies docs serve
+.PHONY: help setup demo test lint check bench stress audit studies docs serve lock wheel
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml constraints.txt scripts/set_up.py
-	$(PYTHON) scripts/gate.py set-up $(PYTHON) scripts/set_up.py $(VENV)
+$(VENV)/stamp-demo: $(SET_UP)
+	$(PYTHON) scripts/set_up.py $(VENV) demo
 
-setup: $(STAMP) ## the environment; nothing to do when it stands
+$(VENV)/stamp-dev: $(SET_UP)
+	$(PYTHON) scripts/gate.py set-up $(PYTHON) scripts/set_up.py $(VENV) dev
 
-demo: setup ## the tour: a survey, a count, an audit, a word
+setup: $(VENV)/stamp-dev ## the environment with everything; nothing to do when it stands
+
+demo: $(VENV)/stamp-demo ## the tour: a survey, a count, an audit, a word; sets up only what it needs
 	$(BIN)/bruit demo
 
 test: setup ## every test of the gate
@@ -41,5 +44,11 @@ studies: setup ## the studies of the source documents, at full size
 docs: setup ## the pages in site/; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-serve: setup ## the web application
+serve: $(VENV)/stamp-demo ## the web application
 	$(BIN)/bruit serve
+
+wheel: $(VENV)/stamp-demo ## dist/*.whl, the package to install elsewhere
+	$(BIN)/uv build --wheel --quiet --build-constraint requirements.lock
+
+lock: setup ## requirements.lock again, after a change of the dependencies
+	$(BIN)/python -m scripts.lock

@@ -1,10 +1,12 @@
-"""Makes the environment that every make target runs in: `python3 scripts/set_up.py FOLDER [EXTRA]`.
+"""Makes the environment that the make targets run in: `python3 scripts/set_up.py FOLDER EXTRA`.
 
-uv installs it, fetched into the environment by pip; where uv cannot be had, or fails, pip does. The indexes, links and
-certificates that pip is configured with are handed on, so that a mirror or a local build is used by both.
+`demo` is what the tour and the web application need, `dev` everything. uv installs the versions of `requirements.lock`
+and compares their hashes; pip fetches uv, and installs the same versions where uv cannot be had. The indexes, links
+and certificates that pip is configured with are handed on, so that a mirror or a local build is used by both.
 """
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -17,37 +19,67 @@ UV_OPTIONS = {"index-url": "--default-index", "extra-index-url": "--index", "fin
 """What pip's settings are called by uv."""
 
 
-def main(folder: Path, extra: str = "dev") -> None:
-    """Creates or refreshes the environment; the stamp is written last, so a broken run is repeated."""
+LOCK = Path(__file__).parents[1] / "requirements.lock"
+
+HELD = {"demo": ("demo",), "dev": ("demo", "dev")}
+"""The extras that an environment with this one holds; each leaves its stamp, `FOLDER/stamp-EXTRA`."""
+
+
+def main(folder: Path, extra: str) -> None:
+    """Creates or extends the environment; the stamps are written last, so a broken run is repeated."""
     if sys.version_info < OLDEST:
         sys.exit(
             f"bruit needs Python {OLDEST[0]}.{OLDEST[1]} or later; this is {sys.version.split()[0]}: "
             "run make PYTHON=/path/to/a/later/python3"
         )
-    python = folder / "bin" / "python"
-    if not _is_same_python(python):
+    if not _is_same_python(folder / "bin" / "python"):
         try:
             venv.create(folder, clear=True, with_pip=True)
         except subprocess.CalledProcessError:
             sys.exit("this Python cannot make environments; on Debian and Ubuntu install the package python3-venv")
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--quiet", "--disable-pip-version-check"]
-    wanted = ["--constraint", "constraints.txt", "--editable", f".[{extra}]"]
-    if not _installed_by_uv(folder, pip, wanted):
-        subprocess.run([*pip, *wanted], check=True)
-    (folder / "stamp").write_text("set up\n")
+    wanted = ["--editable", f".[{extra}]"]
+    if not _installed_by_uv(folder, wanted):
+        _install_by_pip(folder, wanted)
+    for held in HELD[extra]:
+        (folder / f"stamp-{held}").write_text("set up\n")
 
 
-def _installed_by_uv(folder: Path, pip: list[str], wanted: list[str]) -> bool:
+def _install_by_pip(folder: Path, wanted: list[str]) -> None:
+    pins = folder / "pins.txt"
+    pins.write_text(without_hashes(LOCK.read_text()))
+    subprocess.run([*_pip(folder), "--constraint", str(pins), *wanted], check=True)
+
+
+def _pip(folder: Path) -> list[str]:
+    return [str(folder / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+
+
+def without_hashes(lock: str) -> str:
+    """The pinned versions alone: pip refuses hashes beside a package that is installed from its folder."""
+    return re.sub(r" \\\n +--hash=\S+", "", lock)
+
+
+def entry_of(name: str, lock: str) -> str:
+    """The lines of one package in the lock: its version and its hashes."""
+    return "".join(re.findall(rf"^{name}==[^\n]*\n(?: +--hash=[^\n]*\n)*", lock, flags=re.MULTILINE))
+
+
+def _installed_by_uv(folder: Path, wanted: list[str]) -> bool:
     """Whether uv could be had and installed everything."""
-    if subprocess.run(
-        [*pip, "--constraint", "constraints.txt", "uv"], check=False, stderr=subprocess.DEVNULL
-    ).returncode:
+    (folder / "uv.txt").write_text(entry_of("uv", LOCK.read_text()))
+    fetch = [*_pip(folder), "--requirement", str(folder / "uv.txt")]
+    if subprocess.run(fetch, check=False, stderr=subprocess.DEVNULL).returncode:
         return False
     settings = pip_settings(folder / "bin" / "python")
     command = [str(folder / "bin" / "uv"), "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
-    certificates = {"SSL_CERT_FILE": settings["cert"][0]} if "cert" in settings else {}
-    status = subprocess.run([*command, *uv_options(settings), *wanted], check=False, env={**os.environ, **certificates})
+    locked = ["--constraint", str(LOCK), "--build-constraint", str(LOCK)]
+    status = subprocess.run([*command, *uv_options(settings), *locked, *wanted], check=False, env=environment(settings))
     return status.returncode == 0
+
+
+def environment(settings: dict[str, list[str]]) -> dict[str, str]:
+    """The environment for uv, with the certificates that pip is configured with."""
+    return {**os.environ, **({"SSL_CERT_FILE": settings["cert"][0]} if "cert" in settings else {})}
 
 
 def pip_settings(python: Path) -> dict[str, list[str]]:

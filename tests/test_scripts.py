@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts import commit_message, lint, set_up, system_parts
+from scripts import commit_message, lint, lock, set_up, system_parts
 
 ROOT = Path(__file__).parents[1]
-TARGETS = {"setup", "demo", "test", "check", "bench", "stress", "audit", "studies", "docs", "serve"}
+TARGETS = {"setup", "demo", "test", "check", "bench", "stress", "audit", "studies", "docs", "serve", "wheel", "lock"}
 
 
 def test_make_has_every_target() -> None:
@@ -44,17 +44,73 @@ def test_missing_system_parts_are_named_with_what_is_skipped(
     assert all("are skipped" in line and "apt install" in line for line in lines)
 
 
-def test_constraints_pin_every_dependency_that_is_installed_for_the_gate() -> None:
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
-    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
-    asked = re.findall(r'"([A-Za-z][\w.-]*)(?:\[\w+\])?>=', (ROOT / "pyproject.toml").read_text())
-    assert {name.lower().replace("_", "-") for name in asked} - pinned == set()
+LOCK = set_up.LOCK.read_text()
+
+ADVISORIES = {
+    "duckdb": "1.4.2",  # CVE-2025-64429
+    "jinja2": "3.1.6",  # CVE-2025-27516
+    "onnx": "1.19.1",  # CVE-2025-51480
+    "pillow": "12.1.1",  # CVE-2026-25990
+    "playwright": "1.55.1",  # CVE-2025-59288
+    "python-multipart": "0.0.22",  # CVE-2026-24486
+    "starlette": "0.49.1",  # CVE-2025-62727
+    "torch": "2.8",  # CVE-2025-3730
+    "uv": "0.9.6",  # CVE-2025-13327
+}
+"""The first version without the last advisory that is known here."""
+
+
+def asked_for() -> dict[str, str]:
+    """Every package that pyproject.toml asks for, with its lower bound."""
+    found = re.findall(r'"([A-Za-z][\w.-]*)(?:\[\w+\])?>=([\d.]+)', (ROOT / "pyproject.toml").read_text())
+    return {name.lower().replace("_", "-"): bound for name, bound in found if name != "python"}
+
+
+def test_the_lock_pins_every_dependency_that_is_installed_for_the_gate() -> None:
+    pinned = {line.partition("==")[0] for line in set_up.without_hashes(LOCK).splitlines()}
+    assert asked_for().keys() - pinned == set()
+
+
+def test_every_pinned_file_has_a_hash_and_no_registry_is_named() -> None:
+    entries = re.split(r"\n(?=\S)", LOCK.strip())
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == [
+        line for line in set_up.without_hashes(LOCK).splitlines() if line.startswith(f"{lock.SEVERAL_BUILDS}==")
+    ]
+    assert "://" not in LOCK
+    assert "+" not in set_up.without_hashes(LOCK)  # no local build
+
+
+def test_the_lock_is_read_entry_by_entry() -> None:
+    one = "one==1 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\n"
+    text = f"{one}torch==2.9+cpu \\\n    --hash=sha256:cc\nuv==3 ; a > 'b'\n"
+    assert set_up.without_hashes(text) == "one==1\ntorch==2.9+cpu\nuv==3 ; a > 'b'\n"
+    assert set_up.entry_of("one", text) == one
+    assert lock.without_builds(text).splitlines()[3:] == ["torch==2.9", "uv==3 ; a > 'b'"]
+
+
+def test_lower_bounds_stand_above_versions_with_known_advisories() -> None:
+    def numbers(version: str) -> list[int]:
+        return [int(part) for part in version.split(".")]
+
+    asked = asked_for()
+    assert [name for name, safe in ADVISORIES.items() if numbers(asked[name]) < numbers(safe)] == []
+
+
+@pytest.mark.parametrize("held", ["demo", "dev"])
+def test_a_set_up_with_everything_serves_the_tour_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    monkeypatch.setattr(set_up, "_is_same_python", lambda python: True)
+    monkeypatch.setattr(set_up, "_installed_by_uv", lambda folder, wanted: wanted == ["--editable", f".[{held}]"])
+    monkeypatch.setattr(set_up, "_install_by_pip", lambda folder, wanted: pytest.fail("uv was there"))
+    set_up.main(tmp_path, held)
+    assert {path.name for path in tmp_path.iterdir()} == {f"stamp-{each}" for each in set_up.HELD[held]}
 
 
 def test_an_old_python_is_refused_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(set_up, "OLDEST", (99, 0))
     with pytest.raises(SystemExit, match=r"needs Python 99\.0 or later.*make PYTHON="):
-        set_up.main(tmp_path / "environment")
+        set_up.main(tmp_path / "environment", "demo")
     assert not (tmp_path / "environment").exists()
 
 

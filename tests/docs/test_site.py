@@ -34,8 +34,27 @@ def test_every_public_name_stands_in_the_reference(site: Path) -> None:
 
 @pytest.mark.xdist_group("site")
 def test_nothing_is_fetched_when_a_page_opens(site: Path) -> None:
-    loaded = re.findall(r'<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)"', (site / "index.html").read_text())
+    pages = [site / "index.html", site / "theory_quantiles.html", site / "reference" / "central.html"]
+    loaded = [
+        address
+        for page in pages
+        for address in re.findall(r'<(?:link|script|img)[^>]*(?:href|src)="(https?:[^"]*)"', page.read_text())
+    ]
     assert loaded == []
+
+
+@pytest.mark.xdist_group("site")
+def test_formulas_are_drawn_by_the_browser(site: Path) -> None:
+    written = {page: page.read_text().count("```math") for page in (ROOT / "docs").glob("*.md")}
+    for page, formulas in written.items():
+        assert (site / f"{page.stem}.html").read_text().count('<div class="formula"><math') == formulas, page.name
+    assert sum(written.values()) >= 12
+
+
+@pytest.mark.xdist_group("site")
+def test_pages_follow_the_reader_s_light_or_dark(site: Path) -> None:
+    schemes = re.findall(r'data-md-color-media="\(prefers-color-scheme: (\w+)\)"', (site / "index.html").read_text())
+    assert set(schemes) == {"light", "dark"}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
