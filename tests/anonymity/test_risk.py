@@ -121,3 +121,26 @@ def test_bad_questions_are_refused(quasi: Any, sensitive: str, more: dict[str, A
 def test_an_empty_table_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="no rows"):
         risk(PATIENTS.head(0), ["postcode"])
+
+
+def test_people_are_counted_where_the_table_says_whose_row_it_is() -> None:
+    """By hand: of a, b and c only c is alone on its postcode, although six rows share two postcodes."""
+    visits = polars.DataFrame(
+        {
+            "id": ["a", "a", "b", "c", "c", "c", None],
+            "postcode": ["1", "1", "1", "2", "2", "2", "3"],
+            "illness": ["flu", "flu", "angina", "flu", "flu", "asthma", "flu"],
+        }
+    )
+    rows = risk(visits, ["postcode"], "illness")
+    people = risk(tables.read(visits, person="id"), ["postcode"], "illness")
+    assert (rows.rows, rows.k, rows.uniques) == (7, 1, 1)
+    assert (people.rows, people.groups, people.k, people.uniques) == (3, 2, 1, 1)
+    assert (people["illness"].l, people["illness"].certain) == (2, 0)
+    assert people["illness"].guessed_blindly == 0.5  # of a flu, b angina, c flu and asthma
+
+
+def test_the_person_is_no_quasi_identifier() -> None:
+    table = tables.read(polars.DataFrame({"id": ["a"], "age": [1]}), person="id")
+    with pytest.raises(InvalidArgument, match="says who the person is"):
+        risk(table, ["id", "age"])

@@ -1,5 +1,6 @@
 """scikit-learn estimators that spend from a ledger, and estimators that know their channel."""
 
+import bruit.learning._sklearn_required  # noqa: F401  # isort: skip  first, to say what is missing
 from bruit.learning.clusters import KMeans
 from bruit.learning.components import PCA
 from bruit.learning.domain_encoder import DomainEncoder

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from bruit.apps.cli import main
 
 CASE = ["budget", "--dataset-size", "60000", "--batch-size", "64", "--epochs", "15", "--delta", "1e-5"]
+CASE += ["--neighbours", "add or remove one"]
 
 
 def run(*arguments: Any) -> Any:
@@ -29,9 +30,7 @@ def test_the_reference_case_for_people() -> None:
 
 
 def test_a_target_and_own_orders() -> None:
-    told = json.loads(
-        run(*CASE, "--target-epsilon", "1", "--neighbours", "replace one", "--by", "rdp", "--json").output
-    )
+    told = json.loads(run(*CASE[:-1], "replace one", "--target-epsilon", "1", "--by", "rdp", "--json").output)
     assert 0.99 <= told["epsilon"] <= 1
     own = json.loads(run(*CASE, "--noise", "1", "--by", "rdp", "--orders", "4,8", "--json").output)
     assert own["order"] in (4, 8)
@@ -63,3 +62,9 @@ def test_bad_input_is_a_sentence_and_exit_status_2(change: list[str], advice: st
 
 def test_the_help_has_an_example() -> None:
     assert "Example" in run("budget", "--help").output
+
+
+def test_nobody_is_told_who_the_neighbours_are_unasked() -> None:
+    found = run(*CASE[:-2], "--noise", "1")
+    assert found.exit_code == 2
+    assert "--neighbours" in found.output

@@ -283,3 +283,25 @@ def test_a_file_cut_half_way_is_refused_before_any_charge(
     assert done.exit_code == 2
     assert "bruit: " in done.stderr
     assert payroll().entries == ()
+
+
+def test_an_answer_is_taken_away_as_every_kind_of_file(bruit: Callable[..., Any], payroll: Callable[..., Any]) -> None:
+    files = [f"cities.{ending}" for ending in ("csv", "parquet", "xlsx", "json", "svg", "png")]
+    outs = [part for file in files for part in ("--out", file)]
+    found = answer(bruit, *WHOSE, "--group-by", "city", "--among", "Lyon,Paris,Nice", *PAID, *outs)
+    frames = [pl.read_csv("cities.csv"), pl.read_parquet("cities.parquet"), pl.read_excel("cities.xlsx", sheet_id=2)]
+    for frame in frames:
+        assert dict(zip(frame["label"], frame["value"], strict=True)) == dict(
+            zip(found["labels"], found["value"], strict=True)
+        )
+    assert [row["value"] for row in json.loads(Path("cities.json").read_text())["rows"]] == found["value"]
+    assert Path("cities.svg").read_text().count('class="bar"') == len(found["value"])
+    assert Path("cities.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("file", ["count.doc", "count", "no/such/count.csv"])
+def test_a_file_that_cannot_be_written_costs_nothing(
+    file: str, bruit: Callable[..., Any], payroll: Callable[..., Any]
+) -> None:
+    done = bruit("release", *WHOSE, "--count", *PAID, "--out", file)
+    assert (done.exit_code, payroll().remaining.epsilon) == (2, 3)

@@ -309,3 +309,15 @@ def test_too_few_reports_are_refused(answered: Path, pages: Path) -> None:
         polars.read_parquet(path).clear().write_parquet(path, metadata=metadata)
     refused(run("estimate", answered / "survey-one.parquet"), "empty survey")
     refused(run("decode", pages / "pages-one.parquet", *asked), "empty survey")
+
+
+ALL = ("best", "KRR", "HadamardResponse", "OLH", "OUE", "SUE", "SubsetSelection")
+
+
+@pytest.mark.parametrize(("epsilon", "categories"), [("0.2", 3), ("1", 6), ("2.1", 2), ("3", 6), ("5", 40)])
+def test_the_plan_recommends_the_protocol_with_the_least_error(epsilon: str, categories: int) -> None:
+    asked = ("plan", "--categories", ",".join(f"c{n}" for n in range(categories)), "--people", "3000")
+    found = {name: told(*asked, "--epsilon", epsilon, "--protocol", name) for name in ALL}
+    best = found["best"]
+    assert best["error"] == pytest.approx(min(one["error"] for one in found.values()), rel=1e-3)
+    assert best["error"] == pytest.approx(found[best["protocol"]]["error"], rel=1e-12)

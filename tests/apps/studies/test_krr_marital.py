@@ -60,7 +60,7 @@ def test_theory_is_the_variance_of_the_count_of_reports() -> None:
 
 def test_without_a_name_the_studies_are_listed() -> None:
     done = CliRunner().invoke(main, ["study", "--json"])
-    assert json.loads(done.stdout) == {name: line for name, (_, line) in STUDIES.items()}
+    assert json.loads(done.stdout) == {name: line for name, (_, line, _) in STUDIES.items()}
     assert "krr-marital" in CliRunner().invoke(main, ["study"]).stdout
 
 

@@ -13,9 +13,10 @@ from bruit.anonymity.disclosure.identifier_scan import Scan, scan
 from bruit.anonymity.disclosure.marginals import Marginal, private_marginals
 from bruit.anonymity.disclosure.risks import Risk, risk
 from bruit.anonymity.notice import NOT_A_RELEASE
-from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
+from bruit.tables import Table
 
 SMALL_GROUP = 5
 WORTH_SAYING = 0.01
@@ -53,12 +54,14 @@ def report(
     """Scans a table, measures its risk and plans the private alternative; nothing is released or spent.
 
     Without `quasi` the sharpest of the smallest sets of columns that single out most rows is taken; where no set does,
-    every column that is neither a direct identifier nor sensitive. `epsilon` is only an illustration of a price.
+    every column that is neither a direct identifier nor sensitive. `epsilon` is only an illustration of a price. Of a
+    table whose person is a column, k, l, t and linkage count people; what singles out is still counted in rows.
     """
     found = scan(table)
-    chosen = tuple(quasi) or _guess(found, sensitive)
+    person = table.person if isinstance(table, Table) else EACH_ROW
+    chosen = tuple(quasi) or _guess(found, (*sensitive, person))
     measured = risk(table, chosen, sensitive, kinds=kinds, rng=rng)
-    columns = [name for name in found.columns if name not in found.direct]
+    columns = [name for name in found.columns if name not in {*found.direct, person}]
     main = [name for name in columns if not quasi or name in {*chosen, *sensitive}]
     plan = private_marginals(table, main, epsilon=epsilon, neighbours=neighbours)
     return Report(found, measured, bool(quasi), plan, float(epsilon), _advice(found, measured, plan, float(epsilon)))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from bruit.anonymity.coded import Coded, encode_column, frame_of, join_columns
 from bruit.anonymity.disclosure.equivalence_classes import KINDS, Groups, Kind, distances, group_rows
 from bruit.anonymity.notice import NOT_A_RELEASE
+from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
 from bruit.randomness import generator
+from bruit.tables import Table
 
 KNOWN = 0.1
 """The share of people whom the simulated attacker knows."""
@@ -69,7 +72,8 @@ class Linkage:
 class Risk:
     """What a table gives away: exact, for its curator, not a release.
 
-    `k` is the size of the smallest group of rows that agree on the quasi-identifiers; `uniques` rows stand alone.
+    `k` is the size of the smallest group of rows that agree on the quasi-identifiers; `uniques` rows stand alone. Of a
+    table whose person is a column, all these count people: several rows of one person in a group count once.
     """
 
     quasi: tuple[str, ...]
@@ -106,7 +110,8 @@ def risk(
     """How well a table hides people whose quasi-identifiers somebody knows.
 
     `kinds` says how a sensitive column is compared; by default numbers are "ordered" and texts "categorical". A missing
-    value counts as a value of its own. `known` is the share of people whom the attacker of `linkage` knows.
+    value counts as a value of its own. `known` is the share of people whom the attacker of `linkage` knows. Of a table
+    read with `person="id"` people are counted, not rows: ten visits of one patient hide nobody.
                     [Sweeney 2002; Machanavajjhala et al. 2007; Li, Li & Venkatasubramanian 2007]
 
     >>> import polars
@@ -122,16 +127,29 @@ def risk(
     [0.5, 0.5, 0.667]
     """
     names = _names(quasi, sensitive, kinds, known)
-    frame = frame_of(table, [*quasi, *names])
+    person = [table.person] if isinstance(table, Table) and table.person != EACH_ROW else []
+    if set(person) & {*quasi, *names}:
+        raise InvalidArgument(f"{person[0]!r} says who the person is: it is neither a quasi-identifier nor sensitive")
+    frame = frame_of(table, [*quasi, *names, *person]).drop_nulls(person)
     if not frame.height:
         raise InvalidArgument("the table has no rows: there is nobody to protect and nothing to measure")
-    columns = {name: encode_column(frame[name]) for name in frame.columns}
+    asked = {"kinds": kinds or {}, "known": known, "rng": rng}
+    if not person:
+        return _risk_of(frame, quasi, names, **asked)
+    people = _risk_of(frame.unique([*quasi, *person], maintain_order=True), quasi, [], **asked)
+    values = _risk_of(frame.unique(maintain_order=True), quasi, names, **asked)
+    return replace(people, sensitive=values.sensitive)
+
+
+def _risk_of(frame: polars.DataFrame, quasi: Sequence[str], names: Sequence[str], **asked: Any) -> Risk:
+    """The risk of rows that each count once."""
+    columns = {name: encode_column(frame[name]) for name in (*quasi, *names)}
     del frame
     secrets = {name: columns[name].ordered() for name in names}
     room = max([secret.size for secret in secrets.values()], default=1)
     keys = join_columns([columns[name] for name in quasi], len(columns[quasi[0]].codes), room=room)
     del columns
-    return measure_risk(keys, quasi=quasi, secrets=secrets, kinds=kinds or {}, known=known, rng=rng)
+    return measure_risk(keys, quasi=quasi, secrets=secrets, **asked)
 
 
 def measure_risk(

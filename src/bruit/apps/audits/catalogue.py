@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from multiprocessing import get_context
 from typing import Any
 
@@ -32,6 +31,7 @@ from bruit.apps.audits import (
 )
 from bruit.apps.audits.case import Case
 from bruit.apps.audits.questions import every_question
+from bruit.apps.extras import has_extra, require_extras
 from bruit.apps.findings import Size
 from bruit.audit import Verdict
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
@@ -43,10 +43,13 @@ ALARM = 1e-9
 CENTRAL = (ADD_OR_REMOVE_ONE, REPLACE_ONE)
 
 OPTIONAL: dict[str, tuple[Any, ...]] = {
-    "sklearn": (learning, nearest_neighbours, trees),
-    "torch": (correlated_noise, deep, heads, one_run),
+    "learn": (learning, nearest_neighbours, trees),
+    "deep": (correlated_noise, deep, heads, one_run),
 }
-"""Modules whose cases need a package that may be missing."""
+"""Modules whose cases need an extra."""
+
+PACKAGES = {"learn": "learning", "deep": "deep"}
+"""What an extra is for: the package of bruit whose mechanisms are audited only with it."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,9 @@ def cases_named(names: Sequence[str]) -> list[Case]:
     every = list(cases())
     known = sorted({case.name for case in every})
     unknown = [name for name in names if name != "all" and name not in known]
+    for extra, package in PACKAGES.items():
+        if any(name.startswith(f"{package}.") for name in unknown):
+            require_extras(f"an audit of bruit.{package}", extra)
     if unknown:
         raise InvalidArgument(f"no audit of {', '.join(unknown)}; choose among all, {', '.join(known)}")
     return [case for case in every if not names or "all" in names or case.name in names]
@@ -134,7 +140,5 @@ def cases() -> Iterator[Case]:
         yield from aggregation.cases(neighbours)
         yield from synthetic.cases(neighbours)
         yield from every_question.cases(neighbours)
-        for extra, parts in OPTIONAL.items():
-            if find_spec(extra) is not None:
-                for part in parts:
-                    yield from part.cases(neighbours)
+        for part in (part for extra, parts in OPTIONAL.items() if has_extra(extra) for part in parts):
+            yield from part.cases(neighbours)

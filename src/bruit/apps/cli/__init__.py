@@ -12,6 +12,7 @@ COMMANDS = {
     "belief": "What an attacker may come to believe after an answer of a given ε.",
     "budget": "The ε of a training run before it starts.",
     "code": "Encode, decode and explain error-correcting codes and check digits.",
+    "completion": "Complete commands and options with the Tab key.",
     "data": "List and fetch the public data sets of the studies; write a table to try things on.",
     "demo": "A tour, offline, that writes one page with figures.",
     "join": "Be the second collector of a split poll (experimental).",

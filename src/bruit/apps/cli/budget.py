@@ -13,7 +13,10 @@ from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
 from bruit.privacy import ACCOUNTANTS, Plan, plan, sound_delta
 
-EXAMPLE = "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5"
+EXAMPLE = (
+    "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5 "
+    "--neighbours 'add or remove one'"
+)
 RELATIONS = (Neighbours.ADD_OR_REMOVE_ONE.value, Neighbours.REPLACE_ONE.value)
 SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled": Scheme.SHUFFLED}
 
@@ -28,7 +31,10 @@ SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled
 @click.option("--by", type=click.Choice(ACCOUNTANTS), default="pld", show_default=True, help="The accountant.")
 @click.option("--orders", help="Rényi orders for rdp and rdp-simple: numbers like 2,4.5,8, or `fine`: a wide search.")
 @click.option(
-    "--neighbours", type=click.Choice(RELATIONS), default=RELATIONS[0], show_default=True, help="What is compared."
+    "--neighbours",
+    type=click.Choice(RELATIONS),
+    required=True,
+    help="Which two data sets nobody may tell apart: one with and one without a record, or with one exchanged.",
 )
 @click.option(
     "--scheme", type=click.Choice(list(SCHEMES)), default="poisson", show_default=True, help="How batches come."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.answers import show_answer, show_recipe_preview
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.apps.steward import NAMED, Question, open_table, preview, price_of, remaining_of
-from bruit.apps.steward.exports import finite
+from bruit.apps.steward.answers import labelled_table
+from bruit.apps.steward.exports import check_ending, finite, write_answer
 from bruit.apps.steward.recipe import check_outputs, open_recipe, read_recipe, release_recipe, to_json, write_outputs
+from bruit.apps.steward.statements import make_statement
 from bruit.central import STATISTICS, Need
 from bruit.core.neighbours import EACH_ROW
 from bruit.core.release import Release
@@ -27,7 +29,7 @@ EXAMPLE = (
     "Example: bruit release monthly.toml --preview; bruit release monthly.toml --out reports/2025; "
     "bruit release people.csv --person id --rows 1 --count --epsilon 0.5 --ledger clinic --preview; "
     "bruit release people.csv --person id --rows 1 --column income --within 0 200000 --grid 100 --quantiles deciles "
-    "--epsilon 0.5 --ledger clinic"
+    "--epsilon 0.5 --ledger clinic --out deciles.csv --out deciles.svg"
 )
 MOST_LINES = 100
 """Lines of a table for people; JSON has them all."""
@@ -71,7 +73,11 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--ledger", help="The book that pays; it says who the neighbours are.")
 @in_store
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Where the files of a recipe go; '.' if absent."
+    "--out",
+    "outs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A file for the answer: .csv, .parquet, .xlsx, .json, .svg or .png; may be repeated. Of a recipe: its folder.",
 )
 @click.option(
     "--preview",
@@ -80,19 +86,19 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
     help="Show the error to expect and what will be left; charge and read nothing.",
 )
 @json_option
-def command(*, source: str, store: str, only_preview: bool, as_json: bool, out: Path | None, **stated: Any) -> None:
+def command(
+    *, source: str, store: str, only_preview: bool, as_json: bool, outs: tuple[Path, ...], **stated: Any
+) -> None:
     """Release a recipe (a TOML file of many questions, paid for once), or one statistic of a CSV or Parquet file.
 
     Nothing private has a default: whose rows these are, bounds, categories and the price are yours to state.
     """
     if source.lower().endswith(".toml"):
         refuse_options(stated)
-        release_from_file(Path(source), out or Path(), store, only_preview=only_preview, as_json=as_json)
+        release_from_file(Path(source), folder_of(outs), store, only_preview=only_preview, as_json=as_json)
         return
-    if out is not None:
-        raise InvalidArgument(
-            "--out is for recipes; of one statistic, --json prints everything, `bruit ask` writes files"
-        )
+    for path in outs:
+        check_ending(path)
     flags = {statistic.name: stated.pop(f"ask_{statistic.name}") for statistic in FLAGGED}
     about = {name: stated.pop(name) for name in ("person", "rows", "groups", "epsilon", "delta", "ledger")}
     for name in ("person", "epsilon", "ledger"):
@@ -100,15 +106,21 @@ def command(*, source: str, store: str, only_preview: bool, as_json: bool, out: 
             raise InvalidArgument(f"--{name} is missing: nothing private has a default")
     question = Question(choose_statistic(flags, stated["quantiles"], stated["group_by"]), **stated)
     require_options(question, person=about["person"], rows=about["rows"], delta=about["delta"])
-    release_one(
-        question, source, Ledger.open(about["ledger"], store), about, only_preview=only_preview, as_json=as_json
-    )
+    book = Ledger.open(about["ledger"], store)
+    release_one(question, source, book, about, only_preview=only_preview, outs=outs, as_json=as_json)
 
 
 def release_one(
-    question: Question, source: str, book: Ledger, about: dict[str, Any], *, only_preview: bool, as_json: bool
+    question: Question,
+    source: str,
+    book: Ledger,
+    about: dict[str, Any],
+    *,
+    only_preview: bool,
+    outs: Sequence[Path] = (),
+    as_json: bool,
 ) -> None:
-    """Previews, or pays and shows, one statistic of a file."""
+    """Previews, or pays for, shows and writes, one statistic of a file."""
     price = {name: about[name] for name in ("epsilon", "delta") if about[name] is not None}
     data = open_table(source, about["person"], about["rows"], about["groups"])
     if only_preview:
@@ -116,10 +128,34 @@ def release_one(
         print_json(told) if as_json else _show_preview(told)
         return
     release = question.release(data, price_of(book, price))
+    write_files(_title(question), release, book, outs)
     if as_json:
         print_json({"statistic": question.statistic, **json.loads(release.to_json()), **remaining_of(book)})
     else:
         _show(question, release, book)
+
+
+def folder_of(outs: Sequence[Path]) -> Path:
+    """The one folder of a recipe's files; the current one if none is named."""
+    if len(outs) > 1:
+        raise InvalidArgument("a recipe writes into one folder: give --out once")
+    if outs and outs[0].is_file():
+        raise InvalidArgument(f"--out {outs[0]} is a file: name the folder for the files of the recipe")
+    return outs[0] if outs else Path()
+
+
+def write_files(title: str, release: Release[Any], book: Ledger, outs: Sequence[Path]) -> None:
+    """Writes the released numbers, with who promised what, as the kinds of files that their names say."""
+    if not outs:
+        return
+    answer = labelled_table(release, title)
+    assert answer is not None  # every statistic of this command is a number or a list of numbers
+    number = None if release.receipt is None else release.receipt.number
+    said = make_statement(f"Statement: {title}", [answer], book=book, guarantee=release.guarantee, number=number)
+    for path in outs:
+        with writing(path):
+            write_answer(answer, path, about=said.facts)
+        click.echo(f"Written: {path}", err=True)
 
 
 def refuse_options(stated: dict[str, Any]) -> None:

@@ -9,7 +9,6 @@ import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,14 +16,14 @@ from urllib.parse import urlsplit
 import rich_click as click
 
 from bruit.apps.cli.terminal.output import json_option, print_json
-from bruit.errors import InvalidArgument, MissingExtra, StorageError
+from bruit.apps.extras import require_extras
+from bruit.errors import InvalidArgument, StorageError
 from bruit.storage import Lease, absolute, connect, reading
 
 EXAMPLE = "Example: bruit serve --port 8000; for a class on your network: bruit serve --host 0.0.0.0"
 SHORTEST_KEY = 22
 FEWEST_CHARACTERS = 10
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-NEEDED = ("fastapi", "uvicorn", "httptools", "jinja2", "plotly", "python_multipart", "segno")
 
 
 @click.command("serve", epilog=EXAMPLE)
@@ -74,8 +73,7 @@ def command(
     The link it prints holds the steward's key: whoever has it may make polls and spend budgets. Answers of a poll are
     noised in the browsers of those who give them. One process serves all.
     """
-    if any(find_spec(name) is None for name in NEEDED):
-        raise MissingExtra("bruit serve", "web")
+    require_extras("bruit serve", "web")
     web: Any = import_module("bruit.apps.web.settings")
     secret = _check_key(key) or web.new_key()
     tls = check_tls(tls_cert, tls_key)

@@ -56,7 +56,7 @@ def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, see
 
 
 def _list(*, as_json: bool) -> None:
-    lines = {name: line for name, (_, line) in sorted(STUDIES.items())}
+    lines = {name: line for name, (_, line, _) in sorted(STUDIES.items())}
     if as_json:
         print_json(lines)
     else:

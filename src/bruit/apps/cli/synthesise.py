@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.apps.extras import require_extras
 from bruit.apps.steward import price_of, remaining_of
 from bruit.core import EACH_ROW
-from bruit.errors import BadFile, InvalidArgument, MissingData, MissingExtra
+from bruit.errors import BadFile, InvalidArgument, MissingData
 from bruit.ledger import Ledger
 from bruit.privacy import Release
 from bruit.synthetic import Mode, SyntheticTable, synthesise
@@ -118,8 +118,8 @@ def command(
     """
     if out.suffix.lower() not in ENDINGS:
         raise InvalidArgument(f"--out {out.name}: give a name that ends in {' or '.join(ENDINGS)}")
-    if out.suffix.lower() == ".xlsx" and find_spec("xlsxwriter") is None:
-        raise MissingExtra("Excel files", "excel")
+    if out.suffix.lower() == ".xlsx":
+        require_extras("Excel files", "excel")
     stated, book = read_schema(schema), Ledger.open(ledger, store)
     release = synthesise(
         open_table(source, stated.schema),

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bruit.apps.extras import require_extras
 from bruit.apps.steward.answers import AnswerTable
 from bruit.apps.steward.charts import svg_of
 from bruit.apps.steward.csv_safety import csv_of
-from bruit.errors import InvalidArgument, MissingExtra
+from bruit.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from xlsxwriter.format import Format
@@ -30,16 +31,9 @@ def check_ending(path: Path) -> None:
         raise InvalidArgument(f"{path.name}: give a name that ends in {', '.join(ENDINGS)}")
     if not path.resolve().parent.is_dir():
         raise InvalidArgument(f"{path}: there is no folder {path.resolve().parent}")
-    needs = {".xlsx": "xlsxwriter", ".png": "matplotlib"}.get(path.suffix.lower())
+    needs = {".xlsx": "excel", ".png": "plot"}.get(path.suffix.lower())
     if needs is not None:
-        _require(needs)
-
-
-def _require(module: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise MissingExtra("this kind of file", {"xlsxwriter": "excel", "matplotlib": "plot"}[module])
+        require_extras(f"a file that ends in {path.suffix.lower()}", needs)
 
 
 def write_answer(answer: AnswerTable, path: Path, *, about: Sequence[tuple[str, str]] = ()) -> None:
@@ -70,7 +64,7 @@ def excel_bytes(answers: Sequence[AnswerTable], about: Sequence[tuple[str, str]]
 
     Texts are written as texts, so that none becomes a formula.
     """
-    _require("xlsxwriter")
+    require_extras("Excel files", "excel")
     import xlsxwriter
 
     packed = io.BytesIO()

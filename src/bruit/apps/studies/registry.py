@@ -7,76 +7,93 @@ from typing import Protocol
 
 import numpy as np
 
+from bruit.apps.extras import require_extras
 from bruit.apps.findings import Findings, Size
 from bruit.errors import InvalidArgument
 
-STUDIES = {
+STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "budget": (
         "studies.budget",
         "The ε of a training run against order, size, batch, noise, epochs and δ (S2.11, S2.12).",
+        ("plot",),
     ),
     "cifar10": (
         "studies.images.cifar10",
         "CIFAR-10 without other data: private linear heads over scattering and over eyes that learned from noise.",
+        ("deep", "learn", "plot"),
     ),
     "flowers": (
         "studies.images.flowers",
         "102 flowers: the document's table, its curves, and private heads over frozen networks (S2.16).",
+        ("deep", "learn", "plot", "networks"),
     ),
     "memory": (
         "studies.memory.study",
         "The memory of training steps: forecast, measured, and by the document's formulas (S2.17).",
+        ("deep", "plot"),
     ),
     "mnist": (
         "studies.images.mnist",
         "Digits: the document's network with and without privacy, and a modern recipe (S2.15).",
+        ("deep", "learn", "plot"),
     ),
     "codes": (
         "studies.codes",
         "Codes over noise and over randomised response: capacity, composition, media, error curves (S1.3–S1.7).",
+        ("plot",),
     ),
     "deciles": (
         "studies.deciles",
         "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5).",
+        ("plot",),
     ),
     "income": (
         "studies.income",
         "Private trees and additive models on the income of UCI Adult: AUC against epsilon, beside DP-EBM.",
+        ("learn", "plot"),
     ),
     "knn": (
         "studies.knn.study",
         "Nearest neighbours with noise on the votes, for each question and for all, on four tables (S4.1).",
+        ("learn", "plot"),
     ),
     "krr-learning": (
         "studies.surveys.krr_learning",
         "Learning from answers that everybody randomised: a forest, and estimators that know the channel (S0.5, S0.6).",
+        ("learn", "plot"),
     ),
     "krr-marital": (
         "studies.surveys.krr_marital",
         "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
+        ("plot",),
     ),
     "membership": (
         "studies.membership.study",
         "Who was in the training set: two attacks on an overfit network, with and without privacy.",
+        ("deep", "learn"),
     ),
     "rappor": (
         "studies.surveys.rappor",
         "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
+        ("plot",),
     ),
     "planted": (
         "faults.planted",
         "Classic faults of private mechanisms, planted on purpose, and the test that catches each.",
+        (),
     ),
     "reconstruction": (
         "studies.reconstruction",
         "Secret bits from noisy counts: the threshold at the root of n, and every question asked (S2.3).",
+        (),
     ),
     "trees": (
         "studies.trees",
         "The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn (S1.1).",
+        ("learn", "plot"),
     ),
 }
-"""The module of each study and what it shows, by name."""
+"""The module of each study, what it shows, and the extras that it needs, by name."""
 
 
 class Study(Protocol):
@@ -97,5 +114,7 @@ def load(name: str) -> Study:
     """The function `run` of the study of that name."""
     if name not in STUDIES:
         raise InvalidArgument(f"no study {name!r}; choose among {', '.join(sorted(STUDIES))}")
-    study: Study = import_module(f"bruit.apps.{STUDIES[name][0]}").run
+    module, _, extras = STUDIES[name]
+    require_extras(f"the study {name}", *extras)
+    study: Study = import_module(f"bruit.apps.{module}").run
     return study

@@ -17,11 +17,12 @@ from bruit.apps.steward import sections
 from bruit.core.neighbours import EACH_ROW
 from bruit.tables import read
 
-EXAMPLE = "Example: bruit risk people.csv --quasi age --quasi city --sensitive illness --html report.html"
+EXAMPLE = "Example: bruit risk people.csv --person id --quasi age --quasi city --sensitive illness --html report.html"
 
 
 @click.command("risk", epilog=EXAMPLE)
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--person", default=EACH_ROW, show_default=True, help="The column that says whose row it is.")
 @click.option("--quasi", multiple=True, help="A column that outsiders may know; repeat it for more.")
 @click.option("--sensitive", multiple=True, help="A column that nobody should learn; repeat it for more.")
 @click.option("--epsilon", default="1", show_default=True, help="The price of the private alternative that is planned.")
@@ -36,6 +37,7 @@ EXAMPLE = "Example: bruit risk people.csv --quasi age --quasi city --sensitive i
 def command(
     path: Path,
     *,
+    person: str,
     quasi: Sequence[str],
     sensitive: Sequence[str],
     epsilon: str,
@@ -48,7 +50,7 @@ def command(
     PATH is a CSV or Parquet file. Without --quasi the smallest set of columns that singles out most rows is taken.
     Everything printed is an exact aggregate for the curator: not a release. No value of the table is shown.
     """
-    people = read(path, person=EACH_ROW)
+    people = read(path, person=person)
     rng = None if seed is None else np.random.default_rng(seed)
     found = report(people, quasi=quasi, sensitive=sensitive, epsilon=epsilon, rng=rng)
     if html is not None:

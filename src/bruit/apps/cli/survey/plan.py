@@ -19,7 +19,6 @@ from bruit.local import (
     LocalProtocol,
     Rappor,
     Warner,
-    choose_protocol,
     detection_limit,
     offers,
     read_candidates,
@@ -27,6 +26,9 @@ from bruit.local import (
 
 KINDS: dict[str, Any] = {name: LocalProtocol.kinds[name] for name, offer in sorted(offers().items()) if offer.by_name}
 """Protocols that a list of categories and an epsilon make."""
+
+DIGITS = 4
+"""Of an error: two that agree in these are equal."""
 
 NAMES = ("best", *KINDS, "Warner", "Rappor")
 EXAMPLES = (
@@ -80,10 +82,7 @@ def _frequencies(asked: dict[str, Any]) -> tuple[LocalProtocol, dict[str, Any]]:
     epsilon, people, error, confidence = (asked[name] for name in ("epsilon", "people", "error", "confidence"))
     if sum(part is not None for part in (epsilon, people, error)) != 2:
         raise InvalidArgument("give two of --epsilon, --people and --error, and the third follows")
-    if epsilon is None:
-        protocol, why = _cheapest(asked)
-    else:
-        protocol, why = _choose(asked, epsilon, people or 1000)
+    protocol, why = _cheapest(asked) if epsilon is None else _choose(asked, epsilon, people or 1000)
     needed = people or protocol.people_for(error=error, confidence=confidence)
     rows = {
         "protocol": type(protocol).__name__,
@@ -114,10 +113,21 @@ def _cheapest(asked: dict[str, Any]) -> tuple[FrequencyProtocol, str]:
 
 
 def _choose(asked: dict[str, Any], epsilon: Exact, people: int) -> tuple[FrequencyProtocol, str]:
+    """The protocol whose worst share errs least; of equal ones the one with the shorter report."""
     if asked["protocol"] != "best":
         return _all(asked, epsilon)[0], "it was asked for"
-    found = choose_protocol(_categories(asked), epsilon, people, other=asked["other"])
-    return found.protocol, found.why
+    errors = {one: one.expected_error(people, confidence=asked["confidence"]) for one in _all(asked, epsilon)}
+    best = min(errors, key=lambda one: (float(f"{errors[one]:.{DIGITS}g}"), _rank(one)))
+    listed = sorted((error, type(one).__name__) for one, error in errors.items() if one is not best)
+    others = ", ".join(f"{name} {error:.{DIGITS}g}" for error, name in listed)
+    return best, f"its error with {people} people, {errors[best]:.{DIGITS}g}, is the least; the others': {others}"
+
+
+def _rank(protocol: FrequencyProtocol) -> int:
+    offer = protocol.offer
+    assert offer is not None
+    assert offer.rank is not None  # only ranked protocols are compared
+    return offer.rank
 
 
 def _all(asked: dict[str, Any], epsilon: Exact) -> list[FrequencyProtocol]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import rich_click as click
 
+from bruit.apps.extras import name_extra
 from bruit.errors import BruitError
 
 BAD_INPUT = 2
@@ -58,9 +59,19 @@ class DeferredGroup(click.RichGroup):
         }
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command; whatever bruit refuses is told on the error stream, without a traceback."""
+        """Runs the command; what bruit refuses, and an optional part that is missing, is told in one sentence."""
         try:
             return super().invoke(ctx)
         except BruitError as error:
-            click.echo(f"bruit: {error}", err=True)
-            ctx.exit(BAD_INPUT)
+            return _refuse(ctx, error)
+        except ModuleNotFoundError as error:
+            missing = name_extra(error, f"bruit {ctx.invoked_subcommand}")
+            if missing is None:
+                raise
+            return _refuse(ctx, missing)
+
+
+def _refuse(ctx: click.Context, error: BruitError) -> NoReturn:
+    """Says on the error stream why, without a traceback, and ends with status 2."""
+    click.echo(f"bruit: {error}", err=True)
+    ctx.exit(BAD_INPUT)

@@ -17,7 +17,6 @@ from bruit.apps import plots
 from bruit.apps.findings import Findings, Size
 from bruit.apps.studies.membership.attacks import Trained, area, by_likelihood_ratio, by_loss, true_positives
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
-from bruit.errors import MissingExtra
 from bruit.ledger import Ledger
 from bruit.privacy import delta, plan
 
@@ -81,10 +80,8 @@ def attack_once(*, rng: np.random.Generator, size: Size, epsilon: float) -> Mapp
 @cache
 def digits() -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """1797 images of handwritten digits, 8 by 8, in a fixed random order.           [Alpaydin & Kaynak 1998]"""
-    try:
-        from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise MissingExtra("the study of membership", "learn,deep") from error
+    from sklearn.datasets import load_digits
+
     found = load_digits()
     order = np.random.default_rng(0).permutation(len(found.target))
     return (found.data[order] / 16).astype(np.float32), found.target[order].astype(np.int64)
@@ -100,10 +97,8 @@ def _model(
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """Trains a network on the members and gives the log chances of every class for every record."""
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtra("the study of membership", "learn,deep") from error
+    import torch
+
     place = np.flatnonzero(members)
     data = torch.from_numpy(inputs[place]), torch.from_numpy(targets[place])
     with torch.random.fork_rng(devices=[]):

@@ -37,11 +37,21 @@ class Shuffler:
             raise InvalidArgument(f"least={least}: a batch has at least {LEAST} reports; hundreds protect better")
         self.collector, self.least, self.delta = base, least, delta
         self.store = MixtureStore(store)
-        described = json.loads(self.fetch(f"/api/polls/{self.identity}"))
+        described = self._describe_poll()
         if described["admission"] is not None:
             raise InvalidArgument("a poll with cards is not shuffled: its reports are already nobody's")
         self.wire = Wire(protocol_from_json(described["protocol"]))
         self.epsilon = exactly(getattr(self.wire.protocol, "epsilon", None) or _loss(self.wire), "epsilon")
+
+    def _describe_poll(self) -> Any:
+        try:
+            return json.loads(self.fetch(f"/api/polls/{self.identity}"))
+        except HTTPError as error:
+            raise InvalidArgument(f"{self.collector} has no open poll {self.identity}: status {error.code}") from error
+        except (URLError, OSError, json.JSONDecodeError) as error:
+            raise InvalidArgument(
+                f"{self.collector} does not answer: is the link right, and are you online?"
+            ) from error
 
     def guarantee(self, people: int) -> Guarantee:
         """What a batch of so many reports promises each respondent against whoever sees only the collector."""

@@ -27,7 +27,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("")
 def start(request: Request) -> Response:
     """Every study, whether it was run, and when."""
-    studies = [(name, line, read_findings(_folder(request) / name)) for name, (_, line) in sorted(STUDIES.items())]
+    studies = [(name, line, read_findings(_folder(request) / name)) for name, (_, line, _) in sorted(STUDIES.items())]
     return page(request, "studies/start.html", studies=studies, runs=request.app.state.studies)
 
 
