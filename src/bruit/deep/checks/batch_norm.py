@@ -1,4 +1,4 @@
-"""Replaces batch norms, which mix the samples of a batch, by group norms, which look at one sample at a time."""
+"""Replaces batch norms, which mix the samples of a batch, by group norms, which normalise each sample alone."""
 
 from __future__ import annotations
 

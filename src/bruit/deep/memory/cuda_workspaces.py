@@ -1,4 +1,4 @@
-"""Memory that CUDA kernels take beside their results: workspaces held during an operation, and those that stay."""
+"""Workspaces of CUDA kernels: memory held only during an operation, and memory that a library keeps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW_CHANNELS = 8
 
 
 def lasting_workspace(name: str) -> tuple[str, int] | None:
-    """The library behind an operation and the bytes of workspace that it keeps for good."""
+    """The library behind an operation and the workspace bytes that it keeps after its first call, or None."""
     return LASTING.get(name)
 
 

@@ -1,4 +1,4 @@
-"""The noise of a banded matrix, step by step."""
+"""Draws the correlated noise of a banded matrix step by step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bruit.deep.noise.sources import Source
 
 
 class Correlated:
-    """Turns a source of independent noise z into n = C⁻¹z, with what it gave in the last few steps.
+    """Turns independent noise z into correlated noise n = C⁻¹z, from the remembered noise of the last few steps.
 
     n_t = (z_t - Σ_{0<k<b} c_k n_{t-k}) / c_0
 
@@ -26,12 +26,12 @@ class Correlated:
         self._past: dict[torch.dtype, tuple[int, tuple[Tensor, ...]]] = {}
 
     def at(self, step: int) -> Correlated:
-        """The same stream, positioned at a step."""
+        """This stream, moved to a step."""
         self.step = step
         return self
 
     def forget(self) -> None:
-        """Clears the memory of earlier steps and starts anew."""
+        """Clears the remembered noise of earlier steps."""
         self._past.clear()
 
     def normal(self, like: Tensor) -> Tensor:

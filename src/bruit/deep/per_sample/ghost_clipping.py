@@ -35,7 +35,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Engine:
-    """Clips the gradient of each sample of a model and adds them up.
+    """Clips the per-sample gradients of a model and sums them.
 
     `precision` is the type in which layers compute (torch.autocast), None for the model's own. With `compiled` the
     whole computation is traced once for every shape of batch and compiled. A sample whose gradient is not finite counts
@@ -67,18 +67,18 @@ class Engine:
             return self._sums(inputs, targets, weights, None, unclipped) if found is None else found
 
     def computes_alone(self, inputs: tuple[Tensor, ...], targets: Tensor) -> bool:
-        """Whether each sample is computed by itself, since nothing says that together they would stay apart."""
+        """Whether samples are computed one at a time, since nothing shows that a joint pass keeps them separate."""
         return self.isolation is not None and not self.isolation.holds(inputs, targets)
 
     def is_isolated(self, example: Part) -> bool:
-        """Whether samples are kept apart without assuming it: proved, or computed one by one."""
+        """Whether samples are kept separate without assuming so: proved, or computed one by one."""
         known = self.isolation
         return known is None or not known.assumed or known.is_proved(example.inputs, example.targets)
 
     def sums_in_parts(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, parts: int
     ) -> dict[str, Tensor]:
-        """The clipped sums computed in several parts of the batch, which need less memory."""
+        """The clipped sums, computed over several parts of the batch to save memory."""
         size, rows = -(-len(weights) // parts), len(targets) // len(weights)
         total: dict[str, Tensor] = {}
         for begin in range(0, len(weights), size):
@@ -140,7 +140,7 @@ class Engine:
         return {name: entry.share for name, entry in self._measure(inputs, targets, None).items()}
 
     def require_separate(self, parts: tuple[Tensor, ...]) -> None:
-        """Refuses a loss, or a gradient, of one sample that changes with the others; `parts` are inputs and targets."""
+        """Refuses a model where one sample's loss or gradient depends on others; `parts` are inputs and targets."""
 
         def losses(batch: list[Tensor]) -> list[Tensor]:
             *inputs, targets = batch
@@ -156,7 +156,7 @@ class Engine:
         require_separate(self.model, gradients, parts, "the gradient")
 
     def reads_images(self, targets: Tensor) -> bool:
-        """Whether kernels will read images, which they do with channels last."""
+        """Whether the Triton convolution kernels will be used, which read images in channels-last layout."""
         short = targets.is_cuda and self.precision == torch.bfloat16 and choice.has_triton()
         return short and any(isinstance(each, nn.Conv2d) and is_square(each) for each in self.structure.ruled.values())
 
@@ -218,7 +218,7 @@ class Engine:
         del call.inputs, call.outputs  # what the shares do not hold is let go
 
     def inner_bound(self) -> float:
-        """The bound less the room for rounding of the coarsest arithmetic in use."""
+        """The clipping bound less the rounding margin of the least precise arithmetic in use."""
         used = {p.dtype for p in self.model.parameters() if p.requires_grad} | {self.precision or torch.float64}
         margin = max(MARGINS[kind] for kind in used)
         if any(p.is_cuda for p in self.model.parameters()) and margin < TENSOR_CORES and _short_products():

@@ -1,4 +1,4 @@
-"""Seeded uniform, normal and discrete draws on a device: every random number behind a noise picture comes from here."""
+"""Seeded uniform, normal and discrete random tensors on a device, the only randomness behind noise pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Draws:
-    """A stream of random tensors under one seed, on one device; it shares nothing with torch's global generator."""
+    """A seeded stream of random tensors on one device, independent of torch's global generator."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
@@ -17,29 +17,29 @@ class Draws:
         self._generator.manual_seed(seed)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
-        """Uniform on [low, high)."""
+        """Uniform draws on [low, high)."""
         return low + (high - low) * torch.rand(shape, generator=self._generator, device=self.device)
 
     def log_uniform(self, *shape: int, low: float, high: float) -> Tensor:
-        """Numbers whose logarithm is uniform on [log low, log high): no scale is preferred."""
+        """Draws whose logarithm is uniform on [log low, log high)."""
         return self.uniform(*shape, low=math.log(low), high=math.log(high)).exp()
 
     def normal(self, *shape: int) -> Tensor:
-        """Standard normal."""
+        """Standard normal draws."""
         return torch.randn(shape, generator=self._generator, device=self.device)
 
     def angles(self, *shape: int) -> Tensor:
-        """Uniform on the circle, in radians."""
+        """Angles in radians, uniform on the circle."""
         return self.uniform(*shape, high=2 * math.pi)
 
     def coins(self, *shape: int, chance: float) -> Tensor:
-        """True with the given chance."""
+        """Independent booleans, true with probability `chance`."""
         return self.uniform(*shape) < chance
 
     def integers(self, below: int, *shape: int) -> Tensor:
-        """Uniform on 0 … below − 1."""
+        """Uniform integers from 0 to below − 1."""
         return torch.randint(below, shape, generator=self._generator, device=self.device)
 
     def permutation(self, size: int) -> Tensor:
-        """A uniformly drawn order of `size` things."""
+        """A uniformly random permutation of `size` indices."""
         return torch.randperm(size, generator=self._generator, device=self.device)
