@@ -1,4 +1,4 @@
-"""A respondent of a longitudinal protocol: what is memoised on the device, and what it has cost."""
+"""A respondent's device in a longitudinal protocol: its memoised responses and the privacy loss so far."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bruit.randomness import generator, is_strong, words
 
 
 class Client:
-    """One respondent's device. Its memory is as private as the answers and never leaves it.
+    """One respondent's device, whose memoised responses are as private as the answers and never leave it.
 
     `distinct` counts the different states memoised so far (answers, or buckets of LOLOHA); together they have cost up
     to `spent`, and can never cost more than `protocol.states` times `protocol.forever`. `seeded` tells that the hash or
@@ -48,16 +48,16 @@ class Client:
 
     @property
     def distinct(self) -> int:
-        """How many different states have been memoised."""
+        """How many different states (answers or hash buckets) have been memoised."""
         return len(self._memory)
 
     @property
     def spent(self) -> Fraction:
-        """What this respondent has lost at most over all reports so far."""
+        """An upper bound on this respondent's privacy loss over all reports so far."""
         return self.protocol.forever * self.distinct
 
     def report(self, answer: Any, *, rng: np.random.Generator | None = None) -> Reports:
-        """One report of the answer: the memoised response, drawn and saved if its state is new, under fresh noise."""
+        """One report of the answer: its memoised response (drawn and saved if the state is new) under fresh noise."""
         source, place = generator(rng), self.protocol.categories.indices([answer])
         state = int(self._state(place))
         if state not in self._memory:
@@ -87,7 +87,7 @@ class Client:
         return row if sample.ndim == 2 else row.reshape(-1)
 
     def save(self, path: Path | str) -> None:
-        """Writes the state to a file on the respondent's device, which every later report keeps up to date."""
+        """Writes the state to a file on the respondent's device; later reports update the file."""
         self._path, self._unsaved = Path(path), True
         self._keep()
 
@@ -102,7 +102,7 @@ class Client:
 
     @classmethod
     def load(cls, path: Path | str) -> Client:
-        """The client whose state was saved."""
+        """The client whose state was saved in a file."""
         try:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
             client = cls(protocol_from_json(state["protocol"]))  # type: ignore[arg-type]

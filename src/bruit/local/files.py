@@ -1,4 +1,4 @@
-"""Reports in files: Parquet that describes its own protocol, tallied in one bounded pass."""
+"""Reports in Parquet files that describe their own protocol, tallied in one pass with bounded memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_reports(reports: ReportsKind, path: Path | str) -> None:
 
 
 def read_protocol(path: Path | str) -> LocalProtocol:
-    """The protocol that a reports file says its reports followed."""
+    """The protocol stored in a reports file."""
     return protocol_from_json(_metadata(Path(path))[_KEY])
 
 
@@ -36,7 +36,7 @@ def read_reports(path: Path | str) -> ReportsKind:
 
 
 def joined(parts: list[ReportsKind]) -> ReportsKind:
-    """The reports of all parts, which followed one protocol; at least one part."""
+    """The reports of all parts, which must share one protocol; at least one part."""
     columns = [part.columns() for part in parts]
     whole = {name: np.concatenate([one[name] for one in columns]) for name in columns[0]}
     return parts[0].of(whole, seeded=any(part.seeded for part in parts))
@@ -45,7 +45,7 @@ def joined(parts: list[ReportsKind]) -> ReportsKind:
 def tally_files(
     path: Path | str, protocol: LocalProtocol | None = None, *, on_progress: Callable[[int, int], None] | None = None
 ) -> TallyKind:
-    """The tally of a reports file, or of every Parquet file in a folder, in one pass that holds one piece at a time.
+    """The tally of a reports file, or of every Parquet file in a folder, read one chunk at a time.
 
     All files must follow one protocol, of whichever kind: the one given, or that of the first file.
     """
@@ -64,7 +64,7 @@ def tally_files(
 
 
 def tally_files_on_spark(session: Any, path: Path | str, protocol: LocalProtocol | None = None) -> TallyKind:
-    """As `tally_files`, with the files of a folder shared out over the workers of a Spark session.
+    """Does what `tally_files` does, with the files of a folder distributed over the workers of a Spark session.
 
     Every worker must see the folder and have bruit installed; what travels back is one small tally a file.
     """

@@ -85,7 +85,7 @@ def mixing(what: str) -> NotPrivate:
 
 
 def invented_batch(parts: Sequence[Tensor], batch: int, other: int, watched: int = WATCHED) -> list[Tensor]:
-    """A batch whose watched sample is always the same: rising from 0 to 1 or, in integers, 1 and 0 in turn."""
+    """A made-up batch; its watched sample is always a ramp (floats) or 1, 0, 1, … (integers), `other` sets the rest."""
     found = []
     for part in parts:
         places = torch.arange(part.shape[1:].numel(), device=part.device).view(part.shape[1:])

@@ -57,7 +57,7 @@ def device_flag(device: torch.device) -> DeviceFlag:
 
 @torch.library.custom_op("bruit::tell", mutates_args=())
 def tell(flag: Tensor, number: int) -> Tensor:
-    """Copies a flag to its device flag; the returned copy keeps the operation in a traced graph."""
+    """Copies a boolean tensor to the device flag with this number; returns a copy so that tracing keeps the op."""
     _TICKETS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
     return flag.clone()
 

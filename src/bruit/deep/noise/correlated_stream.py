@@ -35,7 +35,7 @@ class Correlated:
         self._past.clear()
 
     def normal(self, like: Tensor) -> Tensor:
-        """The noise of this step, of the shape, type and place of a tensor; asked for once for each type."""
+        """This step's correlated noise, shaped like a tensor; call once per step and dtype (it advances the stream)."""
         last, past = self._past.pop(like.dtype, (self.step, ()))  # what fails from here on leaves no past
         if last != self.step - 1:
             past = ()

@@ -90,7 +90,7 @@ class Engine:
     def sums(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, trace: Trace | None = None
     ) -> dict[str, Tensor]:
-        """The clipped sums. A traced graph cannot branch: it writes whether all norms were finite to a device flag."""
+        """The clipped sums; a traced graph, unable to branch, writes whether all norms were finite to a device flag."""
         with in_precision(targets.device):
             return self._sums(inputs, targets, weights, trace)
 

@@ -21,7 +21,7 @@ class Entry:
 
     @property
     def is_vector(self) -> bool:
-        """Whether the parameter is a vector whose gradients are held: its norms can wait, they hold no memory more."""
+        """Whether the parameter is a vector with stored gradients, whose norms can wait at no extra memory."""
         return type(self.share) is Kept and self.share.gradients.dim() == 2
 
     def measure(self) -> None:

@@ -37,7 +37,7 @@ class AdaptiveClip:
         return 1 / sqrt(1 / noise**2 - 1 / (2 * self.deviation(noise, batch_size)) ** 2)
 
     def deviation(self, noise: float, batch_size: int) -> float:
-        """The deviation of the noise of the count; at least z, so that the gradients keep most of the budget."""
+        """The count's noise deviation, at least the noise multiplier so that gradients keep most of the budget."""
         return max(self.count_noise * batch_size, noise)
 
     def next_bound(

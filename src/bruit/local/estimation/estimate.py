@@ -1,4 +1,4 @@
-"""From a tally to released shares: one estimator for every protocol."""
+"""Estimates shares from a tally: one estimator for every frequency protocol."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def estimate(
     joint: bool,
     adjust: Adjustment,
 ) -> Release[NDArray[np.float64]]:
-    """Shares by category: raw unbiased ones, or adjusted ones with the raw kept in `details`.
+    """The estimated share of each category: raw (unbiased), or adjusted with the raw ones kept in `details`.
 
     Intervals are clipped to [0, 1]; what they were before is in `details` too. With `joint` they hold for all
     categories together (Bonferroni). An adjustment moves the value only, never the interval.

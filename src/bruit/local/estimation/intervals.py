@@ -1,4 +1,4 @@
-"""Intervals for the share of supporting reports, and from there for the share of respondents.
+"""Confidence intervals for the share of supporting reports, converted to intervals for the share of respondents.
 
 Every interval is made on the noised share s, where the law is binomial, then unmixed: f = (s - q) / (p - q). An
 interval of s that covers makes an interval of f that covers, whatever the noise.
@@ -26,7 +26,7 @@ _SPREAD: Final = 5.0  # the variance from which a number of supporting reports i
 def share_interval(
     counts: NDArray[np.int64], people: int, support: Support, *, confidence: float, method: Method, covers: Covers
 ) -> Bounds:
-    """An interval of the respondents' share for each category, not clipped."""
+    """An unclipped confidence interval of the respondents' share for each category."""
     alpha, z = 1 - confidence, two_sided(confidence)
     if covers not in (Covers.POPULATION, Covers.TABLE):
         raise InvalidArgument(f"covers={covers!r}: a share is that of the population or of this table")

@@ -1,4 +1,4 @@
-"""Packed bits in reports: drawn, set and counted."""
+"""Drawing, setting and counting bits of reports packed in 64-bit words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS: Final = 1 << 14  # drawn at a time: they stay in the cache between the g
 
 
 def words_for(bits: int) -> int:
-    """How many words of 64 hold so many bits."""
+    """The number of 64-bit words that hold `bits` bits."""
     return -(-bits // 64)
 
 
@@ -32,7 +32,7 @@ def noisy_positions(
 def through(
     channel: FiniteChannel, rows: NDArray[np.uint64], bits: int, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
-    """Every bit of every row through a channel over bits."""
+    """The rows after every bit is sent through a binary channel."""
     if_zero, if_one = (int(row[1]) for row in channel.weights)
     reports = np.empty_like(rows)
     _fed(_bit_kernels.through_rows, rows, reports, bits, if_zero, if_one, rng)
@@ -60,7 +60,7 @@ def _fed(
 
 
 def ones(reports: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
-    """How many rows have each bit set."""
+    """How many rows have each bit set, for every bit."""
     width = words_for(bits)
     counts = np.zeros(64 * width, np.int64)
     _bit_kernels.count_bits(reports, np.zeros((8, width), np.uint64), counts)

@@ -1,4 +1,4 @@
-"""Subset selection: a report names several answers, the true one among them more often than not."""
+"""Subset selection: a report is a random set of answers, which holds the true one more often than any other."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SubsetSelection(FrequencyProtocol):
 
     @cached_property
     def weight(self) -> int:
-        """The weight, out of 2^52, of the true answer being in the set; rounded down."""
+        """The weight, out of 2^52, of the event that the set holds the true answer; rounded down."""
         k, w = len(self.categories), self.chosen
         odds = w * float(np.exp(float(self.epsilon)))
         weight = min(int(ONE * odds / (odds + k - w)) + 4, ONE - 1)
@@ -63,13 +63,13 @@ class SubsetSelection(FrequencyProtocol):
 
     @cached_property
     def loss(self) -> Fraction:
-        """|ln(p (k - w) / ((1 - p) w))|, rounded up."""
+        """The privacy loss |ln(p (k - w) / ((1 - p) w))|, rounded up."""
         k, w = len(self.categories), self.chosen
         return either_way(self.weight * (k - w), (ONE - self.weight) * w)
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the answers in its set."""
+        """Probabilities that the reported set holds the true category, and a given other one."""
         k, w, p = len(self.categories), self.chosen, self.weight / ONE
         return Support(p, (p * (w - 1) + (1 - p) * w) / (k - 1))
 
@@ -89,20 +89,20 @@ class SubsetSelection(FrequencyProtocol):
         return bits.ones(values, len(self.categories))
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for and the size of the set."""
+        """The epsilon asked for and the size of the set, in JSON types."""
         return {"epsilon": str(self.epsilon), "chosen": self.chosen}
 
     def at(self, epsilon: float) -> SubsetSelection:
-        """The same protocol at another epsilon, with the size of set that suits it."""
+        """The same protocol at another epsilon, with the optimal set size for it."""
         return SubsetSelection(self.categories.listed, epsilon=epsilon, other=self.categories.other)
 
     def law(self) -> dict[str, Any]:
-        """The weight of the true answer being in the set, and the set's size."""
+        """The weight of the event that the set holds the true answer, and the set's size, in JSON types."""
         return {"out_of": ONE, "weight": self.weight, "chosen": self.chosen}
 
 
 def random_sets(rows: int, size: int, chosen: int, rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Uniform sets of `chosen` out of `size` places, as packed bits."""
+    """Uniformly random sets of `chosen` out of `size` indices, as packed bits."""
     beyond = np.full(rows, size, np.int32)
     return _sets(beyond, np.zeros(rows, np.bool_), size + 1, chosen, rng)[:, : bits.words_for(size)]
 

@@ -19,7 +19,7 @@ def _mixed(x: Any) -> Any:
 
 @kernel
 def digest_texts(data: Any, ends: Any, digests: Any) -> None:
-    """Two words a text: data (bytes,) uint8 of all texts in a row, ends (n,) int64, digests (n, 2) uint32."""
+    """Two hash words per text: data (bytes,) uint8 of all texts in a row, ends (n,) int64, digests (n, 2) uint32."""
     start = 0
     for i in range(ends.size):
         one = np.uint32(0x811C9DC5)
@@ -35,7 +35,7 @@ def digest_texts(data: Any, ends: Any, digests: Any) -> None:
 
 @kernel
 def positions(digests: Any, cohorts: Any, hashes: int, bits: int, out: Any) -> None:
-    """Which bits each text sets in its cohort: digests (n, 2) uint32, cohorts (n,) int32, out (n, hashes) int32.
+    """The bits that each text sets in its cohort: digests (n, 2) uint32, cohorts (n,) int32, out (n, hashes) int32.
 
     Hash j of cohort c is mixed(two + mixed(one + mixed(c * hashes + j + 1))), cut into `bits` parts.
     """

@@ -1,4 +1,4 @@
-"""A respondent who comes back: the memory that makes RAPPOR's longitudinal promise hold."""
+"""A respondent's device that reports repeatedly: the memoised bits behind RAPPOR's longitudinal guarantee."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bruit.randomness import generator, is_strong, uniform_below
 
 
 class RapporClient:
-    """One respondent's device: its cohort and, for each value it ever reported, the memoised bits.
+    """One respondent's device: its cohort and the memoised bits of each value reported so far.
 
     The state is as private as the values themselves and never leaves the device. `distinct` counts the different
     values protected so far; together they have cost up to `spent`. `seeded` tells that the cohort or a memoised
@@ -49,16 +49,16 @@ class RapporClient:
 
     @property
     def distinct(self) -> int:
-        """How many different values this respondent has reported."""
+        """How many different values this respondent has reported so far."""
         return len(self._memory)
 
     @property
     def spent(self) -> Fraction | float:
-        """What this respondent has lost at most, over all reports so far: distinct times epsilon forever."""
+        """An upper bound on this respondent's loss over all reports so far: distinct values times `forever`."""
         return self.protocol.law.forever * self.distinct
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:
-        """One report of the value: the memoised bits, drawn and saved if the value is new, through fresh noise."""
+        """One report of the value: its memoised bits (drawn and saved if the value is new) through fresh noise."""
         source, group, text = generator(rng), np.array([self.cohort], np.int32), utf8(value).decode()
         if text not in self._memory:
             memoised = self.protocol.memoise(self.protocol.filters([text], group), rng=source)
@@ -70,7 +70,7 @@ class RapporClient:
         return RapporReports(self.protocol, group, self.protocol.respond(kept, rng=source), seeded, self.reports)
 
     def save(self, path: Path | str) -> None:
-        """Writes the state to a file on the respondent's device, which every later report keeps up to date."""
+        """Writes the state to a file on the respondent's device; later reports update the file."""
         self._path = Path(path)
         self._keep()
 
@@ -82,7 +82,7 @@ class RapporClient:
 
     @classmethod
     def load(cls, path: Path | str) -> RapporClient:
-        """The client whose state was saved."""
+        """The client whose state was saved in a file."""
         try:
             state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
             client = cls(_rappor(state["protocol"]), cohort=state["cohort"])
