@@ -1,4 +1,4 @@
-"""Noise for sums of which one row moves few: products of indicators are zero but for one in each pair of columns."""
+"""Noise for vectors of sums in which one row changes few entries, as with products of one-hot columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bruit.mechanisms import buy_vectors
 
 @dataclass(frozen=True)
 class SparseNoise:
-    """Independent integer noise on every entry of a vector, priced for the few entries that one row moves."""
+    """Independent integer noise on every entry of a vector, priced by the few entries that one row changes."""
 
     entries: int
     noise: IntegerNoise
@@ -25,17 +25,17 @@ class SparseNoise:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one entry, but for what the discrete law takes from it."""
+        """The standard deviation of one entry, from the continuous distribution that the discrete one approximates."""
         law = self.noise.loss
         return sqrt(law.variance) if isinstance(law, DiscreteGaussian) else sqrt(2) * float(law.scale)
 
     def draw(self, blocks: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """One row of noise for each block."""
+        """One row of noise per block."""
         return self.noise.draw(blocks * self.entries, rng=rng).reshape(blocks, self.entries)
 
 
 def buy_for_few(question: Question, *, entries: int, moved: int, each: int) -> VectorNoise | SparseNoise:
-    """The narrowest noise a budget buys for `entries` sums of which one row moves at most `moved`, by at most `each`.
+    """The smallest noise that a budget pays for on `entries` sums, of which a row changes `moved` by at most `each`.
 
     Discrete Laplace noise pays for the sum of the moves, l1 = people * moved * each; discrete Gaussian noise for the
     squares, l2^2 = moved * (people * each)^2; noise of a cube for all entries, whether they are moved or not.

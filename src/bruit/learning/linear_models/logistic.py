@@ -1,4 +1,4 @@
-"""Private logistic regression by a few noisy Newton steps, with intervals that know the noise."""
+"""Private logistic regression by a few noisy Newton steps, with intervals that account for the noise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EXACT_ROUNDS = 100
 
 
 class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Logistic regression, one class against the others, by noisy Newton steps from zero.
+    """One-vs-rest logistic regression by noisy Newton steps from zero.
 
     Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
     one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
@@ -78,7 +78,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     _design: Design | None
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> LogisticRegression:
-        """Fits the coefficients; `groups` says whose row each is where people have several."""
+        """Fits the coefficients; `groups` names the person behind each row where people have several rows."""
         checked_confidence(self.confidence)
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.classes is None:
@@ -146,12 +146,12 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """The log-odds of the second class, or of each class against the others; post-processing of the fit."""
+        """The log-odds of the second class, or of each class against the rest; post-processing of the fit."""
         found = np.asarray(weighted_sum(own_units(self._encode(X), self._design), self.coef_.T) + self.intercept_)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class; post-processing of the fit, it costs nothing."""
+        """The probability of each class; post-processing of the fit, at no privacy cost."""
         odds = expit(self.decision_function(X))
         if odds.ndim == 1:
             return np.column_stack([1 - odds, odds])

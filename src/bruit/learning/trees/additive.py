@@ -1,4 +1,4 @@
-"""A sum of one curve for each column: private logistic or least-squares regression on bins."""
+"""A generalised additive model: private logistic or least-squares regression with one curve per column."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 class AdditiveModel(BinnedEstimator):
-    """A weight for every bin of every column; their sum is the log-odds of a class, or the number predicted.
+    """One weight per bin of every column, whose sum is the log-odds of a class or the predicted number.
 
     With a budget every step of a gradient descent reads the sums of the residuals over all bins: integers of which one
     row moves one a column, by at most one. Discrete Gaussian noise hides it, the bins of an ordered column share what
@@ -128,7 +128,7 @@ class AdditiveModel(BinnedEstimator):
 
     @available_if(lambda self: not self._regresses)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """The sum of the curves: log-odds of the second class, or one score a class; post-processing, free."""
+        """The sum of the curves: log-odds of the second class, or one score per class; at no privacy cost."""
         found = self._sums(self._codes(X))
         return found[:, 0] if found.shape[1] == 1 else found
 

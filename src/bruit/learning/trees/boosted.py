@@ -1,4 +1,4 @@
-"""Small trees, each fitted to the errors of those before it."""
+"""Gradient-boosted trees: small trees, each fitted to the errors of those before it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 class BoostedTrees(BinnedEstimator):
-    """Stochastic gradient boosting: a small tree is fitted to the errors, added, and so on.      [Friedman 2002]
+    """Stochastic gradient boosting: each small tree is fitted to the current residuals.            [Friedman 2002]
 
     Without privacy trees grow leaf by leaf on histograms of gradients and curvatures. With a budget the splits of each
     tree are drawn blindly, a leaf moves by its noisy sum of residuals, and one row moves one leaf a tree by at most
@@ -197,7 +197,7 @@ def _moves(question: Question) -> Moves:
 
 
 def residual_steps(residuals: Floats, dither: Floats) -> NDArray[np.int64]:
-    """Residuals as integers of at most GRAIN, whose squares sum to at most 2 GRAIN^2 over the outputs of a row."""
+    """Residuals as integers within ±GRAIN, whose squares sum to at most 2 GRAIN^2 over the outputs of a row."""
     steps = np.clip(np.floor(GRAIN * residuals + dither), -GRAIN, GRAIN)
     if steps.shape[1] > 1:
         norm = np.sqrt((steps**2).sum(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The discrete Gaussian noise that a budget buys for many releases of integers that every row moves a little."""
+"""The discrete Gaussian noise that a budget pays for, over many releases of integer vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REMEMBERED = 256
 
 @dataclass(frozen=True)
 class Moves:
-    """What one row does to one release: it moves `entries` integers, each by at most `each`.
+    """The sensitivity of one release to one row: it changes `entries` integers, each by at most `each`.
 
     `squares` bounds the sum of the squared moves where that is less than entries * each^2. `opposite` says that all
     moves are counts, so that exchanging a row for one in the same cell moves nothing.
@@ -38,17 +38,17 @@ class Moves:
 
     @property
     def squared(self) -> int:
-        """The bound of the sum of squared moves."""
+        """A bound on the squared L2 sensitivity to one row."""
         return self.squares or self.entries * self.each**2
 
     def apart(self, rows: int, people: int) -> bool:
-        """Whether a neighbouring table moves every entry by at most `each`: one row, or two that only count."""
+        """Whether neighbouring tables change each entry by at most `each` (one row, or two rows that are counted)."""
         return rows == 1 and self.squares is None and (people == 1 or self.opposite)
 
 
 @dataclass(frozen=True)
 class Releases:
-    """What a fit releases: `times` vectors, and the number of rows where that is private and not stated.
+    """The releases of a fit: `times` vectors, and the number of rows where it is private and not stated.
 
     rows     of one person that count              people   rows that differ between neighbours
     """
@@ -61,7 +61,7 @@ class Releases:
     neighbours: Neighbours
 
     def loss(self, noise: Fraction) -> Loss:
-        """The loss of all releases with noise of deviation noise * each.
+        """The privacy loss of all releases with noise of standard deviation noise * each.
 
         Where a neighbour moves every entry apart a vector is no more than so many single numbers of shift `each`, of
         which accountants know the whole law. Where moves may add up only the sum of all squares is bounded.
@@ -78,7 +78,7 @@ class Releases:
         return steps + self._counting(noise) if self.counted else steps
 
     def count_variance(self, noise: Fraction) -> Fraction:
-        """The noise of the number of rows: it shows one row COUNT_SHARE as well as all vectors do."""
+        """The variance of the row count's noise, set so that the count costs COUNT_SHARE of what all vectors cost."""
         return (noise * self.moves.each) ** 2 * self.people**2 / (COUNT_SHARE * self.times * self.moves.squared)
 
     def _counting(self, noise: Fraction) -> Loss:
@@ -89,7 +89,7 @@ class Releases:
 
 @dataclass(frozen=True)
 class StepNoise:
-    """The noise of every release of a fit, and of the number of rows where that is paid for.
+    """The noise of every release of a fit, and of the row count where it is paid for.
 
     `by` is the accountant that prices it; `rate` is how well all releases together show one row,
     sqrt(times * squared moves) / deviation.
@@ -103,15 +103,15 @@ class StepNoise:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one entry."""
+        """The standard deviation of the noise on one entry."""
         return sqrt(self.variance)
 
     def draw(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Independent noise for every entry of a release."""
+        """Independent noise for every entry of a release of this shape."""
         return discrete_gaussian(self.variance, int(np.prod(shape)), rng=rng).reshape(shape)
 
     def size(self, question: Question, rows: int, *, rng: np.random.Generator) -> int:
-        """The public number of rows, or the noisy count that was paid for; never the count itself."""
+        """The public number of rows, or the paid noisy count; never the exact count."""
         if self.count_variance is None:
             assert question.size is not None
             return question.size
@@ -119,7 +119,7 @@ class StepNoise:
 
 
 def buy_noise(question: Question, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
-    """The least noise with which a budget pays for `times` releases, and for the count of rows where it is private."""
+    """The smallest noise with which a budget pays for `times` releases, and for the row count where it is private."""
     price = question.price
     assert price is not None
     if not price.delta:

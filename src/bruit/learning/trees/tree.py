@@ -1,4 +1,4 @@
-"""One decision tree, by squared error, Gini impurity or entropy."""
+"""One decision tree, split by squared error, Gini impurity or entropy."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DecisionTree(BinnedEstimator):
         self.classes_, self._bins, self.values_ = records.classes, bins, values
 
     def get_depth(self) -> int:
-        """The most splits between the root and a leaf."""
+        """The largest number of splits between the root and a leaf."""
         return self.tree_.depth
 
     def _scores(self, codes: Codes) -> Floats:

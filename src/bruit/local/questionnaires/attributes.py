@@ -46,7 +46,7 @@ class Faked(KRR):
 
     @cached_property
     def support(self) -> Support:
-        """The mixture over whether this attribute was drawn."""
+        """Probabilities that a report names the true category, and a given other one, over the draw of an attribute."""
         fake = (self.attributes - 1) / len(self.categories)
         own = self.channel.support
         return Support((own.true + fake) / self.attributes, (own.false + fake) / self.attributes)
