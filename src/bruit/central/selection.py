@@ -1,4 +1,4 @@
-"""Choosing one of several declared candidates by a private score."""
+"""Private selection of one declared candidate by a score."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def exponential(
 def exponential_mechanism(
     table: Table, candidates: Sequence[C], scores: Scores, price: Budget, *, sensitivity: int, monotone: bool = False
 ) -> Mechanism[Whole, C]:
-    """The exponential mechanism that a price buys over a caller's scores."""
+    """The exponential mechanism over a caller's scores, for a budget."""
     what = "central.exponential"
     choice = _choice(price, Exponential, candidates, sensitivity=sensitivity, monotone=monotone, what=what)
     read = _scores_reader(table, scores, candidates, what)
@@ -73,7 +73,7 @@ def noisy_max(
     budget: Budget | None,
     rng: np.random.Generator | None = None,
 ) -> Release[C]:
-    """The candidate of the largest noisy score, by permute-and-flip: never worse than the exponential mechanism.
+    """The candidate with the largest noisy score, by permute-and-flip (never worse than the exponential mechanism).
 
     Candidates are met in random order; each is taken with probability exp(-epsilon * (best - score) / (2 sensitivity)).
                                                                              [McKenna & Sheldon 2020, Alg. 1]
@@ -88,7 +88,7 @@ def noisy_max(
 def noisy_max_mechanism(
     table: Table, candidates: Sequence[C], scores: Scores, price: Budget, *, sensitivity: int, monotone: bool = False
 ) -> Mechanism[Whole, C]:
-    """Permute-and-flip that a price buys over a caller's scores."""
+    """The permute-and-flip mechanism over a caller's scores, for a budget."""
     what = "central.noisy_max"
     choice = _choice(price, PermuteAndFlip, candidates, sensitivity=sensitivity, monotone=monotone, what=what)
     read = _scores_reader(table, scores, candidates, what)
@@ -96,13 +96,13 @@ def noisy_max_mechanism(
 
 
 def most_common(column: Column, *, budget: Budget | None, rng: np.random.Generator | None = None) -> Release[str]:
-    """The most frequent declared category, by permute-and-flip on the counts by category."""
+    """The most frequent declared category, by permute-and-flip on the category counts."""
     purchase = ask(budget, what="central.most_common", person=column.table.person, rng=rng)
     return most_common_mechanism(column, purchase.price).release(purchase)
 
 
 def most_common_mechanism(column: Column, price: Budget) -> Mechanism[Whole, str]:
-    """Permute-and-flip that a price buys over the counts by category; counts are monotone where people come and go."""
+    """The mechanism of `most_common`: permute-and-flip on category counts, monotone under add-or-remove."""
     what, labels = "central.most_common", column.categories.labels
     monotone = price.neighbours is ADD_OR_REMOVE_ONE
     question = question_about(column.table, measures.count, by=(column,))

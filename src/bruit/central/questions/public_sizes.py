@@ -1,4 +1,4 @@
-"""When the number of rows may be taken as public: where no replacement of a row can change how many are read."""
+"""Checks when the number of rows may be public: where replacing a row cannot change how many are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_public_size(question: Question) -> None:
-    """Refuses `size` unless each row is a person, none is filtered or grouped, and a missing value has a number.
+    """Refuses `size` unless each row is a person, no row is filtered or grouped, and missing values have a number.
 
     With a person column the number of chosen rows is not public, after a filter neither; a value that may be missing
     drops its row. That rows are replaced, and the price is not of a part, is checked where the price is known.

@@ -1,4 +1,4 @@
-"""The rank error to expect of private quantiles, from public numbers alone.
+"""The expected rank error of private quantiles, from public numbers alone.
 
 The figures are those of records without ties whose gaps are alike near each quantile, in a table far larger than the
 error: there the mechanisms add sums of Laplace noise to the ranks. Few, tied or clustered records change them.
@@ -38,7 +38,7 @@ def expected_rank_error(
     public_size: bool = False,
     method: str | None = None,
 ) -> NDArray[np.float64]:
-    """The mean absolute rank error of each quantile, in records; `public_size` says that no row can be dropped."""
+    """The mean absolute rank error of each quantile, in records; `public_size` means that no row can be dropped."""
     wanted, price = as_probabilities(probabilities), positive(epsilon, "epsilon")
     if not 1 / FARTHEST <= price <= FARTHEST:
         raise InvalidArgument(f"epsilon={epsilon!s:.60}: no rank error can be told; give a number nearer to one")
@@ -56,7 +56,7 @@ def epsilon_for_rank_error(
     public_size: bool = False,
     method: str | None = None,
 ) -> Fraction:
-    """The epsilon at which no quantile is expected to be off by more than `error` records, to one part in 1000."""
+    """The epsilon, in thousandths, at which the expected rank error of every quantile is at most `error` records."""
     each = expected_rank_error(
         probabilities, epsilon=1, neighbours=neighbours, rows=rows, public_size=public_size, method=method
     )
@@ -67,7 +67,7 @@ def epsilon_for_rank_error(
 def rank_error(
     probabilities: Sequence[Fraction], epsilon: Fraction, person: Person, method: str
 ) -> NDArray[np.float64]:
-    """The figures for one method; the joint one where its plan carries the list."""
+    """The expected rank error of each quantile for one method, in records."""
     number = len(probabilities)
     if method == "joint":
         unit = _bridge(number) if person.fixed_size else _free(tuple(probabilities))

@@ -1,4 +1,4 @@
-"""How candidates are spaced between the bounds: evenly, or evenly in log(1 + x)."""
+"""The spacing of candidate quantiles between the bounds: even, or even in log(1 + x)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPACINGS = ("linear", "log1p")
 
 @dataclass(frozen=True)
 class Spacing:
-    """The candidates of a quantile, numbered from the low bound; which cell a record has depends on it alone.
+    """The candidate values of a quantile, numbered from the low bound.
 
     Linear: the grid of the domain. log1p: cells of equal length in log(1 + x - low), narrow near the low bound, for
     columns with a long tail; at most 2^20 of them.
@@ -32,7 +32,7 @@ class Spacing:
 
     @property
     def size(self) -> int:
-        """How many candidates there are."""
+        """The number of candidates."""
         return self.domain.size if self.kind == "linear" else min(self.domain.size, MOST_CELLS)
 
     @property
@@ -40,14 +40,14 @@ class Spacing:
         return (self.size - 1) / log1p(float(self.domain.high - self.domain.low))
 
     def cells(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cells of records that are so many steps of the grid above the low bound."""
+        """The candidate cells of records, given in grid steps above the low bound."""
         if self.kind == "linear":
             return steps
         cells = np.floor(np.log1p(steps * float(self.domain.grid)) * self._cells_a_unit)
         return np.asarray(np.clip(cells, 0, self.size - 1), np.int64)
 
     def values(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The values of cells, on the grid of the domain."""
+        """The values of candidate cells, on the domain's grid."""
         if self.kind == "linear":
             return self.domain.decode(cells + self.domain.lowest)
         above = np.expm1(cells / self._cells_a_unit) / float(self.domain.grid)

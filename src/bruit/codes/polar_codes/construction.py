@@ -1,4 +1,4 @@
-"""Which bits of a polar code carry the message: channels that polarise, and the plan of the decoder."""
+"""Choice of the message positions of a polar code by channel polarisation, and the decoding schedule."""
 
 from functools import cache, lru_cache
 from typing import Literal
@@ -19,12 +19,12 @@ STANDARD = 1024  # the longest code that the sequence of the standard orders
 
 @cache
 def nr_sequence() -> NDArray[np.int64]:
-    """The places of 1024 bits, the least reliable first.                  [3GPP TS 38.212, Table 5.3.1.2-1]"""
+    """The positions of 1024 bits, least reliable first.                      [3GPP TS 38.212, Table 5.3.1.2-1]"""
     return np.array([int(field) for fields in lines_of("nr_polar.txt") for field in fields])
 
 
 def polarise(loss: float, *, steps: int) -> NDArray[np.float64]:
-    """The losses of the 2^steps channels that one erasure channel becomes, in the order in which bits are decided.
+    """The erasure probabilities of the 2^steps polarised channels of an erasure channel, in decoding order.
 
     Two uses of a channel with loss z become one with loss 2z − z² and one with loss z²; all of theirs follow. The mean
     stays, and almost all become 0 or 1. For any other binary channel that treats 0 and 1 alike, such as randomised
@@ -38,7 +38,7 @@ def polarise(loss: float, *, steps: int) -> NDArray[np.float64]:
 
 
 def gaussian_means(snr: float, *, steps: int) -> NDArray[np.float64]:
-    """Mean log-likelihoods of the 2^steps channels that a Gaussian one becomes, nearly.  [Trifonov 2012, Section III]
+    """Approximate mean log-likelihood ratios of the 2^steps polarised Gaussian channels. [Trifonov 2012, Section III]
 
     φ(m) = 1 − E tanh(L/2) for L ~ N(m, 2m) turns the worse of two channels into one mean: φ⁻¹(1 − (1 − φ(m))²); the
     better one has mean 2m.
@@ -75,7 +75,7 @@ def _log_phi_inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def reliability(length: int, construction: Construction, level: float) -> NDArray[np.int64]:
-    """The places of a word of 2^m bits, the least reliable first.
+    """The positions of a word of 2^m bits, least reliable first.
 
     "erasure" is for a loss of `level`, "gaussian" for a ratio of powers of `level`; "5G" needs none.
     """
@@ -93,7 +93,7 @@ def reliability(length: int, construction: Construction, level: float) -> NDArra
 
 
 def plan_of(free: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The decoding schedule for these message places: (action, stage, whether the node is a right child).
+    """The decoding schedule for these message positions: (action, stage, whether the node is a right child).
 
     Nodes without a message bit, with one at their end, and with nothing else are decided at once.
     """

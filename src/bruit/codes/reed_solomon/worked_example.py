@@ -1,4 +1,4 @@
-"""How a Reed–Solomon word is corrected, step by step, as it is taught: one linear system after another.
+"""Reed–Solomon decoding step by step, as it is taught: one linear system after another.
 
 Slow and plain on purpose: it shares nothing with the fast decoder but the field, so each checks the other.
 """
@@ -16,7 +16,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each step found; places count powers of x, so place 0 is the last symbol of the word."""
+    """The results of each decoding step; positions are powers of x, so position 0 is the last symbol."""
 
     received: tuple[int, ...]
     syndromes: tuple[int, ...]
@@ -28,7 +28,7 @@ class Explanation:
     word: tuple[int, ...] | None
 
     def lines(self) -> list[str]:
-        """The steps as sentences."""
+        """The decoding steps as sentences."""
         said = [f"received   {polynomial(self.received)}", f"syndromes  {' '.join(map(str, self.syndromes))}"]
         if self.erasures:
             said.append(f"erased     {', '.join(f'x^{place}' for place in self.erasures)}")
@@ -51,7 +51,7 @@ class Explanation:
 
 
 def polynomial(coefficients: ArrayLike, *, rising: bool = False) -> str:
-    """A polynomial as people write it; the coefficients come highest degree first."""
+    """A polynomial as text, from coefficients with the highest degree first."""
     terms = []
     for degree, coefficient in enumerate(np.asarray(coefficients).tolist()[::-1]):
         factor = "" if coefficient == 1 and degree else str(coefficient)
@@ -61,7 +61,7 @@ def polynomial(coefficients: ArrayLike, *, rising: bool = False) -> str:
 
 
 def explain(code: ReedSolomon, received: ArrayLike, *, erasures: ArrayLike = ()) -> Explanation:
-    """Corrects one word by Peterson's method: syndromes, locator, its roots, the values.   [Peterson 1960]
+    """Decodes one word by Peterson's method: syndromes, locator, its roots, error values.  [Peterson 1960]
 
     S_i = r(α^(b+i)); the locator Λ = ∏ (1 + X·x) is found from the largest number of errors ν ≤ (n−k−S)/2 whose
     linear system is not singular; the values solve Σ Y·X^(b+i) = S_i.

@@ -1,4 +1,4 @@
-"""Viterbi's algorithm from every state back to itself, for short words whose tail is bitten.
+"""Exact Viterbi decoding of short tail-biting words, from every state back to itself.
 
 Registers and patterns are as in `_trellis_kernels`. One word is read by GROUP starting states side by side, the start
 innermost: metric[state · GROUP + start], int32, for words are short but not scaled back on the way.
@@ -41,7 +41,7 @@ def _step(
 def best_circle(
     soft: NDArray[np.int16], patterns: NDArray[np.int64], outputs: int, mirrored: int, path: NDArray[np.uint8]
 ) -> None:
-    """The register bits (steps) of the best path that ends in the state in which it starts.
+    """The register bits (steps) of the best path that ends in its starting state.
 
     Among equally good ones the first found, or the last where `mirrored`.
     """

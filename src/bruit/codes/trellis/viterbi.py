@@ -1,4 +1,4 @@
-"""Viterbi's algorithm: the most likely path through a trellis, 64 words side by side."""
+"""Viterbi's algorithm: the most likely path through a trellis, for 64 words side by side."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ AROUND = 10  # a long bitten word is decoded with this many register lengths of 
 
 
 def best_path(code: "Convolutional", batch: SoftWords, *, mirrored: bool = False) -> NDArray[np.uint8]:
-    """The register bits (words, steps) of the most likely word.                          [Viterbi 1967]
+    """The register bits (words, steps) of the most likely path of each word.             [Viterbi 1967]
 
     Where two words are equally likely, `mirrored` finds another one.
     """

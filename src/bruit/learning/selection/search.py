@@ -71,7 +71,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self._choice(None if several_rows else EACH_ROW).quote()
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearch:
-        """Pays for the whole search, then tries settings; `groups` says whose row each is where people have several."""
+        """Pays for the search, then runs it; `groups` names the person behind each row if people have several rows."""
         choice = self._choice(EACH_ROW if groups is None else None)
         self._selection: Selection = choice.make(X, y, groups)
         self.best_estimator_ = self._selection.estimator
