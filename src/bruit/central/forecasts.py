@@ -62,7 +62,7 @@ def epsilon_for(
     groups: int | None = None,
     confidence: float = 0.95,
 ) -> Fraction:
-    """The least epsilon, to four digits, for which the expected error is at most `error`."""
+    """The least epsilon, to four digits, whose expected error is at most `error`."""
     ask = _Question(neighbours, domain, size, expected_size, probabilities, limit, groups, confidence)
     target = float(positive(exactly(error, "error"), "error"))
     low, high = 1e-9, 1e9

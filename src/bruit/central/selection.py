@@ -73,7 +73,7 @@ def noisy_max(
     budget: Budget | None,
     rng: np.random.Generator | None = None,
 ) -> Release[C]:
-    """The candidate with the largest noisy score, by permute-and-flip (never worse than the exponential mechanism).
+    """The candidate of the largest noisy score, by permute-and-flip: never worse than the exponential mechanism.
 
     Candidates are met in random order; each is taken with probability exp(-epsilon * (best - score) / (2 sensitivity)).
                                                                              [McKenna & Sheldon 2020, Alg. 1]
@@ -96,7 +96,7 @@ def noisy_max_mechanism(
 
 
 def most_common(column: Column, *, budget: Budget | None, rng: np.random.Generator | None = None) -> Release[str]:
-    """The most frequent declared category, by permute-and-flip on the category counts."""
+    """The most frequent declared category, by permute-and-flip on the counts by category."""
     purchase = ask(budget, what="central.most_common", person=column.table.person, rng=rng)
     return most_common_mechanism(column, purchase.price).release(purchase)
 

@@ -49,7 +49,7 @@ class SoftWords:
         return (self.likelihoods < 0).view(np.uint8)
 
     def in_callers_shape(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows of the batch, reshaped to the leading axes of the caller's array."""
+        """Rows of the batch, reshaped to the leading axes of the array that the caller gave."""
         return rows.reshape(self.leading + rows.shape[1:])
 
     def factors(self, level: float = LEVEL) -> NDArray[np.float32]:
@@ -102,7 +102,7 @@ def lanes_of(
     out: NDArray[np.int16],
     limit: int,
 ) -> int:
-    """Quantises a group of words into `out`, one word per column, and returns how many there were."""
+    """Quantises a group of words into `out`, one word a column, and returns how many words there were."""
     used: int = min(out.shape[1], batch.likelihoods.shape[0] - first)
     quantise(batch.likelihoods[first : first + used], factors[first : first + used], place, np.float32(limit), out)
     return used

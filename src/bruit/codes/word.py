@@ -172,7 +172,7 @@ def as_log_likelihoods(values: ArrayLike, length: int, *, what: str = "log-likel
 
 
 def check_shape(array: NDArray[Any], length: int, what: str) -> None:
-    """Refuses an empty batch, and words of a wrong length."""
+    """Refuses an empty batch and words of another length."""
     if array.ndim == 0 or array.shape[-1] != length:
         raise InvalidArgument(f"{what} of shape {array.shape}: the last axis must hold {length} symbols, one word")
     if array.size == 0:
@@ -180,7 +180,7 @@ def check_shape(array: NDArray[Any], length: int, what: str) -> None:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view of the array, as kernels are compiled for read-only input only."""
+    """A read-only view of the array: kernels are compiled for read-only input alone."""
     view = array.view()
     view.flags.writeable = False
     return view

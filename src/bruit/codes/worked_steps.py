@@ -16,7 +16,7 @@ MODULUS = 97
 
 
 def compact(text: str) -> str:
-    """A number without separators and in upper case, as it is checked."""
+    """A number as it is checked: without separators, in capitals."""
     return text.translate(SEPARATORS).upper()
 
 

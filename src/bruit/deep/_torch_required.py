@@ -1,4 +1,4 @@
-"""Raises a clear error where torch is not installed; every other module of this package imports this one first."""
+"""Raises a clear error where torch is not installed; imported before everything else of this package."""
 
 from bruit.errors import MissingExtra
 

@@ -113,7 +113,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return _nearest(rows, self._centres)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the sum of squared distances to the nearest centres, in scaled columns."""
+        """Minus the sum of squared distances from the nearest centres, in scaled columns."""
         del y
         rows = self._scale(self._encode(X))
         return -float(_nearest(rows, self._centres)[1].sum())

@@ -1,4 +1,4 @@
-"""Private principal components from a noisy covariance matrix."""
+"""Private principal components from a noisy covariance."""
 
 from __future__ import annotations
 

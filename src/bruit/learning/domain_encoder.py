@@ -42,7 +42,7 @@ class DomainEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.bins = bins
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Reads the names and the number of the columns, but no values."""
+        """Reads the names and the number of the columns, and no value."""
         del y
         require_rows(X=X)
         require_schema(self, X, None, reset=True)

@@ -49,7 +49,7 @@ HISTOGRAM, LOSSES = Fraction(3, 4), Fraction(1, 4)
 
 
 class Evaluation(Release[Any]):
-    """Accuracy, AUC of two classes and log loss with intervals, and confusion and calibration tables."""
+    """Accuracy, AUC of two classes and log loss, with intervals; confusion and calibration as tables."""
 
     @property
     def confusion(self) -> polars.DataFrame:

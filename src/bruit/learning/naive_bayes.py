@@ -122,7 +122,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         return found
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class; post-processing of the fit, at no privacy cost."""
+        """The probability of each class; post-processing of the fit, it costs nothing."""
         joint = self._joint(X)
         shares = np.exp(joint - joint.max(axis=1, keepdims=True))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -20,7 +20,7 @@ Categories = int | Iterable[Hashable]
 
 @dataclass(frozen=True)
 class CategoryList:
-    """The allowed answers in order; with `other`, a final category OTHER takes every answer that is not listed."""
+    """The allowed answers in order; with `other`, a last one, OTHER, takes every answer that is not listed."""
 
     listed: tuple[Hashable, ...]
     other: bool = False

@@ -57,7 +57,7 @@ class Client:
         return self.protocol.forever * self.distinct
 
     def report(self, answer: Any, *, rng: np.random.Generator | None = None) -> Reports:
-        """One report of the answer: its memoised response (drawn and saved if the state is new) under fresh noise."""
+        """One report of the answer: the memoised response, drawn and saved if its state is new, under fresh noise."""
         source, place = generator(rng), self.protocol.categories.indices([answer])
         state = int(self._state(place))
         if state not in self._memory:
@@ -87,7 +87,7 @@ class Client:
         return row if sample.ndim == 2 else row.reshape(-1)
 
     def save(self, path: Path | str) -> None:
-        """Writes the state to a file on the respondent's device; later reports update the file."""
+        """Writes the state to a file on the respondent's device, which every later report keeps up to date."""
         self._path, self._unsaved = Path(path), True
         self._keep()
 
@@ -102,7 +102,7 @@ class Client:
 
     @classmethod
     def load(cls, path: Path | str) -> Client:
-        """The client whose state was saved in a file."""
+        """The client whose state was saved."""
         try:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
             client = cls(protocol_from_json(state["protocol"]))  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def read_reports(path: Path | str) -> ReportsKind:
 
 
 def joined(parts: list[ReportsKind]) -> ReportsKind:
-    """The reports of all parts, which must share one protocol; at least one part."""
+    """The reports of all parts, which followed one protocol; at least one part."""
     columns = [part.columns() for part in parts]
     whole = {name: np.concatenate([one[name] for one in columns]) for name in columns[0]}
     return parts[0].of(whole, seeded=any(part.seeded for part in parts))
@@ -64,7 +64,7 @@ def tally_files(
 
 
 def tally_files_on_spark(session: Any, path: Path | str, protocol: LocalProtocol | None = None) -> TallyKind:
-    """Does what `tally_files` does, with the files of a folder distributed over the workers of a Spark session.
+    """As `tally_files`, with the files of a folder shared out over the workers of a Spark session.
 
     Every worker must see the folder and have bruit installed; what travels back is one small tally a file.
     """

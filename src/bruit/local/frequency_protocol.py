@@ -110,7 +110,7 @@ class FrequencyProtocol(LocalProtocol):
         return tally
 
     def empty(self) -> Tally:
-        """The tally of zero reports, to add others to."""
+        """The tally of no reports, to add others to."""
         return Tally(self, 0, np.zeros(len(self.categories), np.int64))
 
     def estimate(

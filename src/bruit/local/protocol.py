@@ -1,4 +1,4 @@
-"""The interface of every local protocol, and functions that read protocols and tallies from JSON."""
+"""The interface of every local protocol, and the reading of protocols and tallies from JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReportsKind(Protocol):
         """Whether the noise came from a seeded generator and can be reproduced."""
 
     def __len__(self) -> int:
-        """The number of reports."""
+        """How many reports there are."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The reports as named columns of a file, one row per report."""
@@ -53,7 +53,7 @@ class TallyKind(Protocol):
         """Whether the noise of any report came from a seeded generator."""
 
     def __add__(self, other: Any, /) -> Self:
-        """The tally of the reports of both."""
+        """The tally of all reports of both."""
 
     def to_json(self) -> dict[str, Any]:
         """The tally in JSON types, with its protocol under `protocol` and whether it is seeded under `seeded`."""
@@ -109,7 +109,7 @@ class LocalProtocol(ABC):
         return self.tally_of(block["counts"], block["answers"], seeded=seeded, **rounds)
 
     def empty(self) -> TallyKind:
-        """The tally of zero reports, to add others to."""
+        """The tally of no reports, to add others to."""
         return self.tally(self.randomise([]))
 
 
@@ -127,7 +127,7 @@ def protocol_from_json(description: Mapping[str, Any] | str) -> LocalProtocol:
 
 
 def tally_from_json(description: Mapping[str, Any] | str) -> TallyKind:
-    """The tally described by `to_json`."""
+    """The tally that `to_json` described."""
     try:
         block = dict(json.loads(description) if isinstance(description, str) else description)
     except _DAMAGE as error:

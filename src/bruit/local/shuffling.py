@@ -23,7 +23,7 @@ LOST = 1e-14
 
 
 def shuffled_delta(local_epsilon: float, people: int, epsilon: float) -> float:
-    """An upper bound on delta at the given epsilon for n shuffled reports of a local_epsilon-private protocol.
+    """An upper bound of delta at the given epsilon for n shuffled reports of a local_epsilon-private protocol.
 
     With C ~ Bin(n - 1, e^-e0), A ~ Bin(C, 1/2) and D ~ Bern(e^e0 / (e^e0 + 1)), the shuffled reports of two
     neighbouring crowds are no easier to tell apart than (A + D, C - A + 1 - D) and (A + 1 - D, C - A + D).

@@ -68,7 +68,7 @@ class Tally:
 
     @property
     def respondents(self) -> int:
-        """The least number of different respondents that these reports need."""
+        """The least number of different respondents who can have sent these reports."""
         return max(self.rounds)
 
     def __add__(self, other: Tally) -> Tally:

@@ -87,42 +87,42 @@ class Measure:
 
 
 def count() -> Measure:
-    """The number of rows."""
+    """The measure that counts the rows."""
     return Measure("count")
 
 
 def non_missing(value: Expression) -> Measure:
-    """The number of rows with a non-missing value."""
+    """The measure that counts the rows with a value."""
     return Measure("non_missing", value)
 
 
 def distinct(value: Expression) -> Measure:
-    """The number of distinct values."""
+    """The measure that counts the distinct values."""
     return Measure("distinct", value)
 
 
 def people() -> Measure:
-    """The number of people."""
+    """The measure that counts the people."""
     return Measure("people")
 
 
 def total(value: Expression) -> Measure:
-    """The sum of a number."""
+    """The measure that sums a number."""
     return _of_numbers("sum", value)
 
 
 def mean(value: Expression) -> Measure:
-    """The mean of a number, from two sums: of distances above the low bound and below the high bound."""
+    """The measure for the mean of a number, from the sums of its distances to the low and the high bound."""
     return _of_numbers("mean", value)
 
 
 def variance(value: Expression) -> Measure:
-    """The variance of a number, from the sums of the three quadratic Bernstein polynomials between its bounds."""
+    """The measure for the variance of a number, from the sums of three quadratic Bernstein polynomials."""
     return _of_numbers("variance", value)
 
 
 def quantiles(value: Expression, probabilities: Probabilities, *, intervals: bool = False) -> Measure:
-    """Quantiles of a number at given probabilities; `intervals` adds confidence intervals, which cost budget too."""
+    """The measure for quantiles of a number; `intervals` adds confidence intervals, which cost budget too."""
     checked = narrow(_of_numbers("sum", value).value or value)
     return Measure("quantiles", checked, as_probabilities(probabilities), intervals=bool(intervals))
 

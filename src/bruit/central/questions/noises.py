@@ -35,7 +35,7 @@ SHARES = tuple(Fraction(i, 20) for i in range(1, 20))
 
 @dataclass(frozen=True)
 class Bought:
-    """The noise of one measure, and the privacy loss that pays for it."""
+    """The noise of one measure and the loss that pays for it."""
 
     noise: IntegerNoise
     loss: Loss
@@ -229,7 +229,7 @@ def _threshold(noise: IntegerNoise, own: Fraction, groups: int, share: Share, fa
 
 
 def least_above(noise: IntegerNoise, chance: float) -> int:
-    """The least integer z >= 1 with P(noise >= z) <= chance, by the exact distribution."""
+    """The least whole z >= 1 with P(noise >= z) <= chance, by the exact law."""
     low, high = 0, 1
     while upper_tail(noise, high) > chance:
         low, high = high, high * 2

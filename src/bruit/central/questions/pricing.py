@@ -87,11 +87,11 @@ class Prepared:
         return purchase.pay(self.loss, assumes=self.assumes)
 
     def read(self, rng: np.random.Generator) -> list[ExactIntegers]:
-        """The exact integers of each level, which are private and never shown."""
+        """The exact integers of each level: private, never shown."""
         return self.question.reader.read_levels(rng, [priced.level.places for priced in self.levels])
 
     def send(self, exact: list[ExactIntegers], rng: np.random.Generator) -> Answer:
-        """The noisy integers, the drawn quantiles, and the groups that are shown."""
+        """The noisy integers, the drawn quantiles and the groups that are shown."""
         drawn = (
             draw_level(self.question, priced, each, self.neighbours, rng)
             for priced, each in zip(self.levels, exact, strict=True)
@@ -99,7 +99,7 @@ class Prepared:
         return Answer(tuple(drawn))
 
     def interpret(self, answer: Answer) -> Outcome[Any]:
-        """Values, intervals and labels, from the noisy answer alone."""
+        """Values, intervals and labels from noisy numbers alone."""
         return interpret(self.question, self.levels, answer)
 
     def preview(self) -> polars.DataFrame:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_public_size(question: Question) -> None:
-    """Refuses `size` unless each row is a person, no row is filtered or grouped, and missing values have a number.
+    """Refuses `size` unless each row is a person, none is filtered or grouped, and a missing value has a number.
 
     With a person column the number of chosen rows is not public, after a filter neither; a value that may be missing
     drops its row. That rows are replaced, and the price is not of a part, is checked where the price is known.

@@ -101,7 +101,7 @@ def extreme_person(row: RowRange, limit: Limit | None, *, groups: int | None, co
 
 
 def moved_rows(limit: Limit | None, *, groups: int | None) -> int:
-    """The most rows of one person that can count."""
+    """The most rows of one person that count."""
     if limit is None:
         return 1
     return limit.rows if limit.rows is not None else _most_groups(limit, groups) * (limit.each or 1)

@@ -68,7 +68,7 @@ def least_price(
 
 
 def half_widths(prepared: Prepared, names: Mapping[str, Any], size: int | None) -> dict[str, float]:
-    """The widest half-width of each measure over all levels, in its column's unit."""
+    """The widest half-width of each measure over all levels, in the units of its column."""
     question = prepared.question
     return {name: max(_half_width(question, priced, name, size) for priced in prepared.levels) for name in names}
 

@@ -31,7 +31,7 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound is trivial (its theorem's hypotheses fail)."""
+        """Whether the bound is trivial, since the theorem promises nothing for these arguments."""
         return bool(self.because)
 
     def __str__(self) -> str:

@@ -96,7 +96,7 @@ class RankQuestion:
         return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
 
     def joint(self) -> Drawing | None:
-        """The joint exponential mechanism for all quantiles (and a private table size); None where it cannot run."""
+        """A `Drawing` of all quantiles at once by the joint exponential mechanism; None where it cannot run."""
         plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         if plan is None:
             return None
@@ -105,14 +105,14 @@ class RankQuestion:
         )
 
     def recursive(self) -> Drawing:
-        """Recursive halving: the middle quantile first, then those of each half."""
+        """A `Drawing` by recursive halving: the middle quantile first, then those of each half."""
         plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         return self._made(
             "recursive", lambda cells, rng: draw_recursively(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
     def exponential(self) -> Drawing:
-        """The exponential mechanism for each quantile separately, with epsilon split equally."""
+        """A `Drawing` of each quantile by the exponential mechanism, with epsilon split equally."""
         size, each = self.size, self.epsilon / len(self.probabilities)
         plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
 
@@ -125,17 +125,17 @@ class RankQuestion:
         return self._made("exponential", draw)
 
     def histogram(self) -> Drawing:
-        """The histogram method: AboveThreshold over equal steps."""
+        """A `Drawing` by the histogram method: AboveThreshold over equal steps."""
         plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
         details = {"steps": len(plan.edges) - 1, "edge": "left"}
         return Drawing("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
 
     def inverse_sensitivity(self) -> Drawing:
-        """The inverse sensitivity mechanism: each candidate is scored by how many records must change."""
+        """A `Drawing` by inverse sensitivity: each candidate is scored by how many records must change."""
         return self._made("inverse-sensitivity", self._by_lengths(0))
 
     def smooth(self) -> Drawing:
-        """The smooth inverse sensitivity mechanism: the least number of changes within a distance is the score."""
+        """A `Drawing` by smooth inverse sensitivity: a candidate's score is the least number of changes nearby."""
         if self.spacing != "linear":
             raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
         radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")

@@ -1,4 +1,4 @@
-"""The expected rank error of private quantiles, from public numbers alone.
+"""The rank error to expect of private quantiles, from public numbers alone.
 
 The figures are those of records without ties whose gaps are alike near each quantile, in a table far larger than the
 error: there the mechanisms add sums of Laplace noise to the ranks. Few, tied or clustered records change them.
@@ -38,7 +38,7 @@ def expected_rank_error(
     public_size: bool = False,
     method: str | None = None,
 ) -> NDArray[np.float64]:
-    """The mean absolute rank error of each quantile, in records; `public_size` means that no row can be dropped."""
+    """The mean absolute rank error of each quantile, in records; `public_size` says that no row can be dropped."""
     wanted, price = as_probabilities(probabilities), positive(epsilon, "epsilon")
     if not 1 / FARTHEST <= price <= FARTHEST:
         raise InvalidArgument(f"epsilon={epsilon!s:.60}: no rank error can be told; give a number nearer to one")

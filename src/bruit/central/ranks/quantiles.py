@@ -1,4 +1,4 @@
-"""Private quantiles of a column, on its domain's grid."""
+"""Private quantiles of a column, on the grid of its domain."""
 
 from __future__ import annotations
 

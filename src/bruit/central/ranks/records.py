@@ -37,14 +37,14 @@ class Person:
 
 
 def person_of(column: Column, price: Budget, *, public_size: bool = False) -> Person:
-    """What one person can change among the records of a column, as a `Person`."""
+    """What one person can change among the records of a column."""
     if public_size:
         require_public_size(column, price, "public_size=True")
     return Person(column.table.most_rows, price.neighbours is REPLACE_ONE, public_size)
 
 
 def require_public_size(column: Column, price: Budget, stated: str) -> None:
-    """Refuses a public size where one person could change the number of rows.
+    """Refuses a public size where one person could change how many rows there are.
 
     It is taken at its word under REPLACE_ONE, where every row is one person's and none can be dropped: only who made
     the table knows that it was not filtered by what the rows hold. Of a cell of a partition the size is never public: a

@@ -32,7 +32,7 @@ class Spacing:
 
     @property
     def size(self) -> int:
-        """The number of candidates."""
+        """How many candidates there are."""
         return self.domain.size if self.kind == "linear" else min(self.domain.size, MOST_CELLS)
 
     @property
@@ -47,7 +47,7 @@ class Spacing:
         return np.asarray(np.clip(cells, 0, self.size - 1), np.int64)
 
     def values(self, cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The values of candidate cells, on the domain's grid."""
+        """The values of cells, on the grid of the domain."""
         if self.kind == "linear":
             return self.domain.decode(cells + self.domain.lowest)
         above = np.expm1(cells / self._cells_a_unit) / float(self.domain.grid)

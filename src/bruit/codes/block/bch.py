@@ -1,4 +1,4 @@
-"""Binary BCH codes: cyclic codes that correct several bit errors."""
+"""Binary BCH codes: cyclic codes of bits that correct several errors."""
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Bch(HardBits):
-    """The narrow-sense systematic binary BCH(n, k) code.         [Hocquenghem 1959; Bose & Ray-Chaudhuri 1960]
+    """The narrow-sense binary BCH(n, k), systematic.             [Hocquenghem 1959; Bose & Ray-Chaudhuri 1960]
 
     Its generator is the product of the minimal polynomials of α, α³, … α^(2t−1), so that α … α^(2t) are roots: it is
     the part with symbols 0 and 1 of the Reed–Solomon code with 2t checks over the field of 2^bits elements, which

@@ -53,7 +53,7 @@ class Field:
 
     @property
     def size(self) -> int:
-        """The number of elements, 2^bits."""
+        """How many elements there are, 2^bits."""
         return 1 << self.bits
 
     @property
@@ -114,7 +114,7 @@ class Field:
 
 @lru_cache(maxsize=64)
 def field(bits: int, polynomial: int | None = None, step: int = 1) -> Field:
-    """The field of 2^bits elements, by the usual primitive polynomial where none is given."""
+    """The field of 2^bits elements, by the usual polynomial where none is stated."""
     if polynomial is None and bits not in PRIMITIVE:
         raise InvalidArgument(f"bits={bits}: the fields have from 2 to 16 bits")
     return Field(bits, PRIMITIVE[bits] if polynomial is None else polynomial, step)

@@ -16,7 +16,7 @@ LONG_WORD = 24  # bytes from which ands and xors over the whole word beat one lo
 
 @dataclass(frozen=True)
 class Hamming(HardBits):
-    """The systematic code of length 2^c − 1 with c check bits: G = (I | P) and H = (P over I).          [Hamming 1950]
+    """The code of length 2^c − 1 with c checks, systematic: G = (I | P) and H = (P over I).          [Hamming 1950]
 
     `rows` states the rows of P in any order, as texts or numbers; left out, they stand by weight and then by size
     from above: 110, 101, 011, 111 for three checks. Fewer rows give the shortened code.

@@ -21,7 +21,7 @@ GOLAY = 0xC75
 
 @dataclass(frozen=True, eq=False)
 class Linear(SoftBits):
-    """The linear code of a generator matrix (k, n), decoded by ordered statistics.          [Fossorier & Lin 1995]
+    """The words m·G of a generator matrix (k, n), decoded by ordered statistics.            [Fossorier & Lin 1995]
 
     The decoder believes the k surest independent bits, and then tries every change of up to `depth` of them: the work
     grows as k^depth, and the answer comes near the likeliest word of all from depth d/4 on, d the least distance.
@@ -90,7 +90,7 @@ class Linear(SoftBits):
 
 
 def linear(generator: ArrayLike, *, depth: int = 2) -> Linear:
-    """The linear code of any generator matrix with independent rows."""
+    """The code of any generator matrix of independent rows."""
     return Linear(np.asarray(generator), depth)
 
 

@@ -62,12 +62,12 @@ class Parity(HardBits):
         return answer.raised(self) if raise_on_failure else answer
 
     def valid(self, values: Any) -> Any:
-        """Whether the number of ones is even, for values of bits + 1 bits."""
+        """Whether the number of ones is even, over bits + 1 bits."""
         even = np.bitwise_count(self._numbers(values, self.bits + 1)) & 1 == 0
         return self._like(values, even)
 
     def complete(self, values: Any) -> Any:
-        """The values with their parity bit appended on the right."""
+        """The values with their parity bit on the right."""
         numbers = self._numbers(values, self.bits)
         whole = (numbers << 1) | (np.bitwise_count(numbers) & 1)
         if isinstance(values, str):

@@ -41,7 +41,7 @@ class Repetition(BlockWords):
         return self.symbols == 2
 
     def encode(self, messages: Received) -> NDArray[Any]:
-        """The codewords: every symbol `times` times in a row."""
+        """Every symbol `times` times in a row."""
         return np.repeat(as_symbols(messages, self.k, symbols=self.symbols, what="messages"), self.times, axis=-1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:

@@ -63,7 +63,7 @@ def judge(
 def find_key(
     text: Bytes, starts: Places, stops: Places, width: int, moves: Bytes, backwards: int, digits: int, keys: Places
 ) -> None:
-    """The check character that brings each value to state 0."""
+    """The one character that brings each value to state 0."""
     for i in range(keys.size):
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start

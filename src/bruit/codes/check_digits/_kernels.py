@@ -1,4 +1,4 @@
-"""Check digits of many values at once, read from the bytes of a column.
+"""Check digits of many values at once, on the bytes of a column.
 
 Value i stands at text[starts[i]:stops[i]], or, when `width` is not zero, at text[i * width:(i + 1) * width].
 A verdict is WRONG, RIGHT or UNREADABLE (another length, another character: perhaps separators, taken out on a second
@@ -276,7 +276,7 @@ def iban(text: Bytes, starts: Places, stops: Places, width: int, forms: Bytes, c
 
 @kernel
 def iban_key(text: Bytes, starts: Places, stops: Places, width: int, forms: Bytes, country: int, keys: Places) -> None:
-    """The two check digits of a country code directly followed by the account."""
+    """The two check digits of a country followed at once by the account."""
     for i in range(keys.size):
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start
@@ -290,7 +290,7 @@ def iban_key(text: Bytes, starts: Places, stops: Places, width: int, forms: Byte
 def compact(
     text: Bytes, starts: Places, stops: Places, clean: Bytes, clean_starts: Places, clean_stops: Places
 ) -> None:
-    """Copies the values without spaces, hyphens and dots, and with letters in upper case."""
+    """Copies the values without spaces, hyphens and dots, letters made capitals."""
     at = 0
     for i in range(starts.size):
         clean_starts[i] = at

@@ -118,7 +118,7 @@ class Luhn(CheckDigits):
 
     @property
     def check_places(self) -> tuple[int, ...]:
-        """The index of the check digit, which is the last one."""
+        """The index of the check digit: the last place."""
         return (self.n - 1,)
 
     @property
@@ -155,7 +155,7 @@ class Siret(CheckDigits):
 
     @property
     def check_places(self) -> tuple[int, ...]:
-        """The indices of the check digits: the last one, and that of the SIREN inside the number."""
+        """The indices of the check digits: the last place, and that of the SIREN inside the number."""
         return (8, 13)
 
     def _complete_rows(self, rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -190,7 +190,7 @@ class Nir(CheckDigits):
 
     @property
     def check_places(self) -> tuple[int, ...]:
-        """The indices of the two-digit key: the last two."""
+        """The indices of the two-digit key: the last two places."""
         return (13, 14)
 
     @property

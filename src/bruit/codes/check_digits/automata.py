@@ -64,7 +64,7 @@ class AutomatonDigits(CheckDigits):
 
     @property
     def check_places(self) -> tuple[int, ...]:
-        """The index of the check digit, which is the last one."""
+        """The index of the check digit: the last place."""
         return (self.n - 1,)
 
     @property

@@ -41,7 +41,7 @@ class Column:
         return answers
 
     def compacted(self, chosen: NDArray[np.int64]) -> "Column":
-        """The chosen values without spaces, hyphens and dots, in upper case."""
+        """The chosen values without spaces, hyphens and dots, in capitals."""
         starts = chosen * self.width if self.width else self.starts[chosen]
         stops = starts + self.width if self.width else self.stops[chosen]
         clean = np.empty(int((stops - starts).sum()), np.uint8)

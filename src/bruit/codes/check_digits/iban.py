@@ -25,5 +25,5 @@ FORMS = {entry.split()[0]: _spelt_out(entry.split()[1]) for entry in REGISTRY.re
 
 
 def form_row(country: str) -> int:
-    """The row of a country code in a table over all pairs of letters."""
+    """The row of a country in a table over all pairs of letters."""
     return (ord(country[0]) - ord("A")) * 26 + ord(country[1]) - ord("A")

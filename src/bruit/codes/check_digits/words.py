@@ -1,4 +1,4 @@
-"""Numbers with check digits as words of a code, with symbols for characters."""
+"""Numbers with check digits as words of a code: symbols in place of characters."""
 
 from abc import abstractmethod
 from fractions import Fraction
@@ -15,7 +15,7 @@ DIGITS = "0123456789"
 
 
 class CheckWords(BlockWords):
-    """The base class that turns a check-digit scheme into a code, which detects errors and corrects none.
+    """The base class that makes a check-digit scheme a code: it detects errors and corrects none.
 
     A symbol is the place of a character in `alphabet`.
     """
@@ -34,7 +34,7 @@ class CheckWords(BlockWords):
 
     @abstractmethod
     def complete(self, values: Any) -> Any:
-        """Each value with its check digits inserted."""
+        """Each value with its check digits put in."""
 
     @abstractmethod
     def valid(self, values: Any) -> Any:

@@ -30,7 +30,7 @@ WIDEST = 63  # the sums are kept in 64 bits
 
 @dataclass(frozen=True)
 class Crc(HardBits):
-    """k message bits followed by their remainder modulo a polynomial, highest power first.       [Peterson 1961]
+    """k message bits followed by their remainder modulo a polynomial, the highest power first.   [Peterson 1961]
 
     `polynomial` is a name such as "NR 24A" or a number whose bits are the coefficients, the highest power included.
     Every burst no longer than the remainder is noticed, and what is random passes once in 2^(n − k).

@@ -81,7 +81,7 @@ def peel(
 
 @kernel
 def eliminate(bits: NDArray[np.uint64], columns: Index, pivots: Index) -> int:
-    """Row-reduces packed rows over columns in the given order, and returns the rank; pivots[i] is row i's column."""
+    """Row-reduces packed rows over the columns in the order given and returns the rank; pivots[i] is row i's column."""
     rank = 0
     rows = bits.shape[0]
     for c in columns:

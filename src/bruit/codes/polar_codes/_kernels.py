@@ -35,7 +35,7 @@ Work = tuple[Floats, Floats, Slots, Slots, Flags, Lanes, Packed]
 
 @kernel
 def transform(bits: NDArray[np.uint8]) -> None:
-    """The polar transform x = u·G in place on (words, 2^m); it is its own inverse.                  [Arıkan 2009]"""
+    """The polar transform x = u·G in place (words, 2^m), G = [[1, 0], [1, 1]]^⊗m; its own inverse.    [Arıkan 2009]"""
     words, length = bits.shape
     for word in range(words):
         row = bits[word]

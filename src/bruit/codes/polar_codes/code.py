@@ -54,7 +54,7 @@ class Polar(SoftBits):
 
     @property
     def k(self) -> int:
-        """The number of message bits, without the checksum."""
+        """Bits of the message, without the checksum."""
         return int(self.places.size) - (0 if self.checks is None else self.checks.checks)
 
     @cached_property

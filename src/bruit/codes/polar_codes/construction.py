@@ -19,7 +19,7 @@ STANDARD = 1024  # the longest code that the sequence of the standard orders
 
 @cache
 def nr_sequence() -> NDArray[np.int64]:
-    """The positions of 1024 bits, least reliable first.                      [3GPP TS 38.212, Table 5.3.1.2-1]"""
+    """The places of 1024 bits, the least reliable first.                  [3GPP TS 38.212, Table 5.3.1.2-1]"""
     return np.array([int(field) for fields in lines_of("nr_polar.txt") for field in fields])
 
 
@@ -75,7 +75,7 @@ def _log_phi_inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def reliability(length: int, construction: Construction, level: float) -> NDArray[np.int64]:
-    """The positions of a word of 2^m bits, least reliable first.
+    """The places of a word of 2^m bits, the least reliable first.
 
     "erasure" is for a loss of `level`, "gaussian" for a ratio of powers of `level`; "5G" needs none.
     """
@@ -93,7 +93,7 @@ def reliability(length: int, construction: Construction, level: float) -> NDArra
 
 
 def plan_of(free: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The decoding schedule for these message positions: (action, stage, whether the node is a right child).
+    """The decoding schedule for these message places: (action, stage, whether the node is a right child).
 
     Nodes without a message bit, with one at their end, and with nothing else are decided at once.
     """

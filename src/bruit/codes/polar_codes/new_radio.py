@@ -116,7 +116,7 @@ def _message_places(length: int, carried: int, n: int, unsent: NDArray[np.int64]
 
 
 def triangle(size: int) -> NDArray[np.int64]:
-    """The permutation of an interleaver that writes rows of a triangle and reads columns.      [Section 5.4.1.3]"""
+    """The order of an interleaver that writes rows of a triangle and reads its columns.        [Section 5.4.1.3]"""
     side = int(np.ceil((np.sqrt(8 * size + 1) - 1) / 2))
     rows, columns = np.divmod(np.arange(side * side), side)
     inside = rows + columns < side

@@ -1,4 +1,4 @@
-"""Reed–Solomon codes over fields of up to 65536 elements with any number of checks, by logarithm tables.
+"""Reed–Solomon codes over any field of up to 65536 elements with any number of checks, by logarithms.
 
 The same algorithms as for the short ones, written for every size; `log[0]` is so large that exp[log a + log 0] is 0.
 """

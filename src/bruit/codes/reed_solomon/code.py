@@ -62,7 +62,7 @@ class ReedSolomon(BlockWords):
 
     @cached_property
     def field(self) -> Field:
-        """The finite field of the symbols."""
+        """The field of the symbols."""
         return field(max(2, self.n.bit_length()) if self.bits is None else self.bits, self.polynomial, self.step)
 
     @property
@@ -194,5 +194,5 @@ def ccsds() -> ReedSolomon:
 
 
 def qr(n: int, k: int) -> ReedSolomon:
-    """The code of one block of a QR code symbol: x^8+x^4+x^3+x^2+1, roots from α^0. [ISO/IEC 18004]"""
+    """The code of one block of a QR symbol: x^8+x^4+x^3+x^2+1, roots from α^0. [ISO/IEC 18004]"""
     return ReedSolomon(n, k, bits=8, polynomial=0x11D, first_root=0)

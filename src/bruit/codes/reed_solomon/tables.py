@@ -1,4 +1,4 @@
-"""Look-up tables of the Reed–Solomon kernels."""
+"""The tables that the Reed–Solomon kernels read."""
 
 from functools import lru_cache
 

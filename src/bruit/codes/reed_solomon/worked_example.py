@@ -28,7 +28,7 @@ class Explanation:
     word: tuple[int, ...] | None
 
     def lines(self) -> list[str]:
-        """The decoding steps as sentences."""
+        """The steps as sentences."""
         said = [f"received   {polynomial(self.received)}", f"syndromes  {' '.join(map(str, self.syndromes))}"]
         if self.erasures:
             said.append(f"erased     {', '.join(f'x^{place}' for place in self.erasures)}")
@@ -61,7 +61,7 @@ def polynomial(coefficients: ArrayLike, *, rising: bool = False) -> str:
 
 
 def explain(code: ReedSolomon, received: ArrayLike, *, erasures: ArrayLike = ()) -> Explanation:
-    """Decodes one word by Peterson's method: syndromes, locator, its roots, error values.  [Peterson 1960]
+    """Corrects one word by Peterson's method: syndromes, locator, its roots, the values.   [Peterson 1960]
 
     S_i = r(α^(b+i)); the locator Λ = ∏ (1 + X·x) is found from the largest number of errors ν ≤ (n−k−S)/2 whose
     linear system is not singular; the values solve Σ Y·X^(b+i) = S_i.

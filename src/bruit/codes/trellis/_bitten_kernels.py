@@ -41,7 +41,7 @@ def _step(
 def best_circle(
     soft: NDArray[np.int16], patterns: NDArray[np.int64], outputs: int, mirrored: int, path: NDArray[np.uint8]
 ) -> None:
-    """The register bits (steps) of the best path that ends in its starting state.
+    """The register bits (steps) of the best path that ends in the state in which it starts.
 
     Among equally good ones the first found, or the last where `mirrored`.
     """

@@ -24,7 +24,7 @@ Decoder = Literal["viterbi", "bcjr", "max-log"]
 
 @dataclass(frozen=True)
 class Convolutional(SoftBits):
-    """A convolutional code for `k` message bits, with generators in octal such as (0o171, 0o133).
+    """A convolutional code for `k` message bits, its generators written in octal: (0o171, 0o133).
 
     With `feedback` the code is recursive and systematic: the message itself is the first output and `generators` are
     the parities, each divided by the feedback. `ending` says how the register is left: flushed to "zero" (costs
@@ -81,7 +81,7 @@ class Convolutional(SoftBits):
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """The index of each sent bit in the word before puncturing."""
+        """Where each sent bit stands in the word before puncturing."""
         every = np.arange(self.steps * self.trellis.outputs)
         if self.puncture is None:
             return every

@@ -1,4 +1,4 @@
-"""The LTE turbo code: a message with two parities, one of it interleaved, decoded iteratively."""
+"""The LTE turbo code: a message, its parity and the parity of the interleaved message, decoded iteratively."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property

@@ -1,4 +1,4 @@
-"""Viterbi's algorithm: the most likely path through a trellis, for 64 words side by side."""
+"""Viterbi's algorithm: the most likely path through a trellis, 64 words side by side."""
 
 from typing import TYPE_CHECKING
 

@@ -75,7 +75,7 @@ class Step:
         return known[place].default_value if known[place].has_default_value() else default
 
     def shape(self, place: int = 0) -> Shape:
-        """The shape of one argument, found by its position."""
+        """The shape of one argument."""
         return shape_of(self.argument(place))
 
     def read(self) -> list[State]:

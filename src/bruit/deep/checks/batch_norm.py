@@ -1,4 +1,4 @@
-"""Replaces batch norms, which mix the samples of a batch, by group norms, which normalise each sample alone."""
+"""Replaces batch norms, which mix the samples of a batch, by group norms, which look at one sample at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decides, for each model mode and batch shape, whether the samples of a batch may be computed together."""
+"""Decides, for each mode of a model and each shape of batch, whether its samples may be computed together."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Isolation:
         return self._proved[key]
 
     def holds(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
-        """Whether samples in a batch of these shapes may be computed together; their values are not read."""
+        """Whether samples of a batch of these shapes may be computed together; their values are not looked at."""
         key = (layer_modes(self.model), len(targets), _kinds((*inputs, targets)))
         if key not in self._holds:
             self._holds[key] = self._decide(inputs, targets)

@@ -34,7 +34,7 @@ def proves_isolation(
     *,
     precision: torch.dtype | None = None,
 ) -> bool:
-    """Whether the traced graph of a step on a batch of these shapes keeps samples separate; values are not read."""
+    """Whether the graph of a step on a batch of these shapes keeps its samples apart; values are not looked at."""
     held = {name: each.detach() for name, each in (*model.named_parameters(), *model.named_buffers())}
     buffers = {name for name, _ in model.named_buffers()}
     given = (*inputs, targets)
@@ -79,7 +79,7 @@ def what_is_summed(
     targets: Tensor,
     state: Mapping[str, Tensor] | None,
 ) -> list[Tensor]:
-    """The per-sample losses, and the inputs and output gradients of all layer calls."""
+    """The losses of the samples, and the inputs and output gradients of all layer calls."""
     anchor = torch.zeros((), device=targets.device, requires_grad=True)
     with torch.enable_grad():
         with record_calls(ruled, anchor, instead=instead_of) as calls:

@@ -59,7 +59,7 @@ def expand(step: Step) -> State:
 
 
 def cut(step: Step) -> State:
-    """The sample axis after slicing along another axis; slicing along the sample axis gives `MIXED`."""
+    """The sample axis after slicing; taking only some of the samples gives `MIXED`."""
     state, rank = step.state(0), len(step.shape(0))
     if not isinstance(state, Axis):
         return state

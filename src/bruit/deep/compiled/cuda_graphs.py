@@ -32,7 +32,7 @@ class Recording:
             self._results = run(*self._fixed, *self._entered)
 
     def fits(self, given: Sequence[Tensor]) -> bool:
-        """Whether the fixed tensors are still at their recorded addresses."""
+        """Whether the fixed tensors are still at the addresses that were recorded."""
         return _places(given[: len(self._fixed)]) == self._places
 
     def __call__(self, *given: Tensor) -> list[Tensor]:

@@ -37,7 +37,7 @@ RECORDINGS = 4
 
 @dataclass(frozen=True)
 class Trace:
-    """Tensors that replace the model's parameters and buffers during tracing, and the flag for finite gradients."""
+    """Parameters and buffers that stand in for the model's own while tracing, and the flag for finite gradients."""
 
     state: State
     ticket: DeviceFlag

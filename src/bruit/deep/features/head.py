@@ -100,7 +100,7 @@ def train_head(
 def prepare(
     features: Tensor, recipe: Recipe, noises: Noises, normal: Normal, *, size: int, channels: int | None
 ) -> tuple[Preparation, Tensor]:
-    """The preparation with its private mean and whitenings, and the features after it."""
+    """The preparation with its private mean and whitenings, and the features transformed by it."""
     preparation = Preparation(features.shape[-1], channels)
     with torch.no_grad(), in_precision(features.device):
         rows = unit(features.float())

@@ -35,7 +35,7 @@ class Over(StrEnum):
 
 @dataclass(frozen=True)
 class Whitening:
-    """Multiplies features by (covariance + floor)^−power, where the private covariance costs a share of the budget."""
+    """Multiplies features by (covariance + floor)^−power; the private covariance costs a share of the budget."""
 
     share: float
     floor: float
@@ -81,7 +81,7 @@ class Preparation(nn.Module):
         self.kinds.append(kind)
 
     def latest(self, rows: Tensor) -> Tensor:
-        """Applies only the last step, to rows that went through the earlier steps."""
+        """Applies only the last step, to rows that went through the others."""
         return self._transform(rows, self.kinds[-1], self.get_buffer(f"step_{len(self.kinds) - 1}"))
 
     def _transform(self, rows: Tensor, kind: Over | None, values: Tensor) -> Tensor:
@@ -134,7 +134,7 @@ def private_mean(rows: Tensor, noise: float, normal: Normal, size: int) -> Tenso
 
 
 def row_sum(rows: Tensor) -> Tensor:
-    """Σ over records of the mean of the record's views."""
+    """Σ over records of the mean of their views."""
     return (rows.mean(1) if rows.dim() == 3 else rows).sum(0, dtype=torch.float64)
 
 

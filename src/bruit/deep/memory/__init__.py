@@ -1,4 +1,4 @@
-"""Forecasts and measurements of the memory that training needs."""
+"""Forecasts and measurements of the memory that a training takes."""
 
 from bruit.deep.memory.allocator import CachingAllocator
 from bruit.deep.memory.forecasts import Device, Forecast, forecast, largest_batch

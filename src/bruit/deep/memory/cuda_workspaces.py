@@ -1,4 +1,4 @@
-"""Workspaces of CUDA kernels: memory held only during an operation, and memory that a library keeps."""
+"""Memory that CUDA kernels take beside their results: workspaces held during an operation, and those that stay."""
 
 from __future__ import annotations
 

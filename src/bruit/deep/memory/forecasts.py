@@ -50,7 +50,7 @@ class Forecast:
 
     @property
     def peak(self) -> int:
-        """The most bytes allocated at any one time."""
+        """The most bytes that are allocated together at any time."""
         return max(stage.peak for stage in self.stages)
 
     @property

@@ -26,7 +26,7 @@ class Correlated:
         self._past: dict[torch.dtype, tuple[int, tuple[Tensor, ...]]] = {}
 
     def at(self, step: int) -> Correlated:
-        """This stream, moved to a step."""
+        """The same stream, positioned at a step."""
         self.step = step
         return self
 
@@ -35,7 +35,7 @@ class Correlated:
         self._past.clear()
 
     def normal(self, like: Tensor) -> Tensor:
-        """This step's correlated noise, shaped like a tensor; call once per step and dtype (it advances the stream)."""
+        """The noise of a step, shaped like a tensor; call once per step and dtype, as each call advances the stream."""
         last, past = self._past.pop(like.dtype, (self.step, ()))  # what fails from here on leaves no past
         if last != self.step - 1:
             past = ()

@@ -1,4 +1,4 @@
-"""Random sources for the noise and the Poisson batches of a training."""
+"""Random sources for the noise and the batches of a training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clipping factors: a weight for each sample, so that no clipped per-sample gradient exceeds the bound."""
+"""Clipping factors: the weight of each sample, so that no per-sample gradient exceeds the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Per-sample gradients of one parameter kept as factors, so that their norms need no gradient tensors (ghost norms).
+"""Per-sample gradients of one parameter, kept as factors, so that ghost norms need not build the gradients.
 
 A share answers three questions: the squared norm of every sample's gradient, the gradients themselves, and their
 weighted sum. Books are kept during one backward pass; the sum needs no second one.        [Bu et al. 2022]
@@ -28,7 +28,7 @@ LIGHT = 2**23
 
 
 class Share(Protocol):
-    """The per-sample gradients of one parameter (interface)."""
+    """The per-sample gradients of one parameter."""
 
     @property
     def light(self) -> bool:

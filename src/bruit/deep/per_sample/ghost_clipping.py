@@ -35,7 +35,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Engine:
-    """Clips the per-sample gradients of a model and sums them.
+    """Clips the gradient of each sample of a model and adds them up.
 
     `precision` is the type in which layers compute (torch.autocast), None for the model's own. With `compiled` the
     whole computation is traced once for every shape of batch and compiled. A sample whose gradient is not finite counts
@@ -71,14 +71,14 @@ class Engine:
         return self.isolation is not None and not self.isolation.holds(inputs, targets)
 
     def is_isolated(self, example: Part) -> bool:
-        """Whether samples are kept separate without assuming so: proved, or computed one by one."""
+        """Whether samples are kept apart without assuming it: proved, or computed one by one."""
         known = self.isolation
         return known is None or not known.assumed or known.is_proved(example.inputs, example.targets)
 
     def sums_in_parts(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, parts: int
     ) -> dict[str, Tensor]:
-        """The clipped sums, computed over several parts of the batch to save memory."""
+        """The clipped sums computed in several parts of the batch, which need less memory."""
         size, rows = -(-len(weights) // parts), len(targets) // len(weights)
         total: dict[str, Tensor] = {}
         for begin in range(0, len(weights), size):

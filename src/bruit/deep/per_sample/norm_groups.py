@@ -13,7 +13,7 @@ from bruit.deep.per_sample.factored_gradients import Kept, Share
 
 
 class Entry:
-    """The per-sample gradients of one parameter, and their squared norms once computed."""
+    """The per-sample gradients of one parameter, and their squared norms once measured."""
 
     def __init__(self, share: Share) -> None:
         self.share = share

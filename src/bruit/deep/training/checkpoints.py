@@ -80,7 +80,7 @@ def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
 
 
 def charge_of_checkpoint(ledger: Ledger, planned: Plan, state: dict[str, Any]) -> Charge:
-    """The charge that paid for a checkpoint's training."""
+    """The charge that paid for the training of a checkpoint."""
     if state["book"] != ledger.book.identity:
         raise LedgerError(
             f"the checkpoint was paid from another book than {ledger.name!r} (a book in memory ends with its process): "

@@ -64,7 +64,7 @@ class ProcessGroup:
                     distributed.broadcast(each, src=distributed.get_global_rank(self.group, 0), group=self.group)
 
     def require_same(self, value: object, what: str) -> None:
-        """Refuses ranks that were given different data."""
+        """Refuses processes that were given different data."""
         if self.group is None:
             return
         told: list[Any] = [None] * self.count

@@ -36,7 +36,7 @@ class People(Records):
         self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
 
     def __len__(self) -> int:
-        """The number of people."""
+        """How many people there are."""
         return len(self._counts)
 
     def parts(

@@ -1,4 +1,4 @@
-"""Prices and charges a training before any data is read."""
+"""Prices and charges a training before the data is read."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Training:
             yield self._open
 
     def step(self, batch: Batch) -> None:
-        """Takes one noisy step on the batch just drawn; an empty batch gets noise too."""
+        """Takes one noisy step on the batch that was just drawn; an empty batch gets noise too."""
         self._require_open(batch)
         if self.paid.plan is not None:
             require_separate_layers(self.model)

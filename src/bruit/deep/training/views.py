@@ -20,7 +20,7 @@ Change = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Views:
-    """`count` random views of each record, averaged into one gradient: (1/count) Σ_v g(view_v).      [De et al. 2022]
+    """`count` random views of each record, all in one gradient: (1/count) Σ_v g(view_v).      [De et al. 2022]
 
     `change` sees one record at a time, under vmap, so that no view holds anything of another record.
     """

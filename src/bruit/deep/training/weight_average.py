@@ -9,7 +9,7 @@ from bruit.errors import InvalidArgument
 
 
 class WeightAverage:
-    """Averages the trainable weights of a model over the steps: a ← d·a + (1 − d)·θ.
+    """Averages the trainable weights of a model over its steps: a ← d·a + (1 − d)·θ.
 
     d = min(decay, (1 + t)/(10 + t)) after t steps, so that the start is soon forgotten.            [De et al. 2022]
     The guarantee of a training covers every iterate, and whatever is computed from iterates alone is covered too.

@@ -1,4 +1,4 @@
-"""Image features from a network pre-trained on random noise pictures only, and the program that trained it."""
+"""Image features from a network that was pre-trained on pictures of noise alone, and the program that trained it."""
 
 from bruit.deep.vision_pretraining.contrast import Pretraining, pretrain
 from bruit.deep.vision_pretraining.draws import Draws

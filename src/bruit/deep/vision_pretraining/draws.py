@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Draws:
-    """A seeded stream of random tensors on one device, independent of torch's global generator."""
+    """A stream of random tensors under one seed, on one device; it shares nothing with torch's global generator."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         self.device = torch.device(device)
@@ -17,7 +17,7 @@ class Draws:
         self._generator.manual_seed(seed)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
-        """Uniform draws on [low, high)."""
+        """Uniform on [low, high)."""
         return low + (high - low) * torch.rand(shape, generator=self._generator, device=self.device)
 
     def log_uniform(self, *shape: int, low: float, high: float) -> Tensor:
@@ -25,7 +25,7 @@ class Draws:
         return self.uniform(*shape, low=math.log(low), high=math.log(high)).exp()
 
     def normal(self, *shape: int) -> Tensor:
-        """Standard normal draws."""
+        """Standard normal."""
         return torch.randn(shape, generator=self._generator, device=self.device)
 
     def angles(self, *shape: int) -> Tensor:
@@ -37,7 +37,7 @@ class Draws:
         return self.uniform(*shape) < chance
 
     def integers(self, below: int, *shape: int) -> Tensor:
-        """Uniform integers from 0 to below − 1."""
+        """Uniform on 0 … below − 1."""
         return torch.randint(below, shape, generator=self._generator, device=self.device)
 
     def permutation(self, size: int) -> Tensor:

@@ -50,7 +50,7 @@ class Stages(nn.Module):
         self.norms = nn.ModuleList(nn.BatchNorm2d(width) for width in widths)
 
     def forward(self, images: Tensor) -> list[Tensor]:
-        """The normalised maps after each stage, from images (records, 3, side, side) within [0, 1]."""
+        """The normalised maps after each stage, from images of (records, 3, side, side) within [0, 1]."""
         values, found = self.stem(4 * images - 2), []
         for stage, norm in zip(self.stages, self.norms, strict=True):
             values = stage(values)
@@ -81,7 +81,7 @@ class Learner(nn.Module):
 
 
 def lay_channels_last(module: nn.Module) -> None:
-    """Stores convolution kernels in channels-last layout, which processors read fastest."""
+    """Stores the kernels of convolutions with channels last, which is how processors read them fastest."""
     for parameter in module.parameters():
         if parameter.dim() == 4:
             parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)

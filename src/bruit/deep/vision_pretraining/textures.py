@@ -33,7 +33,7 @@ WAVES = 6
 
 
 def textures(draws: Draws, count: int, side: int) -> Tensor:
-    """Three-channel textures: half coordinate networks, a quarter spectral noise, a quarter sums of both."""
+    """Three channels for each picture: half coordinate networks, a quarter spectral noise, a quarter sums of both."""
     patterns, clouds = coordinate_networks(draws, count, side), spectral_noise(draws, count, side)
     kind, weight = draws.uniform(count, 1, 1, 1), draws.uniform(count, 1, 1, 1)
     weight = torch.where(kind < 0.5, 1.0, torch.where(kind < 0.75, 0.0, weight))
@@ -41,7 +41,7 @@ def textures(draws: Draws, count: int, side: int) -> Tensor:
 
 
 def spectral_noise(draws: Draws, count: int, side: int) -> Tensor:
-    """Cloud-like Gaussian noise with spectrum 1/f^a, a uniform on [0.5, 2.2]; natural scenes have a near 1.
+    """Clouds: Gaussian noise with the spectrum 1/f^a, a uniform on [0.5, 2.2]; natural scenes have a near 1.
 
     [Field 1987]
     """
@@ -55,7 +55,7 @@ def spectral_noise(draws: Draws, count: int, side: int) -> Tensor:
 def coordinate_networks(
     draws: Draws, count: int, side: int, *, channels: int = 3, width: int = 16, depth: int = 3
 ) -> Tensor:
-    """Random patterns, stripes and rings: a small random network of the coordinates per picture.  [Stanley 2007]"""
+    """Patterns, stripes and rings: a random small network of the coordinates for each picture.     [Stanley 2007]"""
     places = _placed_coordinates(draws, count, side)
     radius = places.square().sum(1, keepdim=True).add(1e-6).sqrt()
     directions = draws.normal(count, WAVES, 2) * (0.7 * draws.normal(count, WAVES, 1)).exp()

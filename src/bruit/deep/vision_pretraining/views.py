@@ -1,4 +1,4 @@
-"""Random augmentations (views) of pictures for contrastive learning: crops, rotations, mirrors, changes of light."""
+"""Random augmentations (views) of pictures for contrastive learning: crops, turns, mirrors, changes of light."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TINT = 0.125
 
 
 def view(draws: Draws, found: Tensor, *, light: float) -> Tensor:
-    """A random 32×32 view of each picture: cropped, slightly rotated, mirrored or not, with changed light.
+    """A view of 32×32 pixels of each picture: cropped, turned a little, mirrored or not, in another light.
 
     Brightness, contrast and saturation change by up to `light`: what is the same in two lights is what is learned.
     """

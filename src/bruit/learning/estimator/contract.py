@@ -110,7 +110,7 @@ class Question:
 
     @property
     def price(self) -> Budget | None:
-        """The budget, or None without privacy."""
+        """The budget, None without privacy."""
         return None if self.purchase is None else self.purchase.price
 
     @property
@@ -139,7 +139,7 @@ class Question:
         return None if drops or self.estimator_size is not None else self.size
 
     def pay(self, loss: Loss | None, *, assumes: Iterable[Assumption] = ()) -> Records:
-        """Commits the charge, sets `guarantee_`, and only then reads the rows as `Records`."""
+        """Commits the charge, sets `guarantee_`, and only then reads the rows."""
         charge = self._charge(loss, assumes)
         self.estimator._release = None  # of an earlier fit
         self.estimator.guarantee_ = None if charge is None else charge.guarantee

@@ -39,7 +39,7 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def guarantee_(self) -> Guarantee | None:
-        """The privacy guarantee of the fit (None without privacy), marked where unpaid scores may have guided it."""
+        """The fit's privacy guarantee (None without privacy), marked where unpaid scores may have guided a choice."""
         if "guarantee_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no guarantee_: it is not fitted")
         kept: Guarantee | None = vars(self)["guarantee_"]

@@ -30,7 +30,7 @@ def purchase_of(estimator: Any, groups: Any) -> Purchase | None:
 
 
 def public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
-    """The sorted public labels of a classifier; None where they may be read from the data."""
+    """The labels of a classifier, sorted; None where they may be read from the data."""
     stated = getattr(estimator, "classes", None)
     if not is_classifier(estimator):
         return None
@@ -73,7 +73,7 @@ def public_size(estimator: Any, price: Budget | None, X: Any, groups: Any) -> in
 
 
 def require_rows(**given: Any) -> None:
-    """Refuses lazy frames before anything is paid.
+    """Refuses frames that are lazy, before anything is paid.
 
     X, y and groups belong together row by row, and a query promises no order of its rows; to know how many they are it
     would have to run before the charge.

@@ -30,7 +30,7 @@ def is_query(data: object) -> bool:
 
 
 def resolve_domains(domain: Domains, data: Any, columns: int) -> tuple[Domain, ...]:
-    """One domain for each column of the data, in column order."""
+    """One domain for each column of the data, in the order of the columns."""
     if isinstance(domain, Within | Among):
         return (domain,) * columns
     if isinstance(domain, Mapping):
@@ -67,7 +67,7 @@ def encode_rows(data: Any, domains: Sequence[Domain]) -> tuple[NDArray[np.int64]
 
 
 def neutral(domain: Domain) -> int:
-    """The placeholder integer for a dropped value, in rows that must have one."""
+    """The integer that replaces a dropped value where a row must have one."""
     return (domain.lowest + domain.highest) // 2 if isinstance(domain, Within) else 0
 
 

@@ -42,7 +42,7 @@ def unrecorded() -> Iterator[None]:
 
 
 def record_prediction(estimator: Any) -> None:
-    """Records that a paid fit has predicted."""
+    """Remembers that a paid fit has predicted."""
     release, task = getattr(estimator, "_release", None), _task(estimator)
     if _RECORDING.get() and task is not None and release is not None and release.receipt is not None:
         _PREDICTED.setdefault(task, set()).add(release.receipt.number)

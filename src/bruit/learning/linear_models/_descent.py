@@ -37,7 +37,7 @@ Draw = Callable[[tuple[int, ...], np.random.Generator], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Descent:
-    """The steps that a budget pays for, with their noise, all from public numbers.
+    """The steps that a budget buys, with their noise; all of it from public numbers.
 
     moved   how many entries of a gradient one row moves, over all models
     rate    how well all steps together show one row, sqrt(steps * moved) * EACH / deviation

@@ -49,7 +49,7 @@ class Design:
 
     @property
     def centres(self) -> NDArray[np.float64]:
-        """The value of each column that is mapped to zero."""
+        """The value of each column that is scaled to zero."""
         return self._each(lambda domain: float(domain.low + domain.high) / 2, 0.0)
 
     @property
@@ -58,7 +58,7 @@ class Design:
         return self._each(lambda domain: float(domain.high - domain.low) / 2, 1.0)
 
     def names(self, features: Sequence[str]) -> list[str]:
-        """The name of each column: the feature, followed by the category where there are several."""
+        """The name of each column: the feature, and the category where there are several."""
         found = []
         for name, domain in zip(features, self.domains, strict=True):
             labels = [] if isinstance(domain, Within) else domain.labels[self.first :]
@@ -79,7 +79,7 @@ def own_units(values: NDArray[Any], design: Design | None) -> NDArray[np.float64
 
 
 def weighted_sum(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """columns @ weights, added column by column so that a row's sum is bitwise the same in any table.
+    """The product columns @ weights, added column by column so that a row's sum is bitwise the same in any table.
 
     Products of matrices add in an order that hangs on how many rows there are.
     """

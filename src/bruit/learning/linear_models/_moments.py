@@ -37,7 +37,7 @@ class Products:
 
 
 def product_entries(columns: int, *, public_size: bool) -> int:
-    """The number of distinct Gram matrix entries to pay for, less the row count where it is public."""
+    """The number of distinct Gram matrix entries to pay for; the row count is not among them where it is public."""
     return columns * (columns + 1) // 2 - public_size
 
 

@@ -42,7 +42,7 @@ class Normal:
 
     @cached_property
     def positive(self) -> Floats:
-        """The noisy X'X with its negative eigenvalues, which only noise can cause, removed."""
+        """The noisy X'X with its negative eigenvalues, which only noise can cause, set to a tiny positive number."""
         values, vectors = np.linalg.eigh(self.gram)
         return np.asarray((vectors * np.maximum(values, 1e-9)) @ vectors.T)
 

@@ -17,7 +17,7 @@ from bruit.mechanisms import buy_vectors
 
 @dataclass(frozen=True)
 class SparseNoise:
-    """Independent integer noise on every entry of a vector, priced by the few entries that one row changes."""
+    """Independent integer noise on every entry of a vector, priced for the few entries that one row moves."""
 
     entries: int
     noise: IntegerNoise
@@ -30,7 +30,7 @@ class SparseNoise:
         return sqrt(law.variance) if isinstance(law, DiscreteGaussian) else sqrt(2) * float(law.scale)
 
     def draw(self, blocks: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """One row of noise per block."""
+        """One row of noise for each block."""
         return self.noise.draw(blocks * self.entries, rng=rng).reshape(blocks, self.entries)
 
 

@@ -146,12 +146,12 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """The log-odds of the second class, or of each class against the rest; post-processing of the fit."""
+        """The log-odds of the second class, or of each class against the others; post-processing of the fit."""
         found = np.asarray(weighted_sum(own_units(self._encode(X), self._design), self.coef_.T) + self.intercept_)
         return found[:, 0] if found.shape[1] == 1 else found
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class; post-processing of the fit, at no privacy cost."""
+        """The probability of each class; post-processing of the fit, it costs nothing."""
         odds = expit(self.decision_function(X))
         if odds.ndim == 1:
             return np.column_stack([1 - odds, odds])

@@ -16,7 +16,7 @@ def _farther(distance: float, place: int, other: float, other_place: int) -> boo
 def keep_nearest(
     seen: NDArray[np.float64], start: int, kept: int, nearest: NDArray[np.float64], places: NDArray[np.int64]
 ) -> int:
-    """Adds the distances of the rows from `start` on to every query's heap; returns the size of each heap.
+    """Adds the distances of the rows from `start` on to the heap of every query; returns the heaps' common size.
 
     Row i of `nearest` and `places` is a heap whose first entry is the farthest kept. The first k rows in the order of
     (distance, place) are kept, whatever the order of the tables they came in, so that ties are no matter of chance.

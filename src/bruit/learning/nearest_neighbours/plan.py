@@ -1,4 +1,4 @@
-"""Plans private nearest-neighbour votes before any record is read: mechanism, noise and price of each query."""
+"""Plans private nearest-neighbour votes before any record is read: method, noise and price of each answer."""
 
 from __future__ import annotations
 

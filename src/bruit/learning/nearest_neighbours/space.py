@@ -36,12 +36,12 @@ class Space:
 
     @cached_property
     def dimensions(self) -> int:
-        """The number of coordinates of a record."""
+        """How many coordinates a record has."""
         return sum(1 if isinstance(domain, Within) else domain.size for domain in self.domains)
 
     @cached_property
     def unit(self) -> int:
-        """The number of grid steps in one unit, a power of two."""
+        """How many grid steps one unit has: a power of two."""
         room = isqrt(EXACT // self.dimensions)
         exponent = min(FINEST, int(np.floor(np.log2(room / max(1.0, *self.weights)))))
         return int(2**exponent)

@@ -81,7 +81,7 @@ class ModelCard:
 
     @staticmethod
     def from_json(described: dict[str, Any]) -> ModelCard:
-        """The card described by `to_json`."""
+        """The card that `to_json` described."""
         promised = described["guarantee"]
         return ModelCard(
             **{

@@ -46,7 +46,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Packing:
-    """Converts values to JSON types, and collects their arrays by dtype."""
+    """Turns values into JSON and gathers their arrays by dtype."""
 
     def __init__(self) -> None:
         self._runs: dict[str, list[NDArray[Any]]] = {}
@@ -54,7 +54,7 @@ class Packing:
 
     @property
     def arrays(self) -> Arrays:
-        """All arrays of each dtype, concatenated."""
+        """All arrays of each dtype, one behind the other."""
         return {name: np.concatenate(run) for name, run in self._runs.items()}
 
     def pack(self, value: Any) -> Any:

@@ -83,7 +83,7 @@ class ChannelEstimator(AnswersEstimator, ABC):
     """A classifier that corrects for the channels and gives a probability for each label."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable label of each row."""
+        """The likeliest label of each row."""
         chances = self._chances(X)
         return np.asarray(self.questionnaire.labels[chances.argmax(axis=1)])
 

@@ -144,7 +144,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @_best_has("predict")  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predictions of the chosen model."""
+        """What the chosen model predicts."""
         check_is_fitted(self)
         return np.asarray(self.best_estimator_.predict(X))
 

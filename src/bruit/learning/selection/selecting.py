@@ -28,7 +28,7 @@ DEAREST_ACCOUNTANT = "rdp"
 
 
 class Selection(Release[Any]):
-    """The release of the best-scoring fitted estimator, with its candidate index and noisy score."""
+    """The release of the fitted estimator that scored best, which candidate it is, and its noisy score."""
 
     @property
     def estimator(self) -> Any:
@@ -58,7 +58,7 @@ def select(
     groups: Any = None,
     rng: np.random.Generator | None = None,
 ) -> Selection:
-    """Fits randomly chosen candidates a random number of times, `tries` on average, and keeps the best.
+    """Fits candidates chosen at random a random number of times, `tries` on average, and keeps the best.
 
     Each run holds back one of `held_parts` parts of the people, fits a candidate on the others and scores it on those
     held back with noise, so that a person pays for one of the two. All runs together cost three of them, or two where

@@ -1,4 +1,4 @@
-"""One run of a search: a candidate is fitted on some of the people, and scored with noise on the others."""
+"""One run of a search: a candidate is fitted on some of the people and scored, with noise, on the others."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ PACK = 2.0**20
 
 
 class Data(NamedTuple):
-    """Binned rows, row by row and column by column; `rows` are those of the tree, sorted by node as it grows.
+    """Rows in bins, row by row and column by column; `rows` are those of the tree, sorted by node as it grows.
 
     codes    (rows, columns) unsigned, C order: the bin of each value
     turned   (columns, rows) unsigned, C order: the same, transposed
@@ -66,7 +66,7 @@ class Rule(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Growth limits: leaves, depth, columns tried per node, and whether the node with the largest gain is split first.
+    """The most leaves and levels, how many columns a node looks at, and whether the best node is split first.
 
     Of equally good splits the first is taken that a node looks at: of columns in their order, or in a random one.
     """
@@ -79,7 +79,7 @@ class Limits(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes of a tree as arrays, parents before children; a leaf has no children (-1).
+    """The nodes of a tree, children behind their parents; a leaf has no children (-1).
 
     column, last, mask, gain   the best split that was found, made only where there are children
     start, end                 the rows of a node are rows[start:end]
@@ -179,7 +179,7 @@ def add_rows_of_columns(data: Data, start: int, end: int, kind: int, offsets: In
 
 @kernel
 def add_sums(data: Data, start: int, end: int, kind: int, out: Floats) -> None:
-    """Adds the rows of a node to its totals."""
+    """Adds the rows of a node to its sums."""
     rows, stats, labels = data.rows, data.stats, data.labels
     for place in range(start, end):
         row = np.uint64(rows[place])
@@ -330,7 +330,7 @@ def next_word(state: Bits) -> np.uint64:
 
 @kernel
 def some_columns(columns: int, tries: int, state: Bits) -> Ints:
-    """`tries` different random columns, in random order."""
+    """`tries` different columns in a random order."""
     found = np.arange(columns)
     for place in range(tries):  # found is a permutation whose first `place` entries are drawn
         other = place + int(next_word(state) >> np.uint64(33)) % (columns - place)
@@ -361,7 +361,7 @@ def give_slot(pool: Pool, nodes: Nodes, node: int) -> None:
 
 @kernel
 def sum_node(tree: Growing, node: int) -> None:
-    """Stores the sums of a node, from its histogram where it has one."""
+    """Writes the sums of a node, from its histogram where it has one."""
     nodes = tree.nodes
     if nodes.slot[node] < 0:
         add_sums(tree.data, nodes.start[node], nodes.end[node], tree.rule.kind, nodes.sums[node])

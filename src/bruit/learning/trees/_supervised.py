@@ -145,7 +145,7 @@ class BinnedEstimator(PrivateEstimator, ABC):
 
 
 def require_depth(depth: Any) -> None:
-    """Refuses, before anything is paid, a depth that is no whole number or gives too many leaves."""
+    """Refuses, before anything is paid, a depth that is no whole number or has too many leaves to count."""
     if depth is not None and whole(depth, "max_depth") > MOST_LEVELS:
         raise InvalidArgument(f"max_depth={depth}: with a budget every leaf is counted; at most {MOST_LEVELS} levels")
 

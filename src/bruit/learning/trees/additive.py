@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 class AdditiveModel(BinnedEstimator):
-    """One weight per bin of every column, whose sum is the log-odds of a class or the predicted number.
+    """A weight for every bin of every column; their sum is the log-odds of a class, or the number predicted.
 
     With a budget every step of a gradient descent reads the sums of the residuals over all bins: integers of which one
     row moves one a column, by at most one. Discrete Gaussian noise hides it, the bins of an ordered column share what

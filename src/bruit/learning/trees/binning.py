@@ -30,7 +30,7 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True)
 class Bins:
-    """The bins of every column: those of an ordered column end at `edges`, and each category is a bin."""
+    """The bins of every column: those of an ordered column end at `edges`, a category is a bin of its own."""
 
     edges: tuple[NDArray[np.float64], ...]
     categorical: NDArray[np.bool_]

@@ -197,7 +197,7 @@ def _moves(question: Question) -> Moves:
 
 
 def residual_steps(residuals: Floats, dither: Floats) -> NDArray[np.int64]:
-    """Residuals as integers within ±GRAIN, whose squares sum to at most 2 GRAIN^2 over the outputs of a row."""
+    """Residuals as integers of at most GRAIN, whose squares sum to at most 2 GRAIN^2 over the outputs of a row."""
     steps = np.clip(np.floor(GRAIN * residuals + dither), -GRAIN, GRAIN)
     if steps.shape[1] > 1:
         norm = np.sqrt((steps**2).sum(axis=1, keepdims=True))

@@ -54,13 +54,13 @@ class GrownTree(NamedTuple):
     gain: Floats
 
     def leaves(self, codes: Codes) -> Ints:
-        """The leaf index of every row."""
+        """The leaf of every row."""
         found: Ints = leaves_of(codes, self.column, self.last, self.left, self.right, self.mask, self.masks)
         return found
 
     @property
     def depth(self) -> int:
-        """The largest number of splits between the root and a leaf."""
+        """The most splits between the root and a leaf."""
         levels = np.zeros(len(self.left), np.int64)
         for node in np.flatnonzero(self.left >= 0):  # children stand behind their parents
             levels[[self.left[node], self.right[node]]] = levels[node] + 1
@@ -178,7 +178,7 @@ def _leaf_of(nodes: Nodes, data: Data) -> Ints:
 
 @dataclass(frozen=True)
 class Binned:
-    """A table as bin indices, in row order and in column order."""
+    """A table as bin numbers, in row order and in column order."""
 
     bins: Bins
     codes: Codes

@@ -48,7 +48,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class Releases:
-    """The releases of a fit: `times` vectors, and the number of rows where it is private and not stated.
+    """What a fit releases: `times` vectors, and the number of rows where that is private and not stated.
 
     rows     of one person that count              people   rows that differ between neighbours
     """
@@ -89,7 +89,7 @@ class Releases:
 
 @dataclass(frozen=True)
 class StepNoise:
-    """The noise of every release of a fit, and of the row count where it is paid for.
+    """The noise of every release of a fit, and of the number of rows where that is paid for.
 
     `by` is the accountant that prices it; `rate` is how well all releases together show one row,
     sqrt(times * squared moves) / deviation.
@@ -103,15 +103,15 @@ class StepNoise:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of the noise on one entry."""
+        """The standard deviation of one entry."""
         return sqrt(self.variance)
 
     def draw(self, shape: tuple[int, ...], *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Independent noise for every entry of a release of this shape."""
+        """Independent noise for every entry of a release."""
         return discrete_gaussian(self.variance, int(np.prod(shape)), rng=rng).reshape(shape)
 
     def size(self, question: Question, rows: int, *, rng: np.random.Generator) -> int:
-        """The public number of rows, or the paid noisy count; never the exact count."""
+        """The public number of rows, or the noisy count that was paid for; never the count itself."""
         if self.count_variance is None:
             assert question.size is not None
             return question.size
@@ -119,7 +119,7 @@ class StepNoise:
 
 
 def buy_noise(question: Question, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
-    """The smallest noise with which a budget pays for `times` releases, and for the row count where it is private."""
+    """The least noise with which a budget pays for `times` releases, and for the count of rows where it is private."""
     price = question.price
     assert price is not None
     if not price.delta:

@@ -37,7 +37,7 @@ class Levels:
 
 
 def plan_levels(question: Question, bins: Bins, *, depth: int | None, kind: int) -> Plan:
-    """The number of levels and their noise, from public numbers alone; the leaf counts are one more release."""
+    """The number of levels and their noise from public numbers alone; the leaves are one more release."""
     columns = len(bins.sizes)
     moves = _moves(kind, columns)
     if depth is None:

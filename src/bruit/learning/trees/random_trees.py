@@ -1,4 +1,4 @@
-"""Trees whose splits are drawn before any record is read, so that only the leaf sums need noise."""
+"""Trees whose splits are drawn before any record is read: only the sums of their leaves need noise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RandomTree:
 
     @property
     def leaves(self) -> int:
-        """The number of leaves."""
+        """How many leaves there are."""
         return int(2 ** len(self.columns))
 
     def leaf_of(self, turned: Codes) -> Ints:

@@ -89,7 +89,7 @@ class DecisionTree(BinnedEstimator):
         self.classes_, self._bins, self.values_ = records.classes, bins, values
 
     def get_depth(self) -> int:
-        """The largest number of splits between the root and a leaf."""
+        """The most splits between the root and a leaf."""
         return self.tree_.depth
 
     def _scores(self, codes: Codes) -> Floats:

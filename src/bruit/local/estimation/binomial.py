@@ -12,7 +12,7 @@ Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def clopper_pearson(counts: ArrayLike, people: int, alpha: float) -> Bounds:
-    """The exact interval of a binomial probability: each tail holds at most alpha / 2.     [Clopper & Pearson 1934]
+    """The exact interval of a binomial chance: each tail holds at most alpha / 2.     [Clopper & Pearson 1934]
 
     It also covers the mean chance m of reports whose chances differ, as those of one table do. A number of ones c with
     P(Bin >= c) <= alpha / 2 < 1/4 is at least n m + 1, and then that tail is no larger for unequal chances [Hoeffding

@@ -31,7 +31,7 @@ def estimate(
     joint: bool,
     adjust: Adjustment,
 ) -> Release[NDArray[np.float64]]:
-    """The estimated share of each category: raw (unbiased), or adjusted with the raw ones kept in `details`.
+    """Shares by category: raw unbiased ones, or adjusted ones with the raw kept in `details`.
 
     Intervals are clipped to [0, 1]; what they were before is in `details` too. With `joint` they hold for all
     categories together (Bonferroni). An adjustment moves the value only, never the interval.

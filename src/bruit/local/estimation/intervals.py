@@ -26,7 +26,7 @@ _SPREAD: Final = 5.0  # the variance from which a number of supporting reports i
 def share_interval(
     counts: NDArray[np.int64], people: int, support: Support, *, confidence: float, method: Method, covers: Covers
 ) -> Bounds:
-    """An unclipped confidence interval of the respondents' share for each category."""
+    """An interval of the respondents' share for each category, not clipped."""
     alpha, z = 1 - confidence, two_sided(confidence)
     if covers not in (Covers.POPULATION, Covers.TABLE):
         raise InvalidArgument(f"covers={covers!r}: a share is that of the population or of this table")

@@ -1,4 +1,4 @@
-"""Local hashing by (a v + b) mod 2^32, its top 16 bits scaled to a bucket; the same in JavaScript's Math.imul."""
+"""Local hashing by (a v + b) mod 2^32, its top 16 bits scaled to a bucket; JavaScript's Math.imul(a, v) agrees."""
 
 from typing import Any
 

@@ -60,7 +60,7 @@ def _fed(
 
 
 def ones(reports: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
-    """How many rows have each bit set, for every bit."""
+    """How many rows have each bit set."""
     width = words_for(bits)
     counts = np.zeros(64 * width, np.int64)
     _bit_kernels.count_bits(reports, np.zeros((8, width), np.uint64), counts)

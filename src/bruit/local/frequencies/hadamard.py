@@ -80,7 +80,7 @@ class HadamardResponse(FrequencyProtocol):
         return (len(values) + transformed(columns)[1 : len(self.categories) + 1]) // 2
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for, in JSON types."""
+        """The epsilon asked for."""
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class KRR(FrequencyProtocol):
         return np.bincount(values, minlength=len(self.categories)).astype(np.int64)
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for, in JSON types."""
+        """The epsilon asked for."""
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class SubsetSelection(FrequencyProtocol):
 
     @cached_property
     def weight(self) -> int:
-        """The weight, out of 2^52, of the event that the set holds the true answer; rounded down."""
+        """The weight, out of 2^52, of the true answer being in the set; rounded down."""
         k, w = len(self.categories), self.chosen
         odds = w * float(np.exp(float(self.epsilon)))
         weight = min(int(ONE * odds / (odds + k - w)) + 4, ONE - 1)
@@ -89,7 +89,7 @@ class SubsetSelection(FrequencyProtocol):
         return bits.ones(values, len(self.categories))
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for and the size of the set, in JSON types."""
+        """The epsilon asked for and the size of the set."""
         return {"epsilon": str(self.epsilon), "chosen": self.chosen}
 
     def at(self, epsilon: float) -> SubsetSelection:
@@ -97,7 +97,7 @@ class SubsetSelection(FrequencyProtocol):
         return SubsetSelection(self.categories.listed, epsilon=epsilon, other=self.categories.other)
 
     def law(self) -> dict[str, Any]:
-        """The weight of the event that the set holds the true answer, and the set's size, in JSON types."""
+        """The weight of the true answer being in the set, and the set's size."""
         return {"out_of": ONE, "weight": self.weight, "chosen": self.chosen}
 
 

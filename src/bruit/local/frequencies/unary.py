@@ -63,7 +63,7 @@ class Unary(FrequencyProtocol):
         return bits.ones(values, len(self.categories))
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for, in JSON types."""
+        """The epsilon asked for."""
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Unary(FrequencyProtocol):
 
 
 class SUE(Unary):
-    """Symmetric unary encoding, as in basic one-time RAPPOR: p = 1 - q = e^(epsilon/2) / (e^(epsilon/2) + 1)."""
+    """Symmetric unary encoding, the bits of basic one-time RAPPOR: p = 1 - q = e^(epsilon/2) / (e^(epsilon/2) + 1)."""
 
     offer: ClassVar[Offer | None] = Offer(lambda epsilon: SUE(EXAMPLE, epsilon=epsilon), by_name=True, rank=6)
 
@@ -83,7 +83,7 @@ class SUE(Unary):
 
 
 class OUE(Unary):
-    """Optimised unary encoding: p = 1/2, q = 1 / (e^epsilon + 1), which minimises the variance of rare categories."""
+    """Optimised unary encoding: p = 1/2, q = 1 / (e^epsilon + 1), the least variance of rare categories."""
 
     offer: ClassVar[Offer | None] = Offer(
         lambda epsilon: OUE(EXAMPLE, epsilon=epsilon),
@@ -103,7 +103,7 @@ class OUE(Unary):
 
 
 def symmetric_weights(epsilon: Fraction) -> tuple[tuple[int, int], Fraction]:
-    """The weights p and q = 1 - p of bits where two answers differ in two, and their loss ln(p^2 / q^2) <= epsilon."""
+    """The weights p and q = 1 - p of noised bits, two of which differ between answers, and their loss <= epsilon."""
     false = share(epsilon / 2, 1)
     while log_above((ONE - false) ** 2, false**2) > epsilon:
         false += 1

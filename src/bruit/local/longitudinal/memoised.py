@@ -44,7 +44,7 @@ MOST_EXACT = 10_000
 
 @dataclass(frozen=True, init=False, eq=False)
 class Longitudinal(FrequencyProtocol):
-    """A two-stage protocol; `epsilon` is the loss of a first report, `forever` that of all reports of one value."""
+    """A protocol of two stages; `epsilon` is the loss of a first report, `forever` that of all reports of one value."""
 
     categories: CategoryList
     epsilon: Fraction
@@ -92,11 +92,11 @@ class Longitudinal(FrequencyProtocol):
 
     @abstractmethod
     def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[Any]:
-        """The permanent response to each answer, which a client draws once per answer and keeps."""
+        """The permanent response to each answer; a client draws it once for each and keeps it."""
 
     @abstractmethod
     def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[Any]:
-        """A fresh noisy report of each memoised response."""
+        """A fresh report of each memoised response."""
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
         return self.respond(self.memoise(places, rng=rng), rng=rng)
@@ -272,13 +272,13 @@ def series(first: SymmetricChannel, second: SymmetricChannel) -> tuple[int, int]
 
 
 def series_loss(first: SymmetricChannel, second: SymmetricChannel) -> Fraction:
-    """The privacy loss of two symmetric channels in series, rounded up."""
+    """The loss of two symmetric channels in series, rounded up."""
     keep, other = series(first, second)
     return either_way(keep, other)
 
 
 def second_stage(first: SymmetricChannel, epsilon: Fraction) -> SymmetricChannel:
-    """The symmetric channel with the least noise that, after `first`, has a total loss of at most epsilon.
+    """The symmetric channel with the least noise that, after `first`, leaves a loss of at most epsilon.
 
     The gaps p - q of two stages multiply; the loss of the series fixes its gap.
     """

@@ -98,7 +98,7 @@ class PiecewiseMean(MeanProtocol):
 
     @cached_property
     def weights(self) -> tuple[int, int]:
-        """The weights, out of 2^52, of a place inside and outside the window, which takes the rounding remainder."""
+        """The weights, out of 2^52, of a place inside and outside the window; rounding remainders go to the window."""
         ratio = Fraction(math.exp(float(self.epsilon)))
         outside = math.ceil(ONE / (self.window * ratio + self.steps))
         while True:

@@ -61,7 +61,7 @@ class Faked(KRR):
         return np.where(drawn, self.channel.send_checked(places, rng), made_up).astype(np.int32)
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for and the number of attributes, in JSON types."""
+        """The epsilon asked for and the number of attributes."""
         return {**super().settings(), "attributes": self.attributes}
 
 
@@ -146,7 +146,7 @@ class Attributes:
     def estimate(
         self, tallies: Mapping[str, Tally], confidence: float = 0.95
     ) -> dict[str, Release[NDArray[np.float64]]]:
-        """The shares of each attribute; every release carries the guarantee for the whole person."""
+        """The shares of each attribute; every release carries the guarantee of the whole person."""
         found = {}
         for name, protocol in self.protocols:
             one = estimate(

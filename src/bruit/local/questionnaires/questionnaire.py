@@ -27,7 +27,7 @@ Split = Literal["equal", "sizes"] | Mapping[str, Exact]
 
 @dataclass(frozen=True, init=False, eq=False)
 class Questionnaire:
-    """Several questions, each answered through k-ary randomised response; one of them is the label to predict.
+    """Several questions, each answered through k-ary randomised response; one of them is the label to be learnt.
 
     `epsilon` is what each answer costs; or `total` is what a person costs who sends the label too, and `split` says
     how it is shared. A training person sends everything and pays `training_epsilon`, a person who asks for a
@@ -112,7 +112,7 @@ class Questionnaire:
         return _beside([_sent(protocol, _column(table, name), source) for name, protocol in asked])
 
     def randomise_label(self, values: Any, *, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """The noised label of every person, as one of `labels`."""
+        """The noised label of everybody, as one of `labels`."""
         return np.asarray(self.labels[_sent(dict(self.protocols)[self.label], values, generator(rng))])
 
     def places(self, table: Any) -> NDArray[np.int32]:

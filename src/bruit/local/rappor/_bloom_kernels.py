@@ -35,7 +35,7 @@ def digest_texts(data: Any, ends: Any, digests: Any) -> None:
 
 @kernel
 def positions(digests: Any, cohorts: Any, hashes: int, bits: int, out: Any) -> None:
-    """The bits that each text sets in its cohort: digests (n, 2) uint32, cohorts (n,) int32, out (n, hashes) int32.
+    """Which bits each text sets in its cohort: digests (n, 2) uint32, cohorts (n,) int32, out (n, hashes) int32.
 
     Hash j of cohort c is mixed(two + mixed(one + mixed(c * hashes + j + 1))), cut into `bits` parts.
     """

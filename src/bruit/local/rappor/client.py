@@ -49,7 +49,7 @@ class RapporClient:
 
     @property
     def distinct(self) -> int:
-        """How many different values this respondent has reported so far."""
+        """How many different values this respondent has reported."""
         return len(self._memory)
 
     @property
@@ -58,7 +58,7 @@ class RapporClient:
         return self.protocol.law.forever * self.distinct
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:
-        """One report of the value: its memoised bits (drawn and saved if the value is new) through fresh noise."""
+        """One report of the value: the memoised bits, drawn and saved if the value is new, through fresh noise."""
         source, group, text = generator(rng), np.array([self.cohort], np.int32), utf8(value).decode()
         if text not in self._memory:
             memoised = self.protocol.memoise(self.protocol.filters([text], group), rng=source)
@@ -70,7 +70,7 @@ class RapporClient:
         return RapporReports(self.protocol, group, self.protocol.respond(kept, rng=source), seeded, self.reports)
 
     def save(self, path: Path | str) -> None:
-        """Writes the state to a file on the respondent's device; later reports update the file."""
+        """Writes the state to a file on the respondent's device, which every later report keeps up to date."""
         self._path = Path(path)
         self._keep()
 
@@ -82,7 +82,7 @@ class RapporClient:
 
     @classmethod
     def load(cls, path: Path | str) -> RapporClient:
-        """The client whose state was saved in a file."""
+        """The client whose state was saved."""
         try:
             state: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
             client = cls(_rappor(state["protocol"]), cohort=state["cohort"])

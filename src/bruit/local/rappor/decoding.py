@@ -41,7 +41,7 @@ def decode(
     method: Decoder = "debiased",
     select: Selection = "adaptive",
 ) -> Release[NDArray[np.float64]]:
-    """The candidates found among the respondents, most frequent first, with their shares and intervals.
+    """The candidates that respondents have, the most frequent first, with their shares and intervals.
 
     debiased        every candidate is tested by the debiased LASSO                  [Javanmard & Montanari 2014]
     least-squares   the LASSO picks, weighted least squares tests what it picked            [docs/spec.md S2.19]

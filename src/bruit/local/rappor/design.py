@@ -87,7 +87,7 @@ def _distinct(
 
 
 def read_candidates(path: Path | str) -> tuple[str, ...]:
-    """The candidates in a text file, one per line; empty and repeated lines are skipped."""
+    """The candidates in a text file, one a line; empty lines and repeated ones are passed over."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -67,7 +67,7 @@ class Rappor(LocalProtocol):
         return self.law.hashes
 
     def filters(self, values: Iterable[Any], cohorts: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """The Bloom filter of each value in its cohort, without noise."""
+        """The Bloom filter of each value in its cohort, before all noise."""
         texts = values.to_list() if isinstance(values, polars.Series) else list(values)
         places = bloom.places(bloom.digests(texts), cohorts, hashes=self.hashes, bits=self.bits)
         return bloom.filters(places, self.bits)
@@ -87,11 +87,11 @@ class Rappor(LocalProtocol):
         return RapporReports(self, group, reports, seeded=not is_strong(rng))
 
     def memoise(self, filters: NDArray[np.uint64], *, rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
-        """The permanent response to each filter, which a client draws once per value and keeps."""
+        """The permanent response to each filter; a client draws it once for each value and keeps it."""
         return packed.through(self.law.permanent, filters, self.bits, generator(rng))
 
     def respond(self, memoised: NDArray[np.uint64], *, rng: np.random.Generator | None = None) -> NDArray[np.uint64]:
-        """A fresh noisy report of memoised bits."""
+        """A fresh report of memoised bits."""
         return (
             memoised
             if self.law.one_time

@@ -40,7 +40,7 @@ def level_held(protocol: Rappor, candidates: int) -> Room:
 
 
 def widened(protocol: Rappor, candidates: int, select: Selection) -> Selection:
-    """The selection rule asked for, or Bonferroni's where the design supports only that; refuses hopeless designs."""
+    """The rule asked for, or Bonferroni's where the design supports only that; refuses a design that supports none."""
     room = level_held(protocol, candidates)
     if room == "held" or select in ("none", "bonferroni"):
         return select

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def drawn_tally(
     protocol: Rappor, texts: Sequence[str], shares: ArrayLike, people: int, *, rng: np.random.Generator | None = None
 ) -> RapporTally:
-    """A simulated tally of `people` new respondents with texts drawn by the given shares; protects nobody.
+    """A simulated tally of `people` new respondents with texts drawn by the given shares; no real answer is involved.
 
     Cohorts and texts are multinomial; given how many respondents of a cohort set a bit, the ones of its reports are
     two binomial draws. The bits of a cohort are drawn together with the texts, so their joint law is that of reports.

@@ -60,7 +60,7 @@ class RapporTally:
 
     @property
     def respondents(self) -> NDArray[np.int64]:
-        """The least number of different respondents in each cohort that these reports need."""
+        """The least number of different respondents of each cohort who can have sent these reports."""
         return np.asarray(np.max(np.array(self.rounds, np.int64), axis=0), np.int64)
 
     def __add__(self, other: RapporTally) -> RapporTally:

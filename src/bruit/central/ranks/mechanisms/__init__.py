@@ -1,1 +1,1 @@
-"""The mechanisms that draw quantiles: exponential on a grid, joint, recursive, and histogram."""
+"""The mechanisms that draw quantiles: exponential over a grid, joint, recursive, and the histogram method."""

@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 
 @kernel
 def count_cells(cells: Integers, grid: int, pad: int) -> Floats:
-    """The number of cells with 0, 1, ..., n records below, with `pad` zeros on both sides."""
+    """How many cells have 0, 1, ..., n records below them, with `pad` zeros on both sides."""
     rows = len(cells)
     padded = np.empty(rows + 1 + 2 * pad)
     padded[:pad] = 0.0
@@ -136,7 +136,7 @@ def sum_forward(
     bounds: Integers,
     back: Floats,
 ) -> float:
-    """The total weight for one table size; arrive and place are the sums before and after cut j picks its cells."""
+    """The total weight for one table size; arrive and place are the sums before and after cut j finds its cells."""
     rows, top, m = len(lengths) - 1, len(power), len(targets)
     find_bounds(size, rows, targets, window, bounds)
     low, high = bounds[0], bounds[1]

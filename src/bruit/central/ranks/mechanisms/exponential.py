@@ -1,4 +1,4 @@
-"""One quantile by the exponential mechanism on grid cells.
+"""One quantile by the exponential mechanism, on the cells of the grid.
 
 loss(z) = distance of p n from [records below z, records up to z],  scaled by the denominator of p
 Pr[z] ~ exp(-epsilon loss(z) / (2 D)),   D = rows max(p, 1 - p) or, when a person is exchanged, rows

@@ -80,7 +80,7 @@ def draw_cuts(cells: NDArray[np.int64], plan: JointPlan, dice: WeightedDraws) ->
 
 @dataclass
 class Sums:
-    """Forward sums over ranks for every table size, and backward sampling for one size."""
+    """Forward sums over ranks for every table size, and backward draws for one."""
 
     cells: NDArray[np.int64]
     plan: JointPlan

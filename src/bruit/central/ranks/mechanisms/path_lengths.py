@@ -48,7 +48,7 @@ def _fewest(lacking: Integers, by_adding: int, by_removing: int, removable: Inte
 
 
 def smoothed(where: Segments, lengths: Integers, radius: int, *, first: int, last: int) -> tuple[Segments, Integers]:
-    """Segments of first .. last by the least path length within `radius` cells, with these lengths.
+    """Segments of first .. last by the least length within `radius` cells, and these lengths.
 
     max(min over s <= z + radius, min over s >= z - radius): the cells of length at most l, made an interval and widened
     by the radius on both sides, so that one record still moves it by at most one.

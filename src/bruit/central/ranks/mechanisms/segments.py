@@ -32,7 +32,7 @@ class Segments:
 
 
 def segments(cells: NDArray[np.int64], first: int, last: int) -> Segments:
-    """The segments of the cells first .. last, from the sorted cells of the records there."""
+    """The segments of the cells first .. last, from the sorted cells of the records in them."""
     edges = np.flatnonzero(np.diff(cells, prepend=first - 1))
     values = cells[edges]
     upto = np.append(edges[1:], len(cells)) if len(edges) else edges
@@ -58,7 +58,7 @@ def single_pruning(epsilon: Fraction, sensitivity: int, cells: int, *, unit: int
 
 
 def near(where: Segments, low: Fraction, high: Fraction) -> Segments:
-    """The segments whose rank range meets [low, high]."""
+    """The segments whose ranks meet [low, high]."""
     first = int(np.searchsorted(where.upto, ceil(low)))
     after = int(np.searchsorted(where.below, floor(high), side="right"))
     part = slice(first, after)

@@ -21,11 +21,11 @@ class WeightedDraws:
         self._words = iter(Stream(rng))
 
     def below(self, bound: int) -> int:
-        """A uniform integer in 0 .. bound-1, for a bound of any size."""
+        """A uniform integer of 0 .. bound-1, for a bound of any size."""
         return reference.below(self._words, bound)
 
     def index(self, weights: NDArray[np.float64]) -> int:
-        """An index drawn with probability exactly weights[i] / sum(weights), with doubles as exact numbers.
+        """An index with probability exactly weights[i] / sum(weights), the doubles being taken as exact numbers.
 
         Each weight is rounded up to a whole number of 2^-shift; an index drawn by these is kept with the chance
         weight / rounded weight, else drawn again.
@@ -43,7 +43,7 @@ class WeightedDraws:
                 return index
 
     def multiset(self, length: int, size: int) -> list[int]:
-        """A uniformly random non-decreasing tuple of `size` numbers in range(length).
+        """A uniform non-decreasing tuple of `size` numbers of range(length).
 
         A uniform subset of range(length + size - 1), less 0, 1, 2, ...      by Floyd's sampling [Bentley & Floyd 1987]
         """

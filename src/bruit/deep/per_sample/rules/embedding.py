@@ -1,4 +1,4 @@
-"""Embedding layers: table rows looked up by integer indices."""
+"""Embedding layers: rows of a table looked up by integers."""
 
 from __future__ import annotations
 

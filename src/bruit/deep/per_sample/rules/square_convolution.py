@@ -1,4 +1,4 @@
-"""Square convolutions in bfloat16 on a GPU, by Triton kernels that read patches in place."""
+"""Square convolutions in bfloat16 on a GPU, by kernels that read patches in place."""
 
 from __future__ import annotations
 
