@@ -1,4 +1,4 @@
-"""Flags that a GPU copies to the CPU as soon as they are computed, so that nobody waits for the rest of its work."""
+"""Flags that a GPU copies to the CPU as soon as they are computed, so that the CPU need not wait for later work."""
 
 from __future__ import annotations
 
