@@ -54,7 +54,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         design = self._design
         self._component_count(design.columns)
         entries = product_entries(design.columns + 1, public_size=question.size is not None)
-        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, people=question.people)
+        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, rows_changed=question.rows_changed)
         records = question.pay(noise.loss)
         rows_of_ones = with_ones(design.integers(records.values))
         mean, covariance = _centre(noisy_products(rows_of_ones, noise, size=question.size, rng=records.rng))

@@ -20,7 +20,7 @@ import torch
 from bruit.core.losses import Composed
 from bruit.errors import BadFile, InvalidArgument, LedgerError
 from bruit.ledger import Budget, Charge, Ledger
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 FORMAT = 1
 
@@ -57,7 +57,7 @@ class Checkpoints:
         return state
 
 
-def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int = 1) -> None:
+def reserve(charge: Charge, planned: TrainingPlan, start: int, steps: int, *, bands: int = 1) -> None:
     """Records a stretch of steps in the ledger's book; a second stretch from the same step is refused.
 
     A record is in one of `bands` steps at most, and a stretch holds whole rounds of them.
@@ -69,7 +69,7 @@ def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int
     stretch.charge(loss, what=f"deep.train, steps {start + 1} to {start + steps}", assumes=paid.assumes).close()
 
 
-def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
+def steps_taken(charge: Charge, planned: TrainingPlan, *, bands: int = 1) -> int:
     """How many steps the stretches recorded in the book cover; all of these may have been taken."""
     last = 0
     for line in charge.ledger.entries:
@@ -79,7 +79,7 @@ def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
     return min(last, planned.steps)
 
 
-def charge_of_checkpoint(ledger: Ledger, planned: Plan, state: dict[str, Any]) -> Charge:
+def charge_of_checkpoint(ledger: Ledger, planned: TrainingPlan, state: dict[str, Any]) -> Charge:
     """The charge that paid for the training of a checkpoint."""
     if state["book"] != ledger.book.identity:
         raise LedgerError(

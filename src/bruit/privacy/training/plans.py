@@ -19,7 +19,7 @@ _KEYS = {"noise_multiplier": "noise"}
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """A run of noisy gradient steps and what it costs.
 
     `noise_multiplier` is the deviation of the noise over the bound on one record's gradient, whatever the neighbours.
@@ -67,7 +67,7 @@ def plan(
     by: str = "pld",
     scheme: Scheme = Scheme.POISSON,
     orders: Orders = None,
-) -> Plan:
+) -> TrainingPlan:
     """What a run costs at a noise multiplier, or the noise multiplier it needs for a target epsilon.
 
     steps = epochs * ceil(size / batch_size), rate = batch_size / size                        [docs/spec.md S2.11]
@@ -100,7 +100,7 @@ def plan(
         assert target_epsilon is not None
         level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
-    return Plan(
+    return TrainingPlan(
         size=size,
         batch_size=batch_size,
         noise_multiplier=float(level),

@@ -1,4 +1,4 @@
-"""The quantile methods as drawings on a grid, with all public parameters checked before anything is charged."""
+"""The methods that draw quantiles on a grid, with all public parameters checked before anything is charged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivit
 
 
 @dataclass(frozen=True)
-class Drawing:
+class QuantileMethod:
     """A quantile method with its public parameters, checked before anything is charged."""
 
     method: str
@@ -53,7 +53,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class RankQuestion:
-    """The public parameters of a quantile query, from which each method makes its `Drawing`."""
+    """The public parameters of a quantile query, from which each `QuantileMethod` is made."""
 
     probabilities: tuple[Fraction, ...]
     domain: Within
@@ -73,8 +73,8 @@ class RankQuestion:
         """The number of candidate values."""
         return self.candidates.size
 
-    def drawing(self, method: str | None) -> Drawing:
-        """The `Drawing` of a named method, or of the default one."""
+    def method_named(self, method: str | None) -> QuantileMethod:
+        """The `QuantileMethod` of this name, or the default one."""
         if method is not None and method not in METHODS:
             raise InvalidArgument(f"method={method!r}; choose among {', '.join(METHODS)}, or leave it out")
         if self.smoothing is not None and method != "smooth":
@@ -95,8 +95,8 @@ class RankQuestion:
         wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
         return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
 
-    def joint(self) -> Drawing | None:
-        """A `Drawing` of all quantiles at once by the joint exponential mechanism; None where it cannot run."""
+    def joint(self) -> QuantileMethod | None:
+        """The method that draws all quantiles at once by the joint exponential mechanism; None where it cannot run."""
         plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         if plan is None:
             return None
@@ -104,15 +104,15 @@ class RankQuestion:
             "joint", lambda cells, rng: draw_jointly(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
-    def recursive(self) -> Drawing:
-        """A `Drawing` by recursive halving: the middle quantile first, then those of each half."""
+    def recursive(self) -> QuantileMethod:
+        """The method that halves recursively: the middle quantile first, then those of each half."""
         plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         return self._made(
             "recursive", lambda cells, rng: draw_recursively(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
-    def exponential(self) -> Drawing:
-        """A `Drawing` of each quantile by the exponential mechanism, with epsilon split equally."""
+    def exponential(self) -> QuantileMethod:
+        """The method that draws each quantile by the exponential mechanism, with epsilon split equally."""
         size, each = self.size, self.epsilon / len(self.probabilities)
         plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
 
@@ -124,18 +124,18 @@ class RankQuestion:
 
         return self._made("exponential", draw)
 
-    def histogram(self) -> Drawing:
-        """A `Drawing` by the histogram method: AboveThreshold over equal steps."""
+    def histogram(self) -> QuantileMethod:
+        """The histogram method: AboveThreshold over equal steps."""
         plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
         details = {"steps": len(plan.edges) - 1, "edge": "left"}
-        return Drawing("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
+        return QuantileMethod("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
 
-    def inverse_sensitivity(self) -> Drawing:
-        """A `Drawing` by inverse sensitivity: each candidate is scored by how many records must change."""
+    def inverse_sensitivity(self) -> QuantileMethod:
+        """The inverse sensitivity method: each candidate is scored by how many records must change."""
         return self._made("inverse-sensitivity", self._by_lengths(0))
 
-    def smooth(self) -> Drawing:
-        """A `Drawing` by smooth inverse sensitivity: a candidate's score is the least number of changes nearby."""
+    def smooth(self) -> QuantileMethod:
+        """The smooth inverse sensitivity method: the score is the least number of changes within a distance."""
         if self.spacing != "linear":
             raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
         radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")
@@ -143,7 +143,7 @@ class RankQuestion:
             raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
         whole = round(radius / self.domain.grid)
         draw = self._by_lengths(whole)
-        return Drawing("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
+        return QuantileMethod("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
 
     def _by_lengths(self, radius: int) -> Draw:
         size, person = self.size, self.person
@@ -165,7 +165,7 @@ class RankQuestion:
 
         return draw
 
-    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Drawing:
+    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> QuantileMethod:
         errors = rank_error(self.probabilities, self.epsilon, self.person, method)
         details = {"expected_rank_error": errors.round(3).tolist()}
-        return Drawing(method, self.size, draw, sub_cells, details)
+        return QuantileMethod(method, self.size, draw, sub_cells, details)

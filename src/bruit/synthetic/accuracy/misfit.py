@@ -16,7 +16,7 @@ MOST_DRAWS: Final = 20
 """Draws for each marginal wanted: where nearly all are measured, fewer are found."""
 
 
-def audit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
+def measure_misfit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
     """For each order, the noisy mean misfit of a marginal that nobody measured, in people; absent where all were."""
     rng, cliques, sizes = np.random.default_rng(state), [one.clique for one in fit.measured], curator.sizes
     found = {}
