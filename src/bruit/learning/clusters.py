@@ -1,4 +1,4 @@
-"""Private k-means: a few noisy rounds of Lloyd's algorithm from data-independent initial centres."""
+"""Private k-means: a few noisy rounds of Lloyd's algorithm, started from a noisy mean and covariance of the rows."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ SHARES = tuple(Fraction(i, 20) for i in range(1, 20))
 
 @dataclass(frozen=True)
 class Bought:
-    """The noise of one measure and the loss that pays for it."""
+    """The noise of one measure, and the privacy loss charged for it."""
 
     noise: IntegerNoise
     loss: Loss

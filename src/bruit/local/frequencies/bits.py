@@ -23,7 +23,7 @@ def words_for(bits: int) -> int:
 def noisy_positions(
     places: NDArray[np.int32], bits: int, *, true: int, false: int, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
-    """Rows of `bits` independent bits: one at the row's place with weight `true`, elsewhere with weight `false`."""
+    """Rows of `bits` independent bits, each 1 with weight `true` at the row's place and `false` elsewhere."""
     reports = np.empty((len(places), words_for(bits)), np.uint64)
     _fed(_bit_kernels.noisy_rows, places, reports, bits, true, false, rng)
     return reports
