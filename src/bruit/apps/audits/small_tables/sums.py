@@ -16,8 +16,9 @@ from unittest.mock import patch
 import numpy as np
 import polars
 
-from bruit import central, synthetic, tables
+from bruit import synthetic, tables
 from bruit.apps.audits.case import fresh_budget
+from bruit.apps.audits.central import WALKED
 from bruit.apps.findings import Size
 from bruit.audit import Heard, listen
 from bruit.audit.listening import TAPES
@@ -109,34 +110,6 @@ def small_people(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
 
 LIMITS = (1, 2)
 ROWS: tuple[Row, ...] = tuple((7, group, x) for group in ("a", "b", "else") for x in (2, -1, None))
-
-
-def _groups(table: tables.Table) -> Any:
-    return table["group"].among(["a", "b"])
-
-
-def _numbers(table: tables.Table) -> Any:
-    return table["x"].within(-1, 2, grid=1)
-
-
-def _scores(table: Any) -> list[int]:
-    """A score of a user's own: how many rows each group has, of which one person moves two by as many rows as count."""
-    frame = table.frame.collect()
-    return [int((frame["group"] == group).sum()) for group in ("a", "b")]
-
-
-WALKED: dict[str, Callable[..., Any]] = {
-    "count": lambda table, **paid: central.count(table, **paid),
-    "sum": lambda table, **paid: central.sum(_numbers(table), **paid),
-    "mean": lambda table, **paid: central.mean(_numbers(table), **paid),
-    "variance": lambda table, **paid: central.variance(_numbers(table), **paid),
-    "histogram": lambda table, **paid: central.histogram(_groups(table), **paid),
-    "group_by": lambda table, **paid: central.group_by(_groups(table), values=_numbers(table), **paid),
-    "most_common": lambda table, **paid: central.most_common(_groups(table), **paid),
-    "exponential": lambda table, **paid: central.exponential(table, ["a", "b"], _scores, sensitivity=2, **paid),
-    "noisy_max": lambda table, **paid: central.noisy_max(table, ["a", "b"], _scores, sensitivity=2, **paid),
-}
-"""The statistics of a table whose people have at most two rows that count."""
 
 
 def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> list[Heard]:
