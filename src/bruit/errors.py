@@ -54,7 +54,7 @@ class BudgetExceeded(PrivacyError):
 
 
 class NeighboursDiffer(PrivacyError):
-    """Losses or books of different neighbours cannot be added."""
+    """Losses or ledgers that are stated for different neighbouring relations cannot be added."""
 
 
 class NotPrivate(PrivacyError):
@@ -62,15 +62,15 @@ class NotPrivate(PrivacyError):
 
 
 class LedgerError(BruitError):
-    """A book that cannot be created or opened as asked."""
+    """A ledger that cannot be created or opened as asked."""
 
 
 class TermsDiffer(LedgerError):
-    """A book of this name exists on other terms."""
+    """A ledger of this name already exists with another epsilon, delta, neighbours, person or accountant."""
 
 
 class UnknownLedger(LedgerError):
-    """No book of this name stands in this store."""
+    """No ledger of this name is in this store."""
 
 
 class StorageError(BruitError):
@@ -78,7 +78,7 @@ class StorageError(BruitError):
 
 
 class DatabaseInUse(StorageError):
-    """A database that another running server holds: two would count against each other."""
+    """A database that another running server holds; a second server on it is refused."""
 
 
 class SchemaTooNew(StorageError):

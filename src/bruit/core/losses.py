@@ -51,7 +51,7 @@ class Loss:
     __rmul__ = __mul__
 
     def parts(self) -> Iterator[tuple[Loss, int]]:
-        """The losses composed here with how often each happened."""
+        """Yields each loss that this one is composed of, with how often it happened."""
         yield self, 1
 
     def to_json(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class ZeroConcentrated(Loss):
 
 @dataclass(frozen=True)
 class NormalShift(Loss):
-    """Integer Gaussian noise moved step by step, never further in all than `squared_shift`, in units of its variance.
+    """Gaussian noise on integers that move over many steps, by at most `squared_shift` variances in all.
 
     Whatever the path, it is told no better than N(shift, 1) from N(0, 1), once the chances of the discrete law and of
     the rounded normal one are exchanged: those differ by at most a factor e^near, but for a chance of `far`. Its Rényi
@@ -250,7 +250,7 @@ class Parallel(Loss):
 
 
 def composed(counted: Iterable[tuple[Loss, int]]) -> Composed:
-    """All the losses together; equal ones are counted once with their number."""
+    """Composes losses that each happened a number of times; equal losses are merged and their numbers added."""
     merged: dict[Loss, int] = {}
     for loss, times in counted:
         number = whole(times, "times")
@@ -265,7 +265,7 @@ def parallel(*losses: Loss, cells: int = 1) -> Parallel:
 
 
 def loss_from_json(description: dict[str, Any]) -> Loss:
-    """The loss that `to_json` described, checked like one that is made by hand."""
+    """Rebuilds a loss from what `Loss.to_json` wrote, with the same checks as its constructor."""
     try:
         return _described(dict(description))
     except (KeyError, TypeError, ValueError) as error:
