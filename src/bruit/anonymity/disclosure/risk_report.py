@@ -1,4 +1,4 @@
-"""The disclosure-risk report of a table: identifiers, uniques, k, l, t, linkage, and what to do."""
+"""The disclosure-risk report of a table: identifiers, uniques, k, l, t, linkage, and advice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORTH_SAYING = 0.01
 
 @dataclass(frozen=True)
 class Report:
-    """Identifiers, uniques, k, l, t, linkage and homogeneity of a table, a private way out, and what to do."""
+    """The disclosure-risk report of a table: identifiers, k, l, t, linkage, a private alternative, and advice."""
 
     scan: Scan
     risk: Risk
