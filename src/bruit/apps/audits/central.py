@@ -87,7 +87,7 @@ def medians(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def groups(neighbours: Neighbours) -> Iterator[Case]:
-    """Sums by declared group, of rows and of people, and a found group that one person more or less has."""
+    """Sums by declared group, of rows and of people, and a found group that only one person is in."""
     rows = _pair(neighbours, ["yes", "yes", "no"], instead="yes", declare=lambda column: column)
     yield _case("central.group_by", neighbours, rows, _group_sums_once, _group_sums, variant="declared")
     people = _people(neighbours)
@@ -99,7 +99,7 @@ def groups(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
-    """Each mechanism that chooses, where one person moves all scores by one, the first against the others."""
+    """Each selection mechanism, where one person raises the first score and lowers all others, by one each."""
     moved = np.ones(CANDIDATES, np.int64)
     moved[0] = 0
     pair = (moved, 1 - moved)

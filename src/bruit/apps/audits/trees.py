@@ -1,4 +1,4 @@
-"""The audit of trees, forests, boosted trees and additive models: one row that moves a leaf as far as any can."""
+"""Audits of trees, forests, boosted trees and additive models: one row that moves a leaf as far as any can."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bruit ledger`: the book of a data set."""
+"""`bruit ledger`: creates, shows and exports the ledger of a data set."""
 
 import json
 from fractions import Fraction

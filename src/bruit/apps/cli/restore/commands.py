@@ -1,4 +1,4 @@
-"""`bruit restore`: a backup becomes a database again, whose books refuse until their forgotten charges are settled."""
+"""`bruit restore`: puts a backup back; its ledgers refuse charges until `bruit ledger resume`."""
 
 from __future__ import annotations
 
