@@ -129,14 +129,14 @@ class FiniteChannel(Channel):
         return np.asarray(np.linalg.solve(gram, scaled).T)
 
     def then(self, other: FiniteChannel) -> FiniteChannel:
-        """This channel followed by another; rounding never makes the series less private than the exact product."""
+        """The channel followed by another; rounding never makes the series less private than the exact product."""
         if self.outputs != other.inputs:
             raise InvalidArgument(f"a channel with {self.outputs} outputs cannot feed one with {other.inputs} inputs")
         product = self.weights.astype(object) @ other.weights.astype(object)
         return MatrixChannel(round_rows(product, [ONE * ONE] * self.inputs))
 
     def cascade(self, times: int) -> FiniteChannel:
-        """This channel followed by itself, `times` times in all."""
+        """The channel followed by itself, `times` times in all."""
         check_times(times)
         if times == 1:
             return self
@@ -145,7 +145,7 @@ class FiniteChannel(Channel):
         return both.then(self) if times % 2 else both
 
     def repeat(self, times: int) -> Repeated:
-        """This channel with every symbol sent `times` times, each time with fresh noise; the losses add up."""
+        """The channel with every symbol sent `times` times, each time with fresh noise; the losses add up."""
         return Repeated(self, check_times(times))
 
 

@@ -84,14 +84,14 @@ class SymmetricChannel(FiniteChannel):
         return Unmixed.from_support(checked_counts(counts, self.size), self.support)
 
     def then(self, other: FiniteChannel) -> FiniteChannel:
-        """This channel followed by another; two symmetric channels make a symmetric one."""
+        """The channel followed by another; two symmetric channels make a symmetric one."""
         if not isinstance(other, SymmetricChannel) or other.size != self.size:
             return super().then(other)
         moved = self.keep * other.other + self.other * other.keep + (self.size - 2) * self.other * other.other
         return _towards_uniform(self.size, Fraction(moved, ONE))
 
     def cascade(self, times: int) -> FiniteChannel:
-        """This channel followed by itself, `times` times in all, in closed form: (keep - other) ** times."""
+        """The channel followed by itself, `times` times in all, in closed form: (keep - other) ** times."""
         gap = Fraction(self.keep - self.other, ONE) ** check_times(times)
         return self if times == 1 else _towards_uniform(self.size, (1 - gap) / self.size * ONE)
 

@@ -59,7 +59,7 @@ class Mechanism(Generic[E, T]):
         return np.array([outcome.value for outcome in self.outcomes(n, budget=budget, rng=rng)])
 
     def outcomes(self, n: int, *, budget: WithoutPrivacy, rng: np.random.Generator | None = None) -> list[Outcome[T]]:
-        """n noisy outcomes of one exact reading, as in `draws`, with labels, intervals and details."""
+        """The noisy outcomes of n releases of one exact reading, as in `draws`, with labels, intervals and details."""
         if budget is not WITHOUT_PRIVACY:
             raise PrivacyError(
                 f"{self.what}: draws stand in no book; ask for them by name with budget=bruit.WITHOUT_PRIVACY"

@@ -202,8 +202,8 @@ def fill_gaussian(
     """Fills `out` with discrete Gaussian draws, by rejection from discrete Laplace draws of integer scale.
 
     A proposal k is kept with probability exp(-(multiplier |k| - shift)^2 / denominator) [Canonne, Kamath and Steinke
-    2020, Algorithm 3]. One beyond `limit`, whose square might not fit, is left to the reference: the last value returned
-    is False.
+    2020, Algorithm 3]; one beyond `limit`, whose square might not fit, is left to the reference: the last value
+    returned is False.
     """
     position = 0
     for i in range(done, len(out)):

@@ -20,7 +20,7 @@ _opening = Lock()
 
 
 def connect(url: str) -> Engine:
-    """This process's engine for a database address; a forked child opens its own.
+    """The engine of this process for a database address; a forked child opens its own.
 
     `sqlite:///file.db` is opened in WAL mode, every commit is on disk when it returns, and every transaction that
     writes takes the write lock at its start. `postgresql+psycopg://…` needs the extra `postgres`.

@@ -182,7 +182,7 @@ class Collector:
         return _message(own)
 
     def decisions(self) -> bytes:
-        """This collector's decision on every report of the batch, as packed bits by chunk."""
+        """The own decision of this collector on every report of the batch, as packed bits by chunk."""
         if self.state is State.MATCHED:
             missing, found = self.undecided(), self._store.checks(self.name)
             if missing:

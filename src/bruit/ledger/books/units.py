@@ -29,7 +29,7 @@ class Units(NamedTuple):
         return Units(self.main + other.main, self.delta + other.delta)
 
     def minus(self, other: Units) -> Units:
-        """This amount less the other one."""
+        """The difference of the two amounts."""
         return Units(self.main - other.main, self.delta - other.delta)
 
     def within(self, room: Units) -> bool:

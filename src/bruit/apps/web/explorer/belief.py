@@ -1,4 +1,4 @@
-"""What somebody may come to believe about one person after an answer of a given ε (S2.5)."""
+"""The range of an attacker's belief about one person after an answer of a given ε (S2.5)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ BY = Choice(
 
 
 def figure(values: Values) -> Figure:
-    """ε against the chosen parameter, the others as they stand."""
+    """ε against the chosen parameter, with the other parameters as set."""
     found = plan(**_run_arguments(values), by=values["by"])
     drawn = {"order": _orders, "noise-batch": _noise_and_batch}.get(values["against"], _sweep_curve)
     x, point, curves = drawn(values, found)
