@@ -54,7 +54,7 @@ class Check:
     notice: str = NOT_A_RELEASE
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The anomalies in JSON types."""
         return {**vars(self), "columns": [{**vars(one), "anomalies": one.anomalies} for one in self.columns]}
 
 

@@ -57,7 +57,7 @@ class Coded:
         return np.array(parsed.to_numpy(), np.float64)
 
     def ordered(self) -> Coded:
-        """The same column with its labels in rising order: as numbers where all are, else as texts; missing last."""
+        """The column with its labels sorted: by value where all are numbers, else as texts; missing last."""
         keys = self.numbers if self.numbers is not None else self.labels.cast(polars.String).rank("ordinal").to_numpy()
         order = np.argsort(keys, kind="stable")
         place = np.empty(self.size, np.int64)

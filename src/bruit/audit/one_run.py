@@ -1,4 +1,4 @@
-"""Audits one training run: guesses from canaries' scores which of them a coin had put into the data."""
+"""Audits one training run: from their scores, guesses which canaries were included at random in the data."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def open_or_create(
     periods: int | None,
     goal: Goal,
 ) -> Opened:
-    """Opens the stream of that name, or creates and pays for it; refuses one that stands on other terms."""
+    """Opens the stream of that name, or creates and pays for it; refuses one that was opened on other terms."""
     ledger = purchase.price.ledger
     asked = _asked(participation, periods, goal, purchase.price)
     engine, book = prepare_store(_store(ledger)), ledger.book.identity

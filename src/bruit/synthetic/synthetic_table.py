@@ -156,7 +156,7 @@ class SyntheticTable:
         return self._release(found.value, (name,), found.low, found.high, confidence)
 
     def quantile(self, name: str, probability: float, *, confidence: float = 0.95) -> Release[float]:
-        """The quantile of a numeric column at a probability; its interval comes from those of counts."""
+        """The quantile of a numeric column at a probability; its interval is derived from intervals of counts."""
         place, domain = self._numbers(name)
         if not 0 < probability < 1:
             raise InvalidArgument(f"probability={probability} must lie between 0 and 1, for example 0.5")

@@ -63,7 +63,7 @@ class Scan:
         return tuple(dict.fromkeys(finding.column for finding in self.identifiers))
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The findings in JSON types."""
         told = dict(vars(self))
         told.update(identifiers=[vars(one) for one in self.identifiers], singling=[vars(one) for one in self.singling])
         return told

@@ -34,7 +34,7 @@ class Report:
     notice: str = NOT_A_RELEASE
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The report in JSON types."""
         told = dict(vars(self))
         told.update(scan=self.scan.to_json(), risk=self.risk.to_json(), marginals=[vars(one) for one in self.marginals])
         return told

@@ -82,7 +82,7 @@ class Risk:
     notice: str = NOT_A_RELEASE
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The risk in JSON types."""
         told = dict(vars(self))
         told.update(linkage=self.linkage.to_json(), sensitive=[one.to_json() for one in self.sensitive])
         return told

@@ -73,7 +73,7 @@ def run(
     on_progress: Callable[[int, int], None] | None = None,
     workers: int = 1,
 ) -> list[Row]:
-    """Audits the cases, all of them unless some are chosen; the alarm is shared over the rows.
+    """Audits the chosen cases, or all; the false-alarm probability `alarm` is shared over them.
 
     With several `workers` as many processes measure side by side; what a seed gives is the same.
     """

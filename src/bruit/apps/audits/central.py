@@ -42,7 +42,7 @@ GAUSSIAN_VARIANCE = 4
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """Each statistic, on a table and its neighbour."""
+    """One case or more for each statistic, on a table and its neighbour."""
     words = _pair(neighbours, ["yes", "yes", "yes"], instead="dropped", declare=_yes_or_no)
     yield _case("central.count", neighbours, words, central.count, makers.count_mechanism)
     words = _pair(neighbours, ["yes", "no", "yes"], instead="no", declare=_yes_or_no)
@@ -76,7 +76,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def medians(neighbours: Neighbours) -> Iterator[Case]:
-    """The median by each method."""
+    """One case for each method of the median."""
     for method in METHODS:
         ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
         settings = {"method": method, "smoothing": 5 if method == "smooth" else None}

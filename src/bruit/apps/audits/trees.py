@@ -28,7 +28,7 @@ CANARY, OPPOSITE = ("b", 1.0), ("b", -1.0)
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """One fit of each estimator."""
+    """One case for each estimator, of one fit."""
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
     pair = (without, [*OTHERS, CANARY])
     for (name, variant), (settings, seen) in SEEN.items():

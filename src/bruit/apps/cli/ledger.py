@@ -53,7 +53,7 @@ def command() -> None:
 def create(
     *, name: str, epsilon: str, delta: str, neighbours: str, person: str, by: str, store: str, as_json: bool
 ) -> None:
-    """Create a book; nothing happens if it stands on the same terms."""
+    """Create a book; nothing happens if it exists already on the same terms."""
     kind, _, order = by.partition(":")
     terms: Any = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(neighbours), "person": person}
     ledger = Ledger(name, **terms, by=(kind, order) if order else kind, store=store)

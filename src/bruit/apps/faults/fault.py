@@ -56,7 +56,7 @@ def audit_fault(
 
 
 def check_fault(name: str, story: str, test: Test, wrong: Check, right: Check) -> Fault:
-    """A fault that a single deterministic check catches; `wrong` and `right` check the two implementations."""
+    """A fault that a single check catches; `wrong` and `right` run it on the two implementations."""
 
     def looks_wrong(done: Done, _samples: int, _alarm: float, rng: np.random.Generator) -> bool:
         return wrong(rng) if done == "wrong" else right(rng)

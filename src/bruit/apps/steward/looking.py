@@ -61,7 +61,7 @@ class Look:
     columns: tuple[ColumnLook, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types, the notice first."""
+        """The figures in JSON types, the notice first."""
         return {
             "notice": NOTICE,
             "rows": self.rows,

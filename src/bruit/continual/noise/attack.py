@@ -32,7 +32,7 @@ Added = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Attack:
-    """A stream, and two people (or one and nobody) whom an attacker tries to tell apart."""
+    """A stream, and two neighbouring data sets (one person, or another or nobody) that an attacker tells apart."""
 
     plan: Plan
     pair: tuple[Added, Added]

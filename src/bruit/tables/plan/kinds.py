@@ -30,7 +30,7 @@ class Numbers:
     grid: Fraction
 
     def value(self, integer: int) -> Fraction:
-        """The number that is so many grid steps."""
+        """The number that is `integer` grid steps."""
         return integer * self.grid
 
     def label(self, integer: int) -> str:
@@ -101,7 +101,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Texts:
-    """Arbitrary texts, whose list nobody declared."""
+    """Arbitrary texts, found in the data rather than declared."""
 
     longest: int
 

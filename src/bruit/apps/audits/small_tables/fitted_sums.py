@@ -84,7 +84,7 @@ def _fits(kind: type[Any], settings: dict[str, Any], limit: int, most: int) -> l
 
 
 def one_row_each(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
-    """The small people to try: nobody, and people of one row."""
+    """The persons to try, as tuples of rows: nobody, and persons with one row."""
     return [(), *((row,) for row in rows[:most])]
 
 

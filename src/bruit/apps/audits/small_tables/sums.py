@@ -101,7 +101,7 @@ def walks() -> Iterator[Walk]:
 
 
 def small_people(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
-    """The people to try, at most `most`: nobody, one row twice, one row, two different rows."""
+    """The persons to try, at most `most`, as tuples of rows: none, one row twice, one row, two different rows."""
     single = [(row,) for row in rows]
     pairs = [(one, other) for place, one in enumerate(rows) for other in rows[place + 1 :]]
     return [(), *((row, row) for row in rows), *single, *pairs][: most + 1]

@@ -1,4 +1,4 @@
-"""Reads a recipe file (tables, questions, one price, outputs) and checks all of it at once."""
+"""Reads and checks a recipe file: tables, questions, one price and outputs."""
 
 from __future__ import annotations
 

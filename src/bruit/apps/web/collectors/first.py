@@ -93,7 +93,7 @@ class FirstCollector:
         return task
 
     async def require_second(self, name: str, secret: str) -> None:
-        """Refuses whoever is not the second collector of a task."""
+        """Refuses a request that does not carry the secret of the task's second collector."""
         pairing = await self.run(self.pairings.find, identity_of(secret))
         if pairing is None or pairing.task != name:
             raise HTTPException(401, "This is for the second collector: run `bruit join` with the invitation's link.")

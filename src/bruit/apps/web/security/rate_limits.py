@@ -25,7 +25,7 @@ def network(address: str) -> str:
 
 @dataclass(frozen=True)
 class Rate:
-    """A rate limit: so many requests per second in the long run, and at most `burst` at once."""
+    """A rate limit: requests per second in the long run, and at most `burst` at once."""
 
     per_second: float
     burst: int
