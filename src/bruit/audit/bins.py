@@ -24,7 +24,7 @@ QUANTILES = np.unique(np.concatenate([LEVELS, 1.0 - LEVELS]))
 """Cells of equal mass, and thin ones in both tails, where a forgotten noise shows."""
 
 
-class Cells(Protocol):
+class Bins(Protocol):
     """Assigns each output of a mechanism to one of `count` bins."""
 
     @property
@@ -116,7 +116,7 @@ class ScoredCells:
         return f"score in {self.scores.describe(chosen)}"
 
 
-def learn(first: NDArray[Any], second: NDArray[Any]) -> Cells:
+def learn(first: NDArray[Any], second: NDArray[Any]) -> Bins:
     """Learns bins for outputs from draws on one data set and on its neighbour."""
     both = np.concatenate([first, second])
     if both.ndim == 1:

@@ -30,8 +30,8 @@ from bruit.channels.vector_noise import CubeNoise
 from bruit.core.losses import Approximate, BoundedRange, Loss, Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import basic
-from bruit.privacy.accounting.zcdp import concentrated_price, zcdp
+from bruit.privacy.accounting.composition import basic
+from bruit.privacy.accounting.concentrated import concentrated_price, zcdp
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 R = TypeVar("R")

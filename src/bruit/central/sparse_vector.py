@@ -22,7 +22,7 @@ from bruit.mechanisms import part_of
 from bruit.randomness import discrete_laplace
 from bruit.tables import Table
 
-Question = Callable[[Table], int]
+Query = Callable[[Table], int]
 """A whole number of a table that one person moves by at most the declared sensitivity."""
 
 
@@ -57,7 +57,7 @@ class AboveThreshold:
         self._release: Release[int | None] | None = None
         self._asking, self._process = RLock(), os.getpid()
 
-    def ask(self, question: Question) -> bool:
+    def ask(self, question: Query) -> bool:
         """Whether the answer is above the threshold; after the first yes nothing more is answered.
 
         A question is tried on no rows first; its answer on the table is floored, and zero where it is no number.
@@ -71,7 +71,7 @@ class AboveThreshold:
                 self._finish(self._asked - 1)
             return above
 
-    def _answer(self, question: Question) -> int:
+    def _answer(self, question: Query) -> int:
         """What the question says, while nothing else is answered: a question must not ask on behalf of another."""
         self._require_open()
         if self._in_question:
@@ -84,7 +84,7 @@ class AboveThreshold:
         finally:
             self._in_question = False
 
-    def first(self, questions: Iterable[Question]) -> int | None:
+    def first(self, questions: Iterable[Query]) -> int | None:
         """The index of the first question whose answer is above, or None."""
         return next((index for index, question in enumerate(questions) if self.ask(question)), None)
 

@@ -1,7 +1,7 @@
 """The statistics that can be asked by name: what each needs, takes and measures.
 
-The command line makes its flags from this list, the workbench its form, `steward.Question` its checks and the code it
-prints. A new statistic is registered here once.
+`bruit release` makes its flags from this list, `steward.FileStatistic` its checks and the code it prints. SQL, recipes
+and the workbench ask measures of `central.questions` instead.
 """
 
 from __future__ import annotations

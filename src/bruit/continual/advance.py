@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bruit.continual.noise.buffers import Integers, empty, pack, published, step, unpack
 from bruit.continual.noise.found_keys import past_buffers
-from bruit.continual.plan import Plan
+from bruit.continual.plan import StreamPlan
 from bruit.continual.store import StoredState
 from bruit.continual.terms import StreamTerms
 from bruit.randomness import discrete_gaussian
@@ -31,13 +31,13 @@ class Period:
     labels: str
 
 
-def empty_state(plan: Plan) -> tuple[bytes, bytes]:
+def empty_state(plan: StreamPlan) -> tuple[bytes, bytes]:
     """The totals and noise buffers before the first period, as bytes."""
     cells = plan.cells or 0
     return np.zeros(cells, "<i8").tobytes(), pack(empty(plan.factor, cells))
 
 
-def added_by(vectors: polars.DataFrame, plan: Plan) -> Added:
+def added_by(vectors: polars.DataFrame, plan: StreamPlan) -> Added:
     """Sums people's contributions of one period for each cell."""
     summed = vectors.group_by("cell").agg(polars.col("value").sum())
     if plan.cells is None:
@@ -87,7 +87,7 @@ def _advance_found(
 
 
 def _noisy(
-    plan: Plan, totals: NDArray[np.int64], buffers: Integers, rng: np.random.Generator
+    plan: StreamPlan, totals: NDArray[np.int64], buffers: Integers, rng: np.random.Generator
 ) -> tuple[Integers, NDArray[np.int64]]:
     fresh = discrete_gaussian(plan.lattice.sigma**2, len(totals), rng=rng)
     after, noise = step(plan.factor, plan.lattice.spare, buffers, fresh)

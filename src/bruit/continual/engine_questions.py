@@ -26,7 +26,7 @@ from bruit.errors import InvalidArgument, PrivacyError
 from bruit.tables import Table
 from bruit.tables.plan.reading import Reader
 
-MEASURES = ("count", "non_missing", "people", "sum", "mean")
+PUBLISHED = ("count", "non_missing", "people", "sum", "mean")
 """The measures that are sums of what each person adds; a person's distinct values or a quantile are not."""
 
 
@@ -100,8 +100,8 @@ class EngineQuestion(StreamQuestion):
 def engine_question(question: Question) -> EngineQuestion:
     """The public description of a question for a stream; refuses measures that are not sums over people."""
     [measure, *more] = question.measures.values()
-    if more or measure.what not in MEASURES:
-        raise InvalidArgument(f"a stream publishes one measure: one of {', '.join(MEASURES)}; open one for each")
+    if more or measure.what not in PUBLISHED:
+        raise InvalidArgument(f"a stream publishes one measure: one of {', '.join(PUBLISHED)}; open one for each")
     if question.levels is not None or question.size is not None:
         raise InvalidArgument("a stream publishes the groups of all keys, of a number of rows that nobody states")
     if question.is_found:

@@ -13,7 +13,7 @@ from bruit.continual.factorisation.any_horizon import ANY_HORIZON, LONGEST
 from bruit.continual.noise.found_keys import threshold
 from bruit.continual.participation import Participation
 from bruit.continual.payment import affordable, charge_from, charge_numbered, keys_delta_of, loss_of, pay
-from bruit.continual.plan import Plan, make_plan
+from bruit.continual.plan import StreamPlan, make_plan
 from bruit.continual.questions import Keys, StreamQuestion
 from bruit.continual.store import (
     StoredState,
@@ -165,7 +165,7 @@ def _make_terms(
     factor = _factor(asked, participation, periods)
     keys_delta = keys_delta_of(budget) if isinstance(question, Keys) else Fraction(0)
 
-    def make(shift: float) -> Plan:
+    def make(shift: float) -> StreamPlan:
         return make_plan(
             factor,
             shift,

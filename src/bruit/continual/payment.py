@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.continual.plan import Plan
+from bruit.continual.plan import StreamPlan
 from bruit.core import Approximate, Loss, NormalShift, Pure, ZeroConcentrated, composed
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
 from bruit.ledger import Budget, Charge, Ledger, Payment, Purchase, ask
@@ -43,7 +43,7 @@ def ask_for_stream(budget: Payment, name: str, rng: np.random.Generator | None =
     return purchase
 
 
-def affordable(purchase: Purchase, make: Callable[[float], Plan], keys_delta: Fraction) -> Plan:
+def affordable(purchase: Purchase, make: Callable[[float], StreamPlan], keys_delta: Fraction) -> StreamPlan:
     """The plan with the least noise that a budget pays for; `make` builds the plan of a Gaussian shift."""
     shift = _stated_shift(purchase.price.loss) or _largest_shift(purchase, keys_delta)
     step = 2.0**-40

@@ -34,7 +34,7 @@ class Lattice:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StreamPlan:
     """The public plan of a stream: periods, cells, factor, noise, and `unit`, the noise units per unit of data.
 
     `cells` is None where keys are found: nobody knows their number. All that a price depends on stands here, so that
@@ -89,9 +89,9 @@ class Plan:
         }
 
 
-def plan_from_json(description: dict[str, Any]) -> Plan:
+def plan_from_json(description: dict[str, Any]) -> StreamPlan:
     """Rebuilds a plan from what `Plan.to_json` wrote."""
-    return Plan(
+    return StreamPlan(
         periods=description["periods"],
         cells=description["cells"],
         factor=factor_from_json(description["factor"]),
@@ -114,7 +114,7 @@ def make_plan(
     contribution: Contribution,
     neighbours: Neighbours,
     lattice: Lattice | None = None,
-) -> Plan:
+) -> StreamPlan:
     """The plan with the least noise such that the whole stream is at most `shift`-GDP (N(shift, 1) against N(0, 1))."""
     asked = (participation, contribution, neighbours, cells)
     chosen = lattice or lattice_for(periods, shift, contribution)
@@ -126,7 +126,7 @@ def make_plan(
             "than 64 bits hold: give a larger epsilon, fewer periods or tighter bounds"
         )
     moved = _squared_shift(factor, periods, unit, chosen, *asked)
-    return Plan(periods, cells, factor, participation, contribution, neighbours, chosen, unit, moved)
+    return StreamPlan(periods, cells, factor, participation, contribution, neighbours, chosen, unit, moved)
 
 
 def lattice_for(periods: int, shift: float, contribution: Contribution) -> Lattice:

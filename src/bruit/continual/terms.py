@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from bruit.continual.plan import Plan, plan_from_json
+from bruit.continual.plan import StreamPlan, plan_from_json
 from bruit.continual.questions import StreamQuestion, question_from_json
 
 
@@ -18,7 +18,7 @@ class StreamTerms:
 
     question: StreamQuestion
     asked: dict[str, Any]
-    plan: Plan
+    plan: StreamPlan
     keys_delta: Fraction
     threshold: int | None
     seeded: bool

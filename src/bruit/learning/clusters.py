@@ -13,7 +13,7 @@ from sklearn.base import ClusterMixin, TransformerMixin
 from bruit.channels import VectorNoise
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._design import STEPS, Design
 from bruit.learning.linear_models._moments import noisy_products, product_entries, with_ones
 from bruit.mechanisms import all_of, buy_vectors
@@ -119,14 +119,14 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return -float(_nearest(rows, self._centres)[1].sum())
 
 
-def _plan_rounds(question: Question, columns: int, clusters: int, asked: Any) -> tuple[int, VectorNoise]:
+def _plan_rounds(question: FitRequest, columns: int, clusters: int, asked: Any) -> tuple[int, VectorNoise]:
     """How many rounds, from public numbers alone, and their noise."""
-    price, people = question.price, question.people
+    price, rows_changed = question.price, question.rows_changed
     assert price is not None
 
     def noise(rounds: int) -> VectorNoise:
         share = Fraction(rounds, rounds + 1)
-        return buy_vectors(price, entries=columns + 1, each=STEPS, people=people, share=share, times=rounds)
+        return buy_vectors(price, entries=columns + 1, each=STEPS, rows_changed=rows_changed, share=share, times=rounds)
 
     if asked is not None or question.size is None:
         rounds = USUAL_ROUNDS if asked is None else whole(asked, "rounds")
@@ -145,14 +145,14 @@ class _Shape:
     full: bool
 
     @classmethod
-    def of(cls, question: Question, columns: int, *, parts: int, like: VectorNoise) -> _Shape:
+    def of(cls, question: FitRequest, columns: int, *, parts: int, like: VectorNoise) -> _Shape:
         """Covariances where the noise of all of them is small against the public size."""
         assert question.price is not None
         price, known = question.price, question.size is not None
 
         def noise(entries: int) -> VectorNoise:
-            share, people = Fraction(1, parts), question.people
-            return buy_vectors(price, entries=entries, each=STEPS**2, people=people, share=share, like=like)
+            share, rows_changed = Fraction(1, parts), question.rows_changed
+            return buy_vectors(price, entries=entries, each=STEPS**2, rows_changed=rows_changed, share=share, like=like)
 
         full = noise(product_entries(columns + 1, public_size=known))
         if full.deviation / STEPS**2 < DROWNED * (question.size or 0):

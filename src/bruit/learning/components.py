@@ -43,7 +43,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> PCA:
-        """Finds the components; `groups` says whose row each is where people have several."""
+        """Finds the components; `groups` says whose row each is where rows_changed have several."""
         del y
         question = self._ask(X, groups=groups)
         self._design = None if question.domains is None else Design(question.domains, first=0)
@@ -54,7 +54,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         design = self._design
         self._component_count(design.columns)
         entries = product_entries(design.columns + 1, public_size=question.size is not None)
-        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, people=question.people)
+        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, rows_changed=question.rows_changed)
         records = question.pay(noise.loss)
         rows_of_ones = with_ones(design.integers(records.values))
         mean, covariance = _centre(noisy_products(rows_of_ones, noise, size=question.size, rng=records.rng))

@@ -19,10 +19,10 @@ from bruit.errors import (
     NeighboursDiffer,
     NotPrivate,
 )
-from bruit.ledger.accountants import ACCOUNTANT, Price, cost, price
 from bruit.ledger.books.entries import Place, Request, user
 from bruit.ledger.books.units import NOTHING, Units
 from bruit.ledger.charges import Charge, Quote
+from bruit.ledger.pricing import ACCOUNTANT, PricedLoss, cost, price
 from bruit.privacy.groups import LossCurve
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Budget:
         request = Request(*asked, source=of, once=of is not None)
         return Charge(self.ledger, self.ledger.book.write(request).number, loss, quote.guarantee)
 
-    def _cost(self, loss: Loss, amount: Price, what: str) -> Units:
+    def _cost(self, loss: Loss, amount: PricedLoss, what: str) -> Units:
         """What the book must add: nothing for the loss of a declared list, which was charged as a whole."""
         if self.prepaid is None:
             added = cost(loss, amount, self.ledger.terms)
@@ -105,7 +105,7 @@ class Budget:
             )
         return NOTHING
 
-    def _require_within(self, amount: Price, added: Units, what: str) -> None:
+    def _require_within(self, amount: PricedLoss, added: Units, what: str) -> None:
         fits = added.within(self.room) if self.room is not None else _not_dearer(amount, self.epsilon, self.delta)
         if not fits:
             raise BudgetExceeded(
@@ -185,5 +185,5 @@ def require(budget: Any, what: str) -> Budget:
     raise InvalidArgument(f"budget={budget!r} is not a budget: {what} is paid with budget=ledger.budget(epsilon=...)")
 
 
-def _not_dearer(amount: Price, epsilon: Fraction, delta: Fraction) -> bool:
+def _not_dearer(amount: PricedLoss, epsilon: Fraction, delta: Fraction) -> bool:
     return amount.epsilon <= epsilon and amount.delta <= delta

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bruit.core.losses import Loss
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
-from bruit.ledger.accountants import price
 from bruit.ledger.budget import Budget, make_budget
+from bruit.ledger.pricing import price
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger

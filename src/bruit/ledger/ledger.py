@@ -12,7 +12,6 @@ from bruit.core.neighbours import Neighbours
 from bruit.core.numbers import Exact
 from bruit.core.release import Outcome, Receipt, Release
 from bruit.errors import InvalidArgument, LedgerError
-from bruit.ledger.accountants import ACCOUNTANT, Amount, amount
 from bruit.ledger.books.book import Book
 from bruit.ledger.books.entries import Entry, Request, entry, user
 from bruit.ledger.books.memory import MemoryBook
@@ -22,6 +21,7 @@ from bruit.ledger.charges import Charge
 from bruit.ledger.declared import declare
 from bruit.ledger.odometer import odometer
 from bruit.ledger.partition import Partition, declare_partition, everybody
+from bruit.ledger.pricing import ACCOUNTANT, Amount, amount
 from bruit.ledger.terms import Accounting, Terms, check_terms
 from bruit.privacy.groups import LossCurve
 

@@ -19,8 +19,8 @@ from fractions import Fraction
 from math import log, sqrt
 
 from bruit.core.numbers import rounded_up
-from bruit.ledger.accountants import MEASURES, Amount, capacity
 from bruit.ledger.books.units import Units
+from bruit.ledger.pricing import UNITS, Amount, capacity
 from bruit.ledger.terms import Terms
 
 ORDERS = 12
@@ -30,7 +30,7 @@ ORDERS = 12
 def odometer(spent: Units, terms: Terms) -> Amount:
     """The (ε, δ) of everything released so far, valid at whatever moment it is read; never below zero."""
     total, delta = spent.exact
-    measure = MEASURES[terms.by]
+    measure = UNITS[terms.by]
     if terms.by == "basic" or not total:
         return Amount(total, delta, total, measure)
     if terms.order is not None:

@@ -11,9 +11,9 @@ from bruit.core.losses import Loss
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, LOCAL
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument, NeighboursDiffer
-from bruit.ledger.accountants import Amount, amount
 from bruit.ledger.books.entries import Place
 from bruit.ledger.budget import Budget, make_budget
+from bruit.ledger.pricing import Amount, amount
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger

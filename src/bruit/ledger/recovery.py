@@ -7,11 +7,11 @@ from fractions import Fraction
 from bruit.core.guarantee import Guarantee
 from bruit.core.losses import Pure
 from bruit.core.numbers import Exact, exactly
-from bruit.ledger.accountants import ACCOUNTANT
 from bruit.ledger.books.entries import Request, user
 from bruit.ledger.books.units import NOTHING
 from bruit.ledger.charges import Charge
 from bruit.ledger.ledger import Ledger
+from bruit.ledger.pricing import ACCOUNTANT
 
 
 def mark_restored(store: str, at: int) -> tuple[str, ...]:

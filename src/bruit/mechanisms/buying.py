@@ -42,23 +42,23 @@ def buy_vectors(
     *,
     entries: int,
     each: int,
-    people: int,
+    rows_changed: int,
     share: Fraction = Fraction(1),
     times: int = 1,
     like: VectorNoise | None = None,
 ) -> VectorNoise:
     """The noise of least deviation that a share of a budget pays for, for `times` batches of integer vectors.
 
-    One row moves one block, every entry by at most `each`; `people` is how many such rows a neighbour differs in (rows
-    of one person, twice that where a person is exchanged for another). The largest entries of the moved blocks add up
-    to at most people * each; the squares of all moves to at most entries * (people * each)^2. Parts of one fit must be
-    of one kind, that of the noise `like`: shares of an epsilon and shares of a rho do not add up to either.
+    One row moves one block, every entry by at most `each`; `rows_changed` is how many such rows a neighbour differs in
+    (rows of one person, twice that where a person is exchanged for another). The largest entries of the moved blocks
+    add up to at most rows_changed * each; the squares of all moves to at most entries * (rows_changed * each)^2. Parts
+    of one fit must be of one kind, that of the noise `like`: shares of an epsilon and of a rho do not add up to either.
     """
     bought: list[VectorNoise] = []
     if _has_epsilon(budget) and not isinstance(like, GaussianVector):
-        bought.append(_cube(budget, entries, people * each, share, times))
+        bought.append(_cube(budget, entries, rows_changed * each, share, times))
     if (budget.delta and not isinstance(like, CubeNoise)) or not bought:
-        bought.append(_gaussian(budget, entries, each, people, share, times))
+        bought.append(_gaussian(budget, entries, each, rows_changed, share, times))
     return min(bought, key=lambda noise: noise.deviation)
 
 
@@ -105,10 +105,12 @@ def _cube(budget: Budget, entries: int, moved: int, share: Fraction, times: int)
     return CubeNoise(scale, entries, Pure(moved / scale, neighbours=budget.neighbours))
 
 
-def _gaussian(budget: Budget, entries: int, each: int, people: int, share: Fraction, times: int) -> GaussianVector:
-    squares = entries * (people * each) ** 2
+def _gaussian(
+    budget: Budget, entries: int, each: int, rows_changed: int, share: Fraction, times: int
+) -> GaussianVector:
+    squares = entries * (rows_changed * each) ** 2
     variance = squares * times / (2 * _rho(budget) * share)
-    touched = entries * people
+    touched = entries * rows_changed
     loss = DiscreteGaussian(variance, squared_sensitivity=squares, entries=touched, neighbours=budget.neighbours)
     return GaussianVector(entries, loss)
 

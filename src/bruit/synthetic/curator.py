@@ -12,7 +12,7 @@ from bruit.errors import PrivacyError
 from bruit.randomness import discrete_gaussian, geometric, uniform_below
 from bruit.synthetic.gibbs import Measured
 from bruit.synthetic.marginals import Clique, Columns, Counts, Partition, count_cells
-from bruit.synthetic.plan import Plan
+from bruit.synthetic.plan import NoisePlan
 
 BATCH = 256
 """Candidates that are drawn and tried at a time."""
@@ -21,7 +21,7 @@ BATCH = 256
 class Curator:
     """Answers queries with exact integer noise; the plan fixes which ones and how many."""
 
-    def __init__(self, columns: Columns, plan: Plan, rng: np.random.Generator) -> None:
+    def __init__(self, columns: Columns, plan: NoisePlan, rng: np.random.Generator) -> None:
         self._columns, self.plan, self._rng = columns, plan, rng
         self.sizes = np.array(plan.question.sizes, np.int64)
         orders = len(plan.question.orders)

@@ -18,8 +18,8 @@ from bruit.privacy import EACH_ROW, Guarantee, Loss, Release, composed
 from bruit.synthetic.coding import CodedColumn, code_columns
 from bruit.synthetic.curator import Curator
 from bruit.synthetic.fitting import Fit, fit_adaptively
-from bruit.synthetic.plan import MOST_TRIALS, SMALLER, Plan, PublicNumbers, make_plan
-from bruit.synthetic.reading import Cells, count_owned, read_cells, require_readable
+from bruit.synthetic.plan import MOST_TRIALS, SMALLER, NoisePlan, PublicNumbers, make_plan
+from bruit.synthetic.reading import CodedRows, count_owned, read_cells, require_readable
 from bruit.synthetic.synthesis import charged_loss, describe_fit, details_of, make_question, pricing
 from bruit.synthetic.synthetic_table import SyntheticTable
 from bruit.tables import Domain, Table, within
@@ -93,11 +93,13 @@ def _require_linked(people: Table, visits: Table) -> int:
     return visits.most_rows
 
 
-def _loss(plans: tuple[Plan, Plan]) -> Loss:
+def _loss(plans: tuple[NoisePlan, NoisePlan]) -> Loss:
     return composed([(plan.loss, 1) for plan in plans])
 
 
-def plan_linked(questions: tuple[PublicNumbers, PublicNumbers], price: Budget, what: str) -> tuple[Plan, Plan]:
+def plan_linked(
+    questions: tuple[PublicNumbers, PublicNumbers], price: Budget, what: str
+) -> tuple[NoisePlan, NoisePlan]:
     """The noise plans of people and visits that one budget pays for together."""
     by = price.ledger.terms.by
     fits, rho = pricing(price, "zcdp" if by == "basic" else by, what)
@@ -117,7 +119,7 @@ def read_linked(
     both: tuple[CodedColumn, ...],
     most: int,
     rng: np.random.Generator,
-) -> tuple[Cells, Cells]:
+) -> tuple[CodedRows, CodedRows]:
     """The cells of people with their number of visits, and the cells of visits joined to their people's."""
     first = read_cells(people.limit(rows=1), owners[:-1], rows=1, rng=rng)
     second = read_cells(visits, both[len(owners) :], rows=most, rng=rng)
@@ -127,7 +129,7 @@ def read_linked(
     counted = np.vstack([first.columns, number.astype(np.uint8)])
     kept = place >= 0
     joined = np.vstack([counted[:, place[kept]], second.columns[:, kept]])
-    return Cells(np.ascontiguousarray(counted), None), Cells(np.ascontiguousarray(joined), None)
+    return CodedRows(np.ascontiguousarray(counted), None), CodedRows(np.ascontiguousarray(joined), None)
 
 
 def fit_linked(
@@ -135,8 +137,8 @@ def fit_linked(
     owners: tuple[CodedColumn, ...],
     both: tuple[CodedColumn, ...],
     number: str,
-    cells: tuple[Cells, Cells],
-    plans: tuple[Plan, Plan],
+    cells: tuple[CodedRows, CodedRows],
+    plans: tuple[NoisePlan, NoisePlan],
     rng: np.random.Generator,
 ) -> LinkedTables:
     """Fits synthetic people and their visits to noisy counts, and audits the error of both."""

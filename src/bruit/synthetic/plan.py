@@ -104,7 +104,7 @@ class PublicNumbers:
 
 
 @dataclass(frozen=True)
-class Plan:
+class NoisePlan:
     """The noise of every answer of the curator, and the loss, charged once before anything is read.
 
     One person holds at most `rows` rows. In one marginal those move counts by an l2 distance of at most `rows` (absent
@@ -160,7 +160,7 @@ class Plan:
         return DiscreteGaussian(self.audit, squared_sensitivity=moved**2, neighbours=self.question.neighbours)
 
 
-def make_plan(question: PublicNumbers, rho: Fraction) -> Plan:
+def make_plan(question: PublicNumbers, rho: Fraction) -> NoisePlan:
     """The plan whose measurements cost `rho` together under zCDP."""
     shares, l1 = SHARES[question.mode], question.people * question.rows
     squared = question.people * question.rows**2
@@ -169,7 +169,7 @@ def make_plan(question: PublicNumbers, rho: Fraction) -> Plan:
     rest = rho * (1 - (shares.choice if chosen else 0) - (shares.audit if audits else 0))
     singles = rho * shares.singles if picks else rest
     choice = Fraction(floor(sqrt(8 * rho * shares.choice / max(picks, 1)) * STEPS), STEPS)
-    return Plan(
+    return NoisePlan(
         question,
         picks,
         singles=_variance(question.columns * squared / (2 * singles)),
@@ -200,7 +200,7 @@ def _variance(least: Fraction) -> Fraction:
     return Fraction(ceil(least * steps), steps)
 
 
-def fit_plan(question: PublicNumbers, fits: Callable[[Loss], bool], *, rho: Fraction) -> Plan:
+def fit_plan(question: PublicNumbers, fits: Callable[[Loss], bool], *, rho: Fraction) -> NoisePlan:
     """The plan of nearly the largest rho whose loss `fits` a budget; the search starts from `rho`.
 
     `fits` answers from public numbers only, and the plan that is returned has passed it.

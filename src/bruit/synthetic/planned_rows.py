@@ -12,7 +12,7 @@ import polars
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW, Exact
 from bruit.synthetic.coding import CodedColumn, code_columns
-from bruit.synthetic.reading import Cells, TableRows
+from bruit.synthetic.reading import CodedRows, TableRows
 from bruit.tables import OTHER, Among, Domain, Table, Within
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.kinds import Labels, Numbers
@@ -49,13 +49,13 @@ class PlannedRows:
         """The reader that chooses and reads the rows: without groups, every column as a value."""
         return Reader(self.plan, (), tuple(Part("rows", self.plan[each.name]) for each in self.coded), self.limit)
 
-    def read(self, rng: np.random.Generator) -> Cells:
+    def read(self, rng: np.random.Generator) -> CodedRows:
         """The cells of the rows that count; a value that the schema calls missing stays missing."""
         rows = self.reader.rows(rng)
         cells = np.empty((len(self.coded), len(rows)), np.uint8)
         for place, (each, (name, _)) in enumerate(zip(self.coded, self.reader.values.values(), strict=True)):
             cells[place] = _cells(each, rows[name])
-        return Cells(cells, rows["person"] if self.person != EACH_ROW else None)
+        return CodedRows(cells, rows["person"] if self.person != EACH_ROW else None)
 
 
 def rows_of(

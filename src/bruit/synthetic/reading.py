@@ -21,7 +21,7 @@ MODULUS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Cells:
+class CodedRows:
     """The cells of the rows that count (one array row per column), and the person of each row."""
 
     columns: Columns
@@ -48,7 +48,7 @@ class TableRows:
         """The largest number of rows of one person that count."""
         return self.table.most_rows
 
-    def read(self, rng: np.random.Generator) -> Cells:
+    def read(self, rng: np.random.Generator) -> CodedRows:
         """The cells of the rows that count."""
         return read_cells(self.table, self.coded, rows=self.most, rng=rng)
 
@@ -58,18 +58,18 @@ def require_readable(table: Table, coded: Sequence[CodedColumn]) -> None:
     _columns(table, coded)
 
 
-def read_cells(table: Table, coded: Sequence[CodedColumn], *, rows: int, rng: np.random.Generator) -> Cells:
+def read_cells(table: Table, coded: Sequence[CodedColumn], *, rows: int, rng: np.random.Generator) -> CodedRows:
     """At most `rows` rows of each person, as cells; rows without a person are left out."""
     frame = read_integers(table, _columns(table, coded), codes=[each.code for each in coded])
     cells = np.empty((len(coded), len(frame)), np.uint8)
     for i, each in enumerate(coded):
         cells[i] = each.place(frame[f"integer {i}"].to_numpy())
     if table.person == EACH_ROW:
-        return Cells(cells, None)
+        return CodedRows(cells, None)
     number = frame["person"].rank("dense").to_numpy().astype(np.int64)
     name = (frame["person"].cast(polars.String).hash(seed=0) % MODULUS).to_numpy().astype(np.int64)
     kept = choose_rows(number, name, cells, rows=rows, rng=rng)
-    return Cells(np.ascontiguousarray(cells[:, kept]), frame["person"].gather(kept))
+    return CodedRows(np.ascontiguousarray(cells[:, kept]), frame["person"].gather(kept))
 
 
 def _columns(table: Table, coded: Sequence[CodedColumn]) -> list[Column]:

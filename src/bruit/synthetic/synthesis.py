@@ -26,15 +26,14 @@ from bruit.privacy import (
     epsilon,
     zcdp,
 )
-from bruit.synthetic.accuracy.auditing import audit
 from bruit.synthetic.accuracy.estimates import Measurements
+from bruit.synthetic.accuracy.misfit import measure_misfit
 from bruit.synthetic.coding import CodedColumn
 from bruit.synthetic.conditions import Where, read_impossible
 from bruit.synthetic.curator import Curator
 from bruit.synthetic.fitting import Fit, fit_adaptively
 from bruit.synthetic.gibbs import Impossible
-from bruit.synthetic.plan import Mode, PublicNumbers, fit_plan, gaussian_rho
-from bruit.synthetic.plan import Plan as NoisePlan
+from bruit.synthetic.plan import Mode, NoisePlan, PublicNumbers, fit_plan, gaussian_rho
 from bruit.synthetic.planned_rows import rows_of
 from bruit.synthetic.synthetic_table import SyntheticTable
 from bruit.synthetic.tree import fit_tree
@@ -175,7 +174,7 @@ def describe_fit(
     state: int,
 ) -> SyntheticTable:
     """Makes the synthetic table of a fit, after auditing the fit's error."""
-    audited = audit(curator, fit, state=state + 1)
+    audited = measure_misfit(curator, fit, state=state + 1)
     measurements = Measurements(fit.measured, curator.plan.question.sizes, size)
     rehearsal = Rehearsal(curator.plan, size, impossible)
     return SyntheticTable(coded, fit, guarantee, measurements, audited, rehearsal, state)

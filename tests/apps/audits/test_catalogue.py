@@ -19,7 +19,7 @@ from bruit.apps.audits.questions import limits_and_sources as questions
 from bruit.apps.cli import main
 from bruit.channels import integer_noise
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.trees.noise import StepNoise
 from bruit.local import KRR, ForcedYes
 
@@ -41,7 +41,7 @@ OF_REPORTS = ("local.", "aggregation.")
 def test_every_mechanism_has_an_audit_and_every_audit_a_mechanism() -> None:
     audited = {case.name for case in CASES}
     missing = sorted(mechanisms() - NEVER_PRIVATE - FOR_CURATORS - audited)
-    assert missing == [], f"add a case for {', '.join(missing)} to central_audits.py or local_audits.py"
+    assert missing == [], f"add a case for {', '.join(missing)} to apps/audits/central.py or local.py"
     gone = sorted(name for name in audited - mechanisms() if not name.startswith("aggregation."))
     assert gone == [], f"{', '.join(gone)} is no public mechanism any more: remove its case"
 
@@ -245,13 +245,13 @@ def count_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def noise_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some rows of a person are counted, and the noise is for one."""
-    monkeypatch.setattr(Question, "people", property(lambda question: 2 if question.exchanged else 1))
+    monkeypatch.setattr(FitRequest, "rows_changed", property(lambda question: 2 if question.exchanged else 1))
 
 
 def change_question(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     right = PrivateEstimator._ask
 
-    def ask(self: Any, X: Any, y: Any = None, *, groups: Any = None) -> Question:
+    def ask(self: Any, X: Any, y: Any = None, *, groups: Any = None) -> FitRequest:
         return replace(right(self, X, y, groups=groups), **changes)
 
     monkeypatch.setattr(PrivateEstimator, "_ask", ask)

@@ -3,7 +3,7 @@
 A case is one mechanism at one claim: `mechanism(data, samples, rng)` gives many outputs at once on either half of the
 pair. Where the public callable answers once, `once(data, rng)` calls it, and a test holds the two together: from the
 same stream the first of many outputs is the one answer. Whoever adds a public callable that takes `budget`, or a local
-protocol, adds its cases to `central_audits`, `local_audits` or a module beside them; a test finds those that miss.
+protocol, adds its cases to `central`, `local` or a module beside them; a test finds those that miss.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -18,7 +18,7 @@ from bruit import central, tables
 from bruit.apps.audits.case import EPSILON, SHARP, Case, GaussianCase, Many, Once, fresh_budget, loop_over
 from bruit.central import makers
 from bruit.central.questions import RowRange, sensitivity
-from bruit.central.ranks.drawings import METHODS
+from bruit.central.ranks.quantile_methods import METHODS
 from bruit.core.losses import DiscreteGaussian
 from bruit.core.neighbours import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.ledger import WITHOUT_PRIVACY, Budget, Ledger

@@ -14,7 +14,7 @@ from rich.markup import escape
 from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.answers import show_answer, show_recipe_preview
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
-from bruit.apps.steward import NAMED, Question, open_table, preview, price_of, remaining_of
+from bruit.apps.steward import NAMED, FileStatistic, open_table, preview, price_of, remaining_of
 from bruit.apps.steward.exports import finite
 from bruit.apps.steward.recipe import check_outputs, open_recipe, read_recipe, release_recipe, to_json, write_outputs
 from bruit.central import STATISTICS, Need
@@ -98,7 +98,7 @@ def command(*, source: str, store: str, only_preview: bool, as_json: bool, out: 
     for name in ("person", "epsilon", "ledger"):
         if about[name] is None:
             raise InvalidArgument(f"--{name} is missing: nothing private has a default")
-    question = Question(choose_statistic(flags, stated["quantiles"], stated["group_by"]), **stated)
+    question = FileStatistic(choose_statistic(flags, stated["quantiles"], stated["group_by"]), **stated)
     require_options(question, person=about["person"], rows=about["rows"], delta=about["delta"])
     release_one(
         question, source, Ledger.open(about["ledger"], store), about, only_preview=only_preview, as_json=as_json
@@ -106,7 +106,7 @@ def command(*, source: str, store: str, only_preview: bool, as_json: bool, out: 
 
 
 def release_one(
-    question: Question, source: str, book: Ledger, about: dict[str, Any], *, only_preview: bool, as_json: bool
+    question: FileStatistic, source: str, book: Ledger, about: dict[str, Any], *, only_preview: bool, as_json: bool
 ) -> None:
     """Previews, or pays and shows, one statistic of a file."""
     price = {name: about[name] for name in ("epsilon", "delta") if about[name] is not None}
@@ -171,7 +171,7 @@ def choose_statistic(flags: dict[str, bool], quantiles: str | None, group_by: st
     return asked[0]
 
 
-def require_options(question: Question, *, person: str, rows: int | None, delta: str | None) -> None:
+def require_options(question: FileStatistic, *, person: str, rows: int | None, delta: str | None) -> None:
     """Refuses a question that lacks an option, and names the missing option as it is typed."""
     asked = f"--{question.statistic}"
     needs = STATISTICS[question.statistic].needs
@@ -210,7 +210,7 @@ def _show_preview(told: dict[str, Any]) -> None:
     show(table("Preview: nothing was read, nothing was charged", ("", "value"), rows))
 
 
-def _show(question: Question, release: Release[Any], book: Ledger) -> None:
+def _show(question: FileStatistic, release: Release[Any], book: Ledger) -> None:
     frame = release.frame()
     lines = [[_format_cell(cell) for cell in row] for row in frame.head(MOST_LINES).iter_rows()]
     show(table(escape(_title(question)), frame.columns, lines))
@@ -226,7 +226,7 @@ def _show(question: Question, release: Release[Any], book: Ledger) -> None:
     )
 
 
-def _title(question: Question) -> str:
+def _title(question: FileStatistic) -> str:
     about = question.group_by or question.column
     return question.statistic if about is None else f"{question.statistic} of {about}"
 

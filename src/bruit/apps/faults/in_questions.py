@@ -127,7 +127,7 @@ def _people(plan: Plan) -> float:
 def _draws(person: Person, rows: list[int], samples: int, rng: np.random.Generator) -> NDArray[Any]:
     drawing = rank_question(
         Within(Fraction(0), Fraction(SIZE - 1), Fraction(1), None), (Fraction(1, 2),), Fraction(1), person
-    ).drawing(None)
+    ).method_named(None)
     cells = np.array([*rows, 0, 0, 2, 2, SIZE - 1, SIZE - 1], np.int64)
     return np.array([drawing.draw_once(cells, rng)[0] for _ in range(samples)])
 

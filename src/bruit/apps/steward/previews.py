@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bruit.apps.steward.question import Question
+from bruit.apps.steward.question import FileStatistic
 from bruit.ledger import Amount, Ledger
 from bruit.tables import Table
 
 
-def preview(question: Question, table: Table, book: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
+def preview(question: FileStatistic, table: Table, book: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
     """The expected error, the guarantee, the price and what would be left; no row is read, nothing is charged."""
     rehearsed, spent = question.rehearsal(table, book, price)
     left = book.remaining

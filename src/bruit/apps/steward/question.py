@@ -31,7 +31,7 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 
 @dataclass(frozen=True)
-class Question:
+class FileStatistic:
     """One statistic of one table as typed; no field has a default."""
 
     statistic: str

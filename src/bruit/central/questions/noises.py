@@ -16,8 +16,8 @@ from bruit.core.losses import Approximate, DiscreteGaussian, DiscreteLaplace, Lo
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy import delta as delta_of
+from bruit.privacy.accounting.concentrated import concentrated_price
 from bruit.privacy.accounting.gaussian import gaussian_delta
-from bruit.privacy.accounting.zcdp import concentrated_price
 
 KINDS = ("laplace", "gaussian")
 MOST_SPREADS = 40

@@ -24,8 +24,8 @@ from bruit.errors import NotPrivate
 from bruit.ledger import Budget, Charge, Purchase
 from bruit.mechanisms import part_of
 from bruit.privacy import zcdp
-from bruit.privacy.accounting.basic import approximation, total
-from bruit.privacy.accounting.zcdp import concentrated_price
+from bruit.privacy.accounting.composition import approximation, total
+from bruit.privacy.accounting.concentrated import concentrated_price
 from bruit.tables.plan.reading import ExactIntegers
 
 if TYPE_CHECKING:

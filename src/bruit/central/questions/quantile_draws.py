@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bruit.central.questions.levels import Level
 from bruit.central.questions.measures import Measure
 from bruit.central.questions.sensitivities import RowRange, moved_rows, sensitivity
-from bruit.central.ranks.drawings import Drawing, RankQuestion
 from bruit.central.ranks.mechanisms.pruning import LARGEST_EPSILON
+from bruit.central.ranks.quantile_methods import QuantileMethod, RankQuestion
 from bruit.central.ranks.records import Person
 from bruit.channels import IntegerNoise
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
@@ -39,7 +39,7 @@ class QuantileDraws:
     """How the quantiles of one measure are drawn in each group of a level: made, and refused, before a charge."""
 
     domain: Within
-    middle: Drawing
+    middle: QuantileMethod
     probabilities: tuple[Fraction, ...]
     person: Person
     ends: Fraction | None
@@ -96,7 +96,7 @@ def quantile_draws(
     """How the quantiles of a measure are drawn, for the most rows of one person that move."""
     domain, person = _domain(measure), moving_person(question, level, neighbours)
     if not measure.intervals:
-        middle = rank_question(domain, measure.probabilities, epsilon, person).drawing(None)
+        middle = rank_question(domain, measure.probabilities, epsilon, person).method_named(None)
         return QuantileDraws(domain, middle, measure.probabilities, person, None, None, question.confidence)
     count, third = epsilon * COUNTED, epsilon * (1 - COUNTED) / 3
     each = min(third / len(measure.probabilities), LARGEST_EPSILON)
@@ -106,7 +106,7 @@ def quantile_draws(
     rank_question(domain, (Fraction(1, STEPS),), each, person).exponential()  # refused here, not after a charge
     return QuantileDraws(
         domain,
-        rank_question(domain, measure.probabilities, third, person).drawing(None),
+        rank_question(domain, measure.probabilities, third, person).method_named(None),
         measure.probabilities,
         person,
         each,

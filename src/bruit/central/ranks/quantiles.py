@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bruit.central.column_questions import question_about
 from bruit.central.questions import measures
-from bruit.central.ranks.drawings import Cells, RankQuestion
 from bruit.central.ranks.mechanisms.histogram import STEPS
 from bruit.central.ranks.mechanisms.pruning import LARGEST_EPSILON
 from bruit.central.ranks.probabilities import Probabilities, as_probabilities
+from bruit.central.ranks.quantile_methods import Cells, RankQuestion
 from bruit.central.ranks.records import cells_of, person_of
 from bruit.core.guarantee import Assumption
 from bruit.core.losses import Pure
@@ -81,7 +81,7 @@ def quantiles_mechanism(
     epsilon = min(part_of(price, 1, what), LARGEST_EPSILON)
     person, domain = person_of(column, price, public_size=public_size), column.numbers
     ranks = RankQuestion(wanted, domain, epsilon, person, steps, smoothing, spacing)
-    drawing, subject = ranks.drawing(method), asked(column.table, column)
+    drawing, subject = ranks.method_named(method), asked(column.table, column)
     reader = question_about(column.table, partial(measures.quantiles, probabilities=wanted), column).reader
     labels = tuple(f"{float(p):g}" for p in wanted)
     public = {"probabilities": [str(p) for p in wanted], "spacing": spacing, **drawing.details, **subject}

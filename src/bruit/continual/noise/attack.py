@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit.continual.advance import advance, empty_state
 from bruit.continual.factorisation import FIXED, Factor, search_factor
 from bruit.continual.participation import Contribution, Participation
-from bruit.continual.plan import Plan, make_plan
+from bruit.continual.plan import StreamPlan, make_plan
 from bruit.continual.questions import Count
 from bruit.continual.store import StoredState
 from bruit.continual.terms import StreamTerms
@@ -34,7 +34,7 @@ Added = NDArray[np.int64]
 class Attack:
     """A stream, and two neighbouring data sets (one person, or another or nobody) that an attacker tells apart."""
 
-    plan: Plan
+    plan: StreamPlan
     pair: tuple[Added, Added]
 
     def scores(self, added: Added, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -72,7 +72,7 @@ def attendance(participation: Participation, start: int) -> Added:
     return added
 
 
-def publish(plan: Plan, added: Added, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def publish(plan: StreamPlan, added: Added, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """The published totals of `samples` independent streams over the same data, one row per period."""
     terms = StreamTerms(Count(rows=1), {}, plan, plan.squared_shift * 0, None, seeded=True)
     state = StoredState("", "", 1, 1, 0, *empty_state(replace(plan, cells=samples)), "[]", (1, 0))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import signal, special
 
 from bruit.continual.factorisation import Factor
-from bruit.continual.plan import Plan
+from bruit.continual.plan import StreamPlan
 
 Floats = NDArray[np.float64]
 
@@ -17,12 +17,12 @@ FLOATS = 1 + 1e-6
 """Far more than the formulas lose; the discrete law of the noise is as near to the normal one."""
 
 
-def total_deviation(plan: Plan, period: int) -> float:
+def total_deviation(plan: StreamPlan, period: int) -> float:
     """The standard deviation of the total of a period, in units of the data: σ/U √(Σ_{k<t} b_k²)."""
     return plan.deviation * sqrt(_squares(plan.factor, period))
 
 
-def change_deviation(plan: Plan, since: int, until: int) -> float:
+def change_deviation(plan: StreamPlan, since: int, until: int) -> float:
     """The standard deviation of the difference of two totals: σ/U √(Σ_k (b_k - b_(k-w))²), w = until - since."""
     if since == 0:
         return total_deviation(plan, until)
@@ -33,14 +33,14 @@ def change_deviation(plan: Plan, since: int, until: int) -> float:
     return plan.deviation * sqrt(_squares(plan.factor, apart) + float((after - 1) ** 2 + rest))
 
 
-def weighted_deviation(plan: Plan, weights: Floats) -> float:
+def weighted_deviation(plan: StreamPlan, weights: Floats) -> float:
     """The standard deviation of a weighted sum of totals, Σ_t weights[t-1] · total_t: ‖Bᵀ weights‖ σ/U."""
     n = len(weights)
     spread = signal.fftconvolve(weights[::-1], plan.factor.b(n))[:n]
     return plan.deviation * float(np.sqrt(spread @ spread))
 
 
-def total_half_width(plan: Plan, period: int, confidence: float) -> int:
+def total_half_width(plan: StreamPlan, period: int, confidence: float) -> int:
     """The least integer half-width that covers the noise of one published (rounded) total at a confidence.
 
     |round w| <= h where |w| < h + 1/2.
@@ -48,7 +48,7 @@ def total_half_width(plan: Plan, period: int, confidence: float) -> int:
     return max(0, ceil(_quantile(confidence) * total_deviation(plan, period) * FLOATS - 0.5))
 
 
-def change_half_width(plan: Plan, since: int, until: int, confidence: float) -> int:
+def change_half_width(plan: StreamPlan, since: int, until: int, confidence: float) -> int:
     """The least integer half-width that covers the noise of a difference of two published totals.
 
     |round w - round w'| <= h where |w - w'| <= h.
@@ -58,7 +58,7 @@ def change_half_width(plan: Plan, since: int, until: int, confidence: float) -> 
     return max(0, ceil(_quantile(confidence) * change_deviation(plan, since, until) * FLOATS))
 
 
-def weighted_half_width(plan: Plan, weights: Floats, confidence: float) -> float:
+def weighted_half_width(plan: StreamPlan, weights: Floats, confidence: float) -> float:
     """The half-width that covers the noise of a weighted sum of published totals, their rounding included."""
     return _quantile(confidence) * weighted_deviation(plan, weights) * FLOATS + float(np.abs(weights).sum()) / 2
 

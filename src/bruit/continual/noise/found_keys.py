@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from bruit.continual.noise.buffers import Integers, empty, step
-from bruit.continual.plan import Plan, normal_shift, rounding_bound
+from bruit.continual.plan import StreamPlan, normal_shift, rounding_bound
 from bruit.core import ADD_OR_REMOVE_ONE
 from bruit.errors import NotPrivate
 from bruit.randomness import discrete_gaussian
@@ -21,7 +21,7 @@ from bruit.randomness import discrete_gaussian
 HALVINGS = 80
 
 
-def threshold(plan: Plan, delta: Fraction) -> int:
+def threshold(plan: StreamPlan, delta: Fraction) -> int:
     """The least noisy total at which a key is published: a key of one person alone passes with chance `delta`.
 
     The largest total of one person, plus the quantile at which the chances over all periods and all cells of a person
@@ -45,7 +45,7 @@ def threshold(plan: Plan, delta: Fraction) -> int:
     return times * plan.contribution.largest + ceil(high + 1)
 
 
-def past_buffers(plan: Plan, periods: int, cells: int, rng: np.random.Generator) -> Integers:
+def past_buffers(plan: StreamPlan, periods: int, cells: int, rng: np.random.Generator) -> Integers:
     """Noise buffers for new cells, simulated as if the cells had existed since the first period."""
     buffers = empty(plan.factor, cells)
     for _ in range(periods):

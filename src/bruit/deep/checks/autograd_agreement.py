@@ -38,10 +38,10 @@ def agreeing_structure(
     _warn_of_idle(model, structure, whole)
     with equal_draws(targets.device), attributes_kept(model):
         try:
-            shares = Engine(model, structure, loss, 1.0, precision=precision).shares(inputs, targets)
+            gradients = Engine(model, structure, loss, 1.0, precision=precision).per_sample_gradients(inputs, targets)
         except RuntimeError:  # what a layer was given does not fit its rule
             return without_rules(structure, model, structure.names.values())
-        sums = {name: share.per_sample().sum(0) for name, share in shares.items()}
+        sums = {name: gradients.per_sample().sum(0) for name, gradients in gradients.items()}
     wrong = [name for name in structure.names.values() if not _agree(sums.get(name), whole.get(name))]
     return without_rules(structure, model, wrong) if wrong else structure
 

@@ -26,7 +26,7 @@ from bruit.deep.training.pricing import require_size_of_cell
 from bruit.deep.training.training import Settings, Training, prepare_engine
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, Charge, ask
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 
 class FrozenHead(nn.Module):
@@ -148,7 +148,7 @@ def step_training(
     stream: Source,
 ) -> Training:
     """The steps that were paid for, over prepared features."""
-    planned = Plan(
+    planned = TrainingPlan(
         size=size,
         batch_size=recipe.batch_size or size,
         noise_multiplier=float(noises.step),

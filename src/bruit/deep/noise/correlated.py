@@ -13,7 +13,7 @@ from bruit.core.arguments import whole
 from bruit.core.neighbours import Neighbours
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
-from bruit.privacy import Plan, plan
+from bruit.privacy import TrainingPlan, plan
 from bruit.privacy.training.correlated_noise import banded_plan
 from bruit.privacy.training.factorisation import mean_square, optimise
 
@@ -49,7 +49,7 @@ class Banded:
         neighbours: Neighbours,
         target_epsilon: Exact,
         by: str = "pld",
-    ) -> Plan:
+    ) -> TrainingPlan:
         """The run with the least noise that keeps to an epsilon."""
         asked: dict[str, Any] = {
             "size": size,
@@ -62,7 +62,7 @@ class Banded:
         }
         return banded_plan(self.bands, **asked) if self.bands > 1 else plan(**asked)
 
-    def expected_error(self, planned: Plan) -> float:
+    def expected_error(self, planned: TrainingPlan) -> float:
         """The root mean squared noise in a coordinate of the summed gradients of a plan, in bounds on a gradient.
 
         σ ‖A C⁻¹‖ / √T. It asks for no data: of two numbers of bands, the one with less is the one to try.

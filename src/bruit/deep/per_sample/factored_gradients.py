@@ -1,7 +1,7 @@
 """Per-sample gradients of one parameter, kept as factors, so that ghost norms need not build the gradients.
 
-A share answers three questions: the squared norm of every sample's gradient, the gradients themselves, and their
-weighted sum. Books are kept during one backward pass; the sum needs no second one.        [Bu et al. 2022]
+`PerSampleGradients` answers three questions: the squared norm of every sample's gradient, the gradients themselves,
+and their weighted sum. One backward pass records both factors, so that the sum needs no second one. [Bu et al. 2022]
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIGHT = 2**23
 """Numbers of which a copy costs less than to wait for the GPU."""
 
 
-class Share(Protocol):
+class PerSampleGradients(Protocol):
     """The per-sample gradients of one parameter."""
 
     @property
@@ -43,7 +43,7 @@ class Share(Protocol):
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight, in float32 or wider."""
 
-    def without(self, dropped: Tensor) -> Share:
+    def without(self, dropped: Tensor) -> PerSampleGradients:
         """The same with the gradients of some samples set to zero, whatever they held."""
 
 
@@ -124,7 +124,7 @@ class Products:
         return self.inputs.shape[2], self.outputs.shape[2]
 
 
-def products(inputs: Tensor, outputs: Tensor) -> Share:
+def products(inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
     """The per-sample gradients of a matrix used at every position, in the form that is cheaper to measure.
 
     Products between positions cost T²(D+P); the gradients themselves cost T·D·P and D·P numbers of room, and save

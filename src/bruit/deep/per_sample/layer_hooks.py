@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import Share
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients
 
-Rule = Callable[[Any, Tensor, Tensor], dict[str, Share]]
+Rule = Callable[[Any, Tensor, Tensor], dict[str, PerSampleGradients]]
 """From a layer, its input and the gradient of its output to the share of each of its trainable parameters."""
 
 
@@ -27,15 +27,15 @@ class Call:
     outputs: Tensor | None = None
     rule: Rule | None = None
     """In the place of the layer's rule, where a layer is taken apart."""
-    heard: Callable[[Call], None] | None = None
+    on_gradient: Callable[[Call], None] | None = None
     """Called in the backward pass, as soon as the output gradient is there."""
 
-    def hear(self, gradient: Tensor) -> None:
+    def take_gradient(self, gradient: Tensor) -> None:
         """Stores the gradient of the output."""
         self.outputs = gradient.detach()
-        if self.heard is not None:
+        if self.on_gradient is not None:
             with torch.no_grad():
-                self.heard(self)
+                self.on_gradient(self)
 
 
 class _Watch(torch.autograd.Function):
@@ -53,7 +53,7 @@ class _Watch(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        ctx.call.hear(gradients[0])
+        ctx.call.take_gradient(gradients[0])
         return gradients[0], None, None
 
 

@@ -15,7 +15,7 @@ Loss = Callable[[Any, Any], Tensor]
 """From the outputs of the model and the targets to one loss for each sample."""
 
 
-def whole_model_shares(
+def whole_model_gradients(
     model: nn.Module,
     names: Sequence[str],
     inputs: tuple[Tensor, ...],

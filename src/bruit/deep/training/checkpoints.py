@@ -20,7 +20,7 @@ import torch
 from bruit.core.losses import Composed
 from bruit.errors import BadFile, InvalidArgument, LedgerError
 from bruit.ledger import Budget, Charge, Ledger
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 FORMAT = 1
 
@@ -57,7 +57,7 @@ class Checkpoints:
         return state
 
 
-def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int = 1) -> None:
+def reserve(charge: Charge, planned: TrainingPlan, start: int, steps: int, *, bands: int = 1) -> None:
     """Writes a stretch of steps into the book; a second one from the same step is refused, whoever asks.
 
     A record is in one of `bands` steps at most, and a stretch holds whole rounds of them.
@@ -69,7 +69,7 @@ def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int
     stretch.charge(loss, what=f"deep.train, steps {start + 1} to {start + steps}", assumes=paid.assumes).close()
 
 
-def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
+def steps_taken(charge: Charge, planned: TrainingPlan, *, bands: int = 1) -> int:
     """How many steps the stretches in the book cover: all of them may have been taken."""
     last = 0
     for line in charge.ledger.entries:
@@ -79,7 +79,7 @@ def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
     return min(last, planned.steps)
 
 
-def charge_of_checkpoint(ledger: Ledger, planned: Plan, state: dict[str, Any]) -> Charge:
+def charge_of_checkpoint(ledger: Ledger, planned: TrainingPlan, state: dict[str, Any]) -> Charge:
     """The charge that paid for the training of a checkpoint."""
     if state["book"] != ledger.book.identity:
         raise LedgerError(

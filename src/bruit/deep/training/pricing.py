@@ -17,7 +17,7 @@ from bruit.deep.training.checkpoints import Checkpoints, charge_of_checkpoint, s
 from bruit.deep.training.distributed import ProcessGroup
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, Charge, Purchase
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Paid:
     epochs: int
     steps: int
     guarantee: Guarantee
-    plan: Plan | None = None
+    plan: TrainingPlan | None = None
     charge: Charge | None = None
     start: int = 0
     state: dict[str, Any] | None = None
@@ -44,7 +44,7 @@ class Paid:
         return 0.0 if self.plan is None else self.plan.noise_multiplier
 
 
-def paid_run(planned: Plan, charge: Charge | None, start: int = 0) -> Paid:
+def paid_run(planned: TrainingPlan, charge: Charge | None, start: int = 0) -> Paid:
     """The paid run of a plan and its charge."""
     promised = planned.guarantee("each record") if charge is None else charge.guarantee
     shape = (planned.size, planned.batch_size, planned.epochs, planned.steps)
@@ -77,7 +77,7 @@ def pay_run(
     correlation: Banded,
     files: Checkpoints | None,
     taken: Set[Assumption],
-    team: ProcessGroup,
+    group: ProcessGroup,
 ) -> Paid:
     """Charges the run that a price pays for, once for all ranks, and returns it."""
     kept: list[Charge] = []
@@ -90,12 +90,12 @@ def pay_run(
         start = 0 if state is None else steps_taken(charge, planned, bands=correlation.bands)
         return replace(paid_run(planned, charge, start), charge=None, state=state, bands=correlation.bands)
 
-    found = team.once(pay)
+    found = group.once(pay)
     return replace(found, charge=kept[0]) if kept else found
 
 
 def _charge(
-    purchase: Purchase, planned: Plan, assumes: tuple[Assumption, ...], files: Checkpoints | None
+    purchase: Purchase, planned: TrainingPlan, assumes: tuple[Assumption, ...], files: Checkpoints | None
 ) -> tuple[Charge, dict[str, Any] | None]:
     """Pays a new charge, or finds that of the checkpoint together with its state."""
     if files is None or not files.file.exists():
@@ -104,7 +104,7 @@ def _charge(
     return charge_of_checkpoint(purchase.price.ledger, planned, state), state
 
 
-def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> Plan:
+def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> TrainingPlan:
     """The plan with the least noise multiplier that the price pays for."""
     book = price.ledger.terms.by
     return correlation.plan(
@@ -118,7 +118,7 @@ def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlat
     )
 
 
-def _assumptions(planned: Plan, taken: Set[Assumption]) -> tuple[Assumption, ...]:
+def _assumptions(planned: TrainingPlan, taken: Set[Assumption]) -> tuple[Assumption, ...]:
     """The assumptions of a run's guarantee; a stated size need not be that of the data."""
     own = (each for each in planned.assumes if each is not Assumption.PUBLIC_SIZE or each in taken)
     return (*own, *({Assumption.SAMPLES_APART} & taken))

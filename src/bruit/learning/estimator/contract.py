@@ -84,7 +84,7 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Question:
+class FitRequest:
     """What a fit asks, before any record is read.
 
     purchase what is bought, None without privacy    domains  one for each column, None where they are read from data
@@ -124,7 +124,7 @@ class Question:
         return self.neighbours is REPLACE_ONE
 
     @property
-    def people(self) -> int:
+    def rows_changed(self) -> int:
         """How many rows a neighbour differs in: those of one person, and of another where people are exchanged."""
         return self.rows * (2 if self.exchanged else 1)
 
@@ -244,7 +244,7 @@ class PrivateEstimator(FittedModel):
         tags.non_deterministic = self.budget is not WITHOUT_PRIVACY
         return tags
 
-    def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> Question:
+    def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> FitRequest:
         """The question of a fit: arguments and schema are checked, no record is read."""
         require_rows(X=X, y=y, groups=groups)
         purchase = purchase_of(self, groups)
@@ -268,7 +268,7 @@ class PrivateEstimator(FittedModel):
         size = public_size(self, price, X, groups)
         rows = 1 if groups is None else whole(getattr(self, "rows_per_person", 1), "rows_per_person")
         self._domains = domains
-        return Question(self, X, y, groups, purchase, domains, classes, target, size, rows)
+        return FitRequest(self, X, y, groups, purchase, domains, classes, target, size, rows)
 
     def _encode(self, X: Any) -> NDArray[Any]:
         """Rows to predict for: integers of the domains, or the numbers themselves where there are none.

@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 
 from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.intervals import Covers, Interval
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._design import STEPS, Design, own_units, scale_to_steps, weighted_sum
 from bruit.learning.linear_models._moments import noisy_products, product_entries, with_ones
 from bruit.learning.linear_models._normal import Normal
@@ -83,7 +83,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self._bounds = (low, high)
         return self
 
-    def _fit_exactly(self, question: Question, records: Records) -> LinearRegression:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> LinearRegression:
         """Ordinary least squares, on the clamped columns where there is a domain."""
         self._design = None if question.domains is None else Design(question.domains)
         y = records.target if question.target is None else question.target.decode(records.target)

@@ -13,9 +13,9 @@ from bruit.core.arguments import whole
 from bruit.core.numbers import Exact
 from bruit.core.seeds import RandomState
 from bruit.errors import InvalidArgument, LedgerError
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.records import Domains
-from bruit.learning.nearest_neighbours.plan import Method, Plan, plan_answers
+from bruit.learning.nearest_neighbours.plan import Method, VotePlan, plan_answers
 from bruit.learning.nearest_neighbours.query_allowance import STAYS, Allowance
 from bruit.learning.nearest_neighbours.space import Space, space_of
 from bruit.learning.nearest_neighbours.votes import count_votes
@@ -109,7 +109,7 @@ class NearestNeighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         question = self._ask(X, y, groups=groups)
         voters = whole(self.n_neighbors, "n_neighbors")
         space = question_space(question, self.weights)
-        plan: Plan | None = None
+        plan: VotePlan | None = None
         if question.price is not None:
             plan = plan_answers(
                 question.price, self.method, queries=self.queries, per_query=self.per_query, rows=question.rows
@@ -144,7 +144,7 @@ def require_labels(estimator: Any, y: Any) -> None:
         )
 
 
-def question_space(question: Question, weights: Sequence[float] | None) -> Space | None:
+def question_space(question: FitRequest, weights: Sequence[float] | None) -> Space | None:
     """The space of the public domains, where there are any."""
     if question.domains is not None:
         return space_of(question.domains, weights)

@@ -14,11 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from bruit.core.arguments import whole
 from bruit.core.seeds import RandomState
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.records import Domains
 from bruit.learning.estimator.unpaid_scores import unrecorded
 from bruit.learning.nearest_neighbours.classifier import Voters, question_space, require_labels
-from bruit.learning.nearest_neighbours.plan import Method, Plan, plan_answers
+from bruit.learning.nearest_neighbours.plan import Method, VotePlan, plan_answers
 from bruit.ledger import Payment
 
 
@@ -90,7 +90,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         )
         return found
 
-    def _public_questions(self, question: Question) -> tuple[NDArray[Any] | None, Plan | None]:
+    def _public_questions(self, question: FitRequest) -> tuple[NDArray[Any] | None, VotePlan | None]:
         """The public records, encoded, and the plan that has one question for each."""
         if self.public is None:
             if question.price is not None:

@@ -15,7 +15,7 @@ from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import EACH_ROW
 from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.public_question import require_rows
 from bruit.learning.estimator.records import as_array
 from bruit.learning.selection.stopping import RunPrice, Stopping, price_runs
@@ -147,7 +147,7 @@ def _check_tries(candidates: Sequence[Any], tries: int | None) -> int:
     return 2 * len(candidates) if tries is None else whole(tries, "tries")
 
 
-def _question(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> Question:
+def _question(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> FitRequest:
     """What the candidate would ask: schema and arguments are checked before anything is charged."""
     return paid_candidate(candidate, run, "question")._ask(X, y, groups=groups)  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.estimator.records import as_array, as_rows, encode_classes, encode_target, is_frame, person_numbers
 from bruit.learning.estimator.unpaid_scores import unrecorded
 from bruit.learning.selection.stopping import RunPrice
@@ -36,7 +36,7 @@ class Trial:
     entry: str
     parts: int = 2
 
-    def score(self, candidate: Any, question: Question, number: int) -> tuple[float, Any]:
+    def score(self, candidate: Any, question: FitRequest, number: int) -> tuple[float, Any]:
         """A noisy score and the estimator that has it; those fitted on pay the fit, the others pay the score."""
         held = self._held()
         model = paid_candidate(candidate, self.run, f"{self.entry} try {number}")
@@ -56,7 +56,7 @@ class Trial:
         people = person_numbers(self.groups)
         return np.asarray((uniform_below(self.parts, int(people.max(initial=-1)) + 2, rng=self.rng) == 0)[people])
 
-    def _counting_rows(self, question: Question) -> NDArray[np.bool_]:
+    def _counting_rows(self, question: FitRequest) -> NDArray[np.bool_]:
         """Which rows count in a score: at most so many of each person."""
         kept = np.ones(len(as_array(self.y)), bool)
         return kept if self.groups is None else question._counting_rows(kept, self.rng)
@@ -71,7 +71,7 @@ def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
     return nw.from_native(data, eager_only=True).filter(kept.tolist()).to_native()
 
 
-def _points(model: Any, question: Question, rows: Any, y: Any) -> NDArray[np.int64]:
+def _points(model: Any, question: FitRequest, rows: Any, y: Any) -> NDArray[np.int64]:
     """What each row adds to a score, from 0 to FINE: one for the right class, less the further a number is off."""
     if not len(y):
         return np.zeros(0, np.int64)

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.trees.binning import Bins, Codes, public_bins, read_bins
 from bruit.learning.trees.noise import StepNoise
 
@@ -25,7 +25,7 @@ MOST_LEVELS = 20
 
 
 @dataclass(frozen=True)
-class Plan:
+class TreePlan:
     """How a fit with a budget goes: its bins, its noise, and how many steps, trees or levels it takes."""
 
     bins: Bins
@@ -82,43 +82,43 @@ class BinnedEstimator(PrivateEstimator, ABC):
             records.finish(self)
         return self
 
-    def _pay(self, question: Question, plan: Plan) -> Records:
+    def _pay(self, question: FitRequest, plan: TreePlan) -> Records:
         """Charges by the accountant that the noise was bought with."""
         assert question.purchase is not None
         price = replace(question.purchase.price, by=plan.noise.by)
         return replace(question, purchase=replace(question.purchase, price=price)).pay(plan.noise.loss)
 
     @abstractmethod
-    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: FitRequest, bins: Bins) -> TreePlan:
         """What is released with which noise, from public numbers alone."""
 
     @abstractmethod
-    def _fit_exactly(self, question: Question, records: Records) -> None:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> None:
         """Fits without noise: there is no budget."""
 
     @abstractmethod
-    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+    def _fit_noisily(self, question: FitRequest, records: Records, plan: TreePlan) -> None:
         """Fits to paid records with the noise of the plan."""
 
-    def _make_question(self, X: Any, y: Any, groups: Any) -> Question:
+    def _make_question(self, X: Any, y: Any, groups: Any) -> FitRequest:
         """The question of a fit; its criterion is one that the estimator knows."""
         if self._criterion not in self.criteria:
             raise InvalidArgument(f"{self._criterion!r} is not known here; choose one of {', '.join(self.criteria)}")
         return self._ask(X, y, groups=groups)
 
-    def _public_bins(self, question: Question) -> int:
+    def _public_bins(self, question: FitRequest) -> int:
         """How many bins a column has, from public numbers alone."""
         del question
         return self._few_bins if self.bins is None else self.bins
 
-    def _exact_bins(self, question: Question, records: Records) -> Bins:
+    def _exact_bins(self, question: FitRequest, records: Records) -> Bins:
         """The bins of the domain, or without one those of the data."""
         most = self._many_bins if self.bins is None else self.bins
         if question.domains is None:
             return read_bins(records.values, most)
         return public_bins(question.domains, most)
 
-    def _numbers(self, question: Question, records: Records) -> Floats:
+    def _numbers(self, question: FitRequest, records: Records) -> Floats:
         """What a regressor predicts, in its own units."""
         if question.target is None:
             return np.asarray(records.target, np.float64)
@@ -150,7 +150,7 @@ def require_depth(depth: Any) -> None:
         raise InvalidArgument(f"max_depth={depth}: with a budget every leaf is counted; at most {MOST_LEVELS} levels")
 
 
-def halves(question: Question) -> tuple[float, float]:
+def halves(question: FitRequest) -> tuple[float, float]:
     """The middle and half the width of the public bounds of what is predicted."""
     assert question.target is not None
     low, high = float(question.target.low), float(question.target.high)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bruit.core.losses import DiscreteGaussian, Loss
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.privacy import calibrate
 from bruit.randomness import discrete_gaussian
 
@@ -41,22 +41,22 @@ class Moves:
         """The bound of the sum of squared moves."""
         return self.squares or self.entries * self.each**2
 
-    def apart(self, rows: int, people: int) -> bool:
+    def apart(self, rows: int, rows_changed: int) -> bool:
         """Whether a neighbouring table moves every entry by at most `each`: one row, or two that only count."""
-        return rows == 1 and self.squares is None and (people == 1 or self.opposite)
+        return rows == 1 and self.squares is None and (rows_changed == 1 or self.opposite)
 
 
 @dataclass(frozen=True)
 class Releases:
     """What a fit releases: `times` vectors, and the number of rows where that is private and not stated.
 
-    rows     of one person that count              people   rows that differ between neighbours
+    rows     of one person that count              rows_changed   rows that differ between neighbours
     """
 
     moves: Moves
     times: int
     rows: int
-    people: int
+    rows_changed: int
     counted: bool
     neighbours: Neighbours
 
@@ -67,11 +67,11 @@ class Releases:
         which accountants know the whole law. Where moves may add up only the sum of all squares is bounded.
         """
         variance = (noise * self.moves.each) ** 2
-        if self.moves.apart(self.rows, self.people):
+        if self.moves.apart(self.rows, self.rows_changed):
             one = DiscreteGaussian(variance, squared_sensitivity=self.moves.each**2, neighbours=self.neighbours)
-            steps = one * (self.moves.entries * self.people * self.times)
+            steps = one * (self.moves.entries * self.rows_changed * self.times)
         else:
-            squares, entries = self.moves.squared * self.people**2, self.moves.entries * self.people
+            squares, entries = self.moves.squared * self.rows_changed**2, self.moves.entries * self.rows_changed
             steps = self.times * DiscreteGaussian(
                 variance, squared_sensitivity=squares, entries=entries, neighbours=self.neighbours
             )
@@ -79,11 +79,11 @@ class Releases:
 
     def count_variance(self, noise: Fraction) -> Fraction:
         """The noise of the number of rows: it shows one row COUNT_SHARE as well as all vectors do."""
-        return (noise * self.moves.each) ** 2 * self.people**2 / (COUNT_SHARE * self.times * self.moves.squared)
+        return (noise * self.moves.each) ** 2 * self.rows_changed**2 / (COUNT_SHARE * self.times * self.moves.squared)
 
     def _counting(self, noise: Fraction) -> Loss:
         return DiscreteGaussian(
-            self.count_variance(noise), squared_sensitivity=self.people**2, neighbours=self.neighbours
+            self.count_variance(noise), squared_sensitivity=self.rows_changed**2, neighbours=self.neighbours
         )
 
 
@@ -110,7 +110,7 @@ class StepNoise:
         """Independent noise for every entry of a release."""
         return discrete_gaussian(self.variance, int(np.prod(shape)), rng=rng).reshape(shape)
 
-    def size(self, question: Question, rows: int, *, rng: np.random.Generator) -> int:
+    def size(self, question: FitRequest, rows: int, *, rng: np.random.Generator) -> int:
         """The public number of rows, or the noisy count that was paid for; never the count itself."""
         if self.count_variance is None:
             assert question.size is not None
@@ -118,15 +118,15 @@ class StepNoise:
         return max(1, int((rows + discrete_gaussian(self.count_variance, 1, rng=rng))[0]))
 
 
-def buy_noise(question: Question, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
+def buy_noise(question: FitRequest, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
     """The least noise with which a budget pays for `times` releases, and for the count of rows where it is private."""
     price = question.price
     assert price is not None
     if not price.delta:
         raise InvalidArgument(f"{question.what} adds Gaussian noise: give its budget a delta, such as delta=1e-6")
     count = counted and question.size is None
-    releases = Releases(moves, times, question.rows, question.people, count, question.neighbours)
-    own = "pld" if moves.apart(question.rows, question.people) else "zcdp"
+    releases = Releases(moves, times, question.rows, question.rows_changed, count, question.neighbours)
+    own = "pld" if moves.apart(question.rows, question.rows_changed) else "zcdp"
     by = price.by or {"basic": own}.get(price.ledger.terms.by, price.ledger.terms.by)
     noise = _least(releases, price.epsilon, price.delta, by)
     rate = sqrt(times * moves.squared) / (float(noise) * moves.each)

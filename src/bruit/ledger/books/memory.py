@@ -10,10 +10,10 @@ from typing import Any
 from uuid import uuid4
 
 from bruit.errors import BudgetExceeded, LedgerError, TermsDiffer
-from bruit.ledger.accountants import capacity, refusal
 from bruit.ledger.books.book import Written
 from bruit.ledger.books.entries import SKEW, Place, Request, clock_went_back, loss_used_twice, microseconds
 from bruit.ledger.books.units import NOTHING, Units
+from bruit.ledger.pricing import capacity, refusal
 from bruit.ledger.terms import Terms
 
 

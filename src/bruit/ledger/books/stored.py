@@ -11,7 +11,6 @@ from sqlalchemy import Column, Connection, Engine, Table, and_, func, insert, se
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bruit.errors import BudgetExceeded, LedgerError, UnknownLedger
-from bruit.ledger.accountants import ACCOUNTANT, capacity, refusal
 from bruit.ledger.books.book import Written
 from bruit.ledger.books.entries import (
     SKEW,
@@ -25,6 +24,7 @@ from bruit.ledger.books.entries import (
 from bruit.ledger.books.memory import partition_differs, require_not_negative, unknown_partition
 from bruit.ledger.books.sql_tables import books, cells, entries, partitions, prepare_tables, restored
 from bruit.ledger.books.units import NOTHING, Units
+from bruit.ledger.pricing import ACCOUNTANT, capacity, refusal
 from bruit.ledger.terms import Terms, terms_from_json
 from bruit.storage import absolute, connect, exists, reading, writing
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bruit.core.losses import Loss
 from bruit.core.numbers import SMALLEST
-from bruit.privacy.accounting.basic import LARGEST_EXPONENT
+from bruit.privacy.accounting.composition import LARGEST_EXPONENT
 from bruit.privacy.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from bruit.privacy.pld.convolution import SLACK, TradeOff, best_chernoff, trade_off, window
 from bruit.privacy.pld.dominating_pairs import Counted, cases

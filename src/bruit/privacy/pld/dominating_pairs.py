@@ -27,9 +27,9 @@ from bruit.core.losses import (
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from bruit.core.numbers import SMALLEST
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import parts_touched, require_amplification
+from bruit.privacy.accounting.composition import parts_touched, require_amplification
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF, bounded_range_shift
-from bruit.privacy.accounting.rdp import LEAST_RATE, discrete_laplace_atoms, gaussian_noise
+from bruit.privacy.accounting.renyi import LEAST_RATE, discrete_laplace_atoms, gaussian_noise
 from bruit.privacy.pld.pairs import AtomPair, Direction, GaussianPair, LaplacePair, Pair, SampledPair
 
 MOST_CASES = 512

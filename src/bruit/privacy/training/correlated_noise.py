@@ -8,7 +8,7 @@ from bruit.core.losses import Composed, Gaussian, Sampled, Scheme
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 from bruit.privacy.calibration import calibrate_with_price
 from bruit.privacy.training.plans import check_run, steps_of
 
@@ -33,7 +33,7 @@ def banded_plan(
     neighbours: Neighbours,
     target_epsilon: Exact,
     by: str,
-) -> Plan:
+) -> TrainingPlan:
     """Plans the run with banded noise that needs the least noise for a target epsilon."""
     chance = check_run(size, batch_size, epochs, delta)
     steps, rate = steps_of(size, batch_size, epochs), rate_within_group(bands, size, batch_size)
@@ -43,7 +43,7 @@ def banded_plan(
 
     level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=None)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
-    return Plan(
+    return TrainingPlan(
         size=size,
         batch_size=batch_size,
         noise_multiplier=float(level),

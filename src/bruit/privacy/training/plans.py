@@ -19,7 +19,7 @@ _KEYS = {"noise_multiplier": "noise"}
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """A run of DP-SGD (its size, batch, noise, epochs) and what it costs.
 
     `noise_multiplier` is the deviation of the noise over the bound on one record's gradient, whatever the neighbours.
@@ -67,7 +67,7 @@ def plan(
     by: str = "pld",
     scheme: Scheme = Scheme.POISSON,
     orders: Orders = None,
-) -> Plan:
+) -> TrainingPlan:
     """Prices a run at a noise multiplier, or finds the noise multiplier that a target epsilon needs.
 
     steps = epochs * ceil(size / batch_size), rate = batch_size / size                        [docs/spec.md S2.11]
@@ -100,7 +100,7 @@ def plan(
         assert target_epsilon is not None
         level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
-    return Plan(
+    return TrainingPlan(
         size=size,
         batch_size=batch_size,
         noise_multiplier=float(level),

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.synthetic.accuracy.auditing import draw_unmeasured, mean_misfit
 from bruit.synthetic.accuracy.estimates import Weights
+from bruit.synthetic.accuracy.misfit import draw_unmeasured, mean_misfit
 from bruit.synthetic.fitting import Fit
 from bruit.synthetic.marginals import Counts
 

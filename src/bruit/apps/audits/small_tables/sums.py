@@ -87,7 +87,7 @@ def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[Heard
 
 def walks() -> Iterator[Walk]:
     """Every check of the packages that are installed."""
-    for name, ask in STATISTICS.items():
+    for name, ask in WALKED.items():
         for limit in LIMITS:
             yield Walk(f"central.{name}", f"rows={limit}", partial(_statistic, name, ask, limit))
     for bound in (Limit(rows=1), Limit(rows=2), Limit(groups=1, each=2), Limit(groups=2, each=1)):
@@ -125,7 +125,7 @@ def _scores(table: Any) -> list[int]:
     return [int((frame["group"] == group).sum()) for group in ("a", "b")]
 
 
-STATISTICS: dict[str, Callable[..., Any]] = {
+WALKED: dict[str, Callable[..., Any]] = {
     "count": lambda table, **paid: central.count(table, **paid),
     "sum": lambda table, **paid: central.sum(_numbers(table), **paid),
     "mean": lambda table, **paid: central.mean(_numbers(table), **paid),

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from bruit.errors import InvalidArgument
 
-STATISTICS = {
+SQL_BY_NAME = {
     "rows": "count(*)",
     "people": "count(distinct {person})",
     "count": "count({column})",
@@ -51,9 +51,9 @@ def key_sql(key: str) -> tuple[str, str]:
 
 def statistic_sql(what: str, column: str | None, *, person: str | None = None) -> list[tuple[str, str]]:
     """The SQL and the column name of a statistic; several of each for quartiles and deciles."""
-    if what not in STATISTICS:
-        raise InvalidArgument(f"{what!r} cannot be asked; choose among {', '.join(STATISTICS)}")
-    template = STATISTICS[what]
+    if what not in SQL_BY_NAME:
+        raise InvalidArgument(f"{what!r} cannot be asked; choose among {', '.join(SQL_BY_NAME)}")
+    template = SQL_BY_NAME[what]
     if what == "people":
         if person is None:
             raise InvalidArgument("people are counted where rows name whose they are; here each row is a person: rows")

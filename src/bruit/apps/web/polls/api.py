@@ -13,7 +13,7 @@ from bruit.apps.web.polls.broadcast import EventStream
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.polls.report_endpoint import Report, require_admission
 from bruit.apps.web.security import steward_key
 from bruit.apps.web.security.connection_limits import StreamCount
@@ -32,7 +32,7 @@ class Refused(BaseModel):
     detail: str
 
 
-class Draft(Question):
+class Draft(PollQuestion):
     """A question to publish, with the password for its results, or an empty one for none."""
 
     password: Annotated[str, Field(max_length=200)]
@@ -93,7 +93,7 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 )
 async def create(request: Request, draft: Draft) -> Published:
     """Publish a poll. Needs the steward's key as a bearer token."""
-    question = Question(**draft.model_dump(exclude={"password"}))
+    question = PollQuestion(**draft.model_dump(exclude={"password"}))
     identity, secret = await publish(collector_of(request), question, draft.password)
     return Published(id=identity, secret=secret)
 

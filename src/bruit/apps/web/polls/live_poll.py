@@ -8,7 +8,7 @@ from typing import Any
 
 from bruit.apps.web.admission.issuing import SigningKey
 from bruit.apps.web.polls.broadcast import Broadcast
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.polls.store import Counts, Key, StoredPoll
 from bruit.apps.web.report_format import Wire
 
@@ -18,7 +18,7 @@ class LivePoll:
     """A poll in memory; `version` grows with every change that dashboards must show."""
 
     stored: StoredPoll
-    question: Question
+    question: PollQuestion
     wire: Wire
     counts: Counts
     signing: SigningKey | None = None

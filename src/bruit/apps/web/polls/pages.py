@@ -17,7 +17,7 @@ from bruit.apps.web.polls.api import Identity, describe_poll
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import Question, protocol
+from bruit.apps.web.polls.question import PollQuestion, protocol
 from bruit.apps.web.rendering import environment, page
 from bruit.apps.web.report_format import Wire
 from bruit.apps.web.security import steward_key
@@ -65,12 +65,12 @@ async def preview(request: Request) -> Response:
     return page(request, "polls/preview.html", **context)
 
 
-def _errors(question: Question) -> list[float]:
+def _errors(question: PollQuestion) -> list[float]:
     """Errors worth aiming at: ten, five and two percentage points, or as much of the range."""
     return [] if question.kind == "text" else [_reach(question) * part for part in (0.1, 0.05, 0.02)]
 
 
-def _reach(question: Question) -> float:
+def _reach(question: PollQuestion) -> float:
     """How far apart two truths can be: an error as large says nothing."""
     return float(question.high or 0) - float(question.low or 0) if question.kind == "number" else 1.0
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.report_format import Wire
 from bruit.core.numbers import exactly
 from bruit.privacy import belief
 
 
-def meaning(question: Question) -> list[str]:
+def meaning(question: PollQuestion) -> list[str]:
     """Sentences on what ε means for one respondent, to be read before publishing."""
     once = exactly(question.epsilon, "epsilon")
     said = [f"One report: {_belief_sentence(once)}"]

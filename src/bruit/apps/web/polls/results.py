@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from bruit.apps.web.polls.plausibility import implausible
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.report_format import Wire
 from bruit.core.release import Release
 from bruit.errors import InvalidArgument
@@ -21,7 +21,7 @@ FEWEST_TO_DECODE: Final = 10
 CONFIDENCE: Final = 0.95
 
 
-def release(question: Question, wire: Wire, answers: int, kept: bytes) -> Release[Any] | None:
+def release(question: PollQuestion, wire: Wire, answers: int, kept: bytes) -> Release[Any] | None:
     """The estimate, or None while there are too few reports for one."""
     if answers < (FEWEST_TO_DECODE if wire.cohorts else 1):
         return None
@@ -33,7 +33,7 @@ def release(question: Question, wire: Wire, answers: int, kept: bytes) -> Releas
     return found
 
 
-def summary(question: Question, wire: Wire, answers: int, kept: bytes) -> dict[str, Any]:
+def summary(question: PollQuestion, wire: Wire, answers: int, kept: bytes) -> dict[str, Any]:
     """The data of a dashboard, in JSON types."""
     found = release(question, wire, answers, kept)
     told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": []}
@@ -73,7 +73,7 @@ def event(name: str, told: dict[str, Any]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(told)}\n\n".encode()
 
 
-def error_at(question: Question, wire: Wire, answers: int) -> float:
+def error_at(question: PollQuestion, wire: Wire, answers: int) -> float:
     """The half-width of the interval after `answers` answers; for texts, the smallest share that is found."""
     protocol = wire.protocol
     if isinstance(protocol, Rappor):
@@ -82,7 +82,7 @@ def error_at(question: Question, wire: Wire, answers: int) -> float:
     return protocol.expected_error(answers, confidence=CONFIDENCE)
 
 
-def error_table(question: Question, wire: Wire) -> list[tuple[int, float]]:
+def error_table(question: PollQuestion, wire: Wire) -> list[tuple[int, float]]:
     """The expected error for each number of answers in a fixed list."""
     return [(size, error_at(question, wire, size)) for size in SIZES]
 

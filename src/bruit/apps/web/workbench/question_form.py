@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bruit.apps.steward.queries import Query
-from bruit.apps.steward.recipe.written_questions import EXTRACTS, PARTS, STATISTICS, quote, select_of
+from bruit.apps.steward.recipe.written_questions import EXTRACTS, PARTS, SQL_BY_NAME, quote, select_of
 from bruit.central.questions import Limit
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
@@ -19,7 +19,7 @@ ASKED = ("1", "2", "3")
 CONDITIONS = ("1", "2")
 SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 SIGN_CHOICES = tuple(zip(SIGNS, ("equal to", "other than", "below", "at most", "above", "at least"), strict=True))
-OF_COLUMNS = tuple((name, name) for name in STATISTICS if name not in ("rows", "people"))
+OF_COLUMNS = tuple((name, name) for name in SQL_BY_NAME if name not in ("rows", "people"))
 MOST_LABELS = 400
 """Different numbers of a column that can be groups one by one."""
 

@@ -12,7 +12,7 @@ from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.factored_gradients import (
     LIGHT,
     Kept,
-    Share,
+    PerSampleGradients,
     gram_is_cheaper,
     is_traced,
     lengths,
@@ -31,21 +31,21 @@ NEAR = 2**18
 """Numbers that fit into the cache of one core, so that patches are multiplied where they were laid out."""
 
 
-def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
+def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
     """A linear layer on the patches of the image: ∂W = Σ_t g_t patch_tᵀ, ∂b = Σ_t g_t."""
-    shares: dict[str, Share] = {}
+    gradients: dict[str, PerSampleGradients] = {}
     if layer.weight.requires_grad:
         inputs = inputs.to(outputs.dtype)  # what autocast multiplied
         if isinstance(layer, nn.Conv2d) and choice.can_fuse(inputs, outputs) and is_square(layer):
-            shares["weight"] = square_convolution(layer, inputs, outputs)
+            gradients["weight"] = square_convolution(layer, inputs, outputs)
         else:
-            shares["weight"] = patches(layer, inputs, outputs)
+            gradients["weight"] = patches(layer, inputs, outputs)
     if layer.bias is not None and layer.bias.requires_grad:
-        shares["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
-    return shares
+        gradients["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
+    return gradients
 
 
-def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> Share:
+def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
     """The per-sample gradients of a kernel, in the cheaper form: stored ones save a second pass over the images."""
     found = Patches(layer, inputs, outputs)
     width, positions = layer.weight.shape[1:].numel(), outputs[0, 0].numel()

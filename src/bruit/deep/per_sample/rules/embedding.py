@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import LIGHT, Share, lengths, rounding, wide, zero_samples
+from bruit.deep.per_sample.factored_gradients import LIGHT, PerSampleGradients, lengths, rounding, wide, zero_samples
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def _known(layer: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[t
     return (), dict(zip(named, (known, *others), strict=True))
 
 
-def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
+def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
     """The gradient of a row is the sum of the output gradients at the positions that looked it up."""
     if not layer.weight.requires_grad:
         return {}

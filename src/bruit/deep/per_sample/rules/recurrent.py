@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bruit.deep.per_sample.factored_gradients import Share
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients
 from bruit.deep.per_sample.layer_hooks import Call, Watch
 from bruit.deep.per_sample.rules.linear import linear
 from bruit.errors import InvalidArgument
@@ -48,7 +48,7 @@ def _nothing() -> None:
     """Replaces `flatten_parameters` and does nothing."""
 
 
-def recurrent(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:  # noqa: ARG001
+def recurrent(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:  # noqa: ARG001
     """Never called: `unroll` gives every part of the layer a rule of its own."""
     raise AssertionError("a recurrent layer is taken apart")
 

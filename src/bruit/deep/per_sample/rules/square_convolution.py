@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from bruit.deep.per_sample.factored_gradients import (
     Kept,
-    Share,
+    PerSampleGradients,
     gram_is_cheaper,
     secure_squares,
     triangle_bounds,
@@ -52,7 +52,7 @@ def _last(layer: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:  # noqa:
     return (given[0].contiguous(memory_format=torch.channels_last), *given[1:])
 
 
-def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> Share:
+def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
     """The share of a kernel: gradients are kept where they take no more room than what they are made of."""
     from bruit.deep.gpu_kernels.images import patch_gradients
 
@@ -107,7 +107,7 @@ class Images:
         found: Tensor = patch_sums(self.inputs, self.outputs, weights, *self.shape)
         return found
 
-    def without(self, dropped: Tensor) -> Share:
+    def without(self, dropped: Tensor) -> PerSampleGradients:
         return Images(self.layer, zero_samples(self.inputs, dropped), zero_samples(self.outputs, dropped))
 
 

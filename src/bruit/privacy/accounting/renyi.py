@@ -28,7 +28,7 @@ from bruit.core.losses import (
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from bruit.core.numbers import SMALLEST, Exact, positive, rounded_up
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.accounting.basic import amplify, basic, parts_touched, require_amplification
+from bruit.privacy.accounting.composition import amplify, basic, parts_touched, require_amplification
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF
 from bruit.privacy.accounting.sampled_gaussian import replaced_gaussian_rdp, sampled_gaussian_rdp
 

@@ -37,7 +37,7 @@ METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivit
 
 
 @dataclass(frozen=True)
-class Drawing:
+class QuantileMethod:
     """A method with everything public about it, made and checked before anything is charged."""
 
     method: str
@@ -73,7 +73,7 @@ class RankQuestion:
         """How many they are."""
         return self.candidates.size
 
-    def drawing(self, method: str | None) -> Drawing:
+    def method_named(self, method: str | None) -> QuantileMethod:
         """How a method draws, or the default one."""
         if method is not None and method not in METHODS:
             raise InvalidArgument(f"method={method!r}; choose among {', '.join(METHODS)}, or leave it out")
@@ -95,7 +95,7 @@ class RankQuestion:
         wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
         return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
 
-    def joint(self) -> Drawing | None:
+    def joint(self) -> QuantileMethod | None:
         """Cuts drawn together, with the size of the table where it is private."""
         plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         if plan is None:
@@ -104,14 +104,14 @@ class RankQuestion:
             "joint", lambda cells, rng: draw_jointly(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
-    def recursive(self) -> Drawing:
+    def recursive(self) -> QuantileMethod:
         """The middle quantile first, then each half."""
         plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         return self._made(
             "recursive", lambda cells, rng: draw_recursively(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
-    def exponential(self) -> Drawing:
+    def exponential(self) -> QuantileMethod:
         """Each quantile by itself, epsilon shared equally."""
         size, each = self.size, self.epsilon / len(self.probabilities)
         plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
@@ -124,17 +124,17 @@ class RankQuestion:
 
         return self._made("exponential", draw)
 
-    def histogram(self) -> Drawing:
+    def histogram(self) -> QuantileMethod:
         """AboveThreshold over equal steps."""
         plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
         details = {"steps": len(plan.edges) - 1, "edge": "left"}
-        return Drawing("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
+        return QuantileMethod("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
 
-    def inverse_sensitivity(self) -> Drawing:
+    def inverse_sensitivity(self) -> QuantileMethod:
         """Each quantile by the number of records that would have to change."""
         return self._made("inverse-sensitivity", self._by_lengths(0))
 
-    def smooth(self) -> Drawing:
+    def smooth(self) -> QuantileMethod:
         """The same, with the least number within a distance."""
         if self.spacing != "linear":
             raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
@@ -143,7 +143,7 @@ class RankQuestion:
             raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
         whole = round(radius / self.domain.grid)
         draw = self._by_lengths(whole)
-        return Drawing("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
+        return QuantileMethod("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
 
     def _by_lengths(self, radius: int) -> Draw:
         size, person = self.size, self.person
@@ -165,7 +165,7 @@ class RankQuestion:
 
         return draw
 
-    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Drawing:
+    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> QuantileMethod:
         errors = rank_error(self.probabilities, self.epsilon, self.person, method)
         details = {"expected_rank_error": errors.round(3).tolist()}
-        return Drawing(method, self.size, draw, sub_cells, details)
+        return QuantileMethod(method, self.size, draw, sub_cells, details)

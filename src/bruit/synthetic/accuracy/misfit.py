@@ -16,7 +16,7 @@ MOST_DRAWS: Final = 20
 """Draws for each marginal wanted: where nearly all are measured, fewer are found."""
 
 
-def audit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
+def measure_misfit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
     """For each order, the noisy mean l1 error of unmeasured marginals, in people; none where all were measured."""
     rng, cliques, sizes = np.random.default_rng(state), [one.clique for one in fit.measured], curator.sizes
     found = {}

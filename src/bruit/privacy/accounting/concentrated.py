@@ -23,7 +23,7 @@ from bruit.core.losses import (
 )
 from bruit.core.numbers import SMALLEST, rounded_up
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import amplify, basic, require_amplification, total
+from bruit.privacy.accounting.composition import amplify, basic, require_amplification, total
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF
 
 
