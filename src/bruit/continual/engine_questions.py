@@ -149,7 +149,7 @@ def read_question(kept: EngineQuestion, question: Question, rng: np.random.Gener
 
 
 def require_table(data: Table | Question, question: StreamQuestion) -> Table:
-    """Returns the data if it is a table; refuses a `Question` where the stream was opened with a table, and back."""
+    """Returns the table; refuses data of another kind than the stream takes (tables, or its own `Question`)."""
     if isinstance(data, Table) and not isinstance(question, EngineQuestion):
         return data
     raise InvalidArgument(

@@ -90,7 +90,7 @@ class StreamPlan:
 
 
 def plan_from_json(description: dict[str, Any]) -> StreamPlan:
-    """Rebuilds a plan from what `Plan.to_json` wrote."""
+    """Rebuilds a plan from what `StreamPlan.to_json` wrote."""
     return StreamPlan(
         periods=description["periods"],
         cells=description["cells"],
