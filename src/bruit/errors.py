@@ -86,15 +86,15 @@ class SchemaTooNew(StorageError):
 
 
 class SchemaTooOld(StorageError):
-    """A database written by an earlier version of bruit, from which no migration leads here."""
+    """A database written by an earlier version of bruit from which there is no migration."""
 
 
 class ProtocolError(BruitError):
-    """A message of another collector or of a participant that is cut, out of turn, or contradicts an earlier one."""
+    """A message of another collector or a participant that is truncated, out of turn, or contradicts an earlier one."""
 
 
 class BadFile(BruitError):
-    """A file that is cut half-way, tampered with, or of another kind."""
+    """A file that is truncated, tampered with, or of another kind."""
 
 
 class MissingData(BruitError, FileNotFoundError):
@@ -109,4 +109,4 @@ class MissingExtra(BruitError, ImportError):
 
 
 class DecodingFailure(BruitError):
-    """A received word beyond what the code can correct."""
+    """A received word with more errors than the code can correct."""

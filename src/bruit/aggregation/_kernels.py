@@ -146,7 +146,7 @@ def _reduction_step(t0: np.uint64, t1: np.uint64, t2: np.uint64, p: Modulus) -> 
 
 @kernel
 def mul(a: Pair, b: Pair, p: Modulus) -> Pair:
-    """The product a b / 2^128 mod p (Montgomery multiplication), for data a and a constant b in Montgomery form."""
+    """Montgomery multiplication: a b / 2^128 mod p, for data a and a constant b in Montgomery form [Montgomery 1985]."""
     t0, t1, t2 = U(0), U(0), U(0)
     for w in b:
         # t < 2p: each word adds a w, then the lowest word is cancelled and shifted out.
@@ -359,7 +359,7 @@ def _below(x: Pair, p: Modulus) -> bool:
 
 @kernel
 def squeeze_elements(s: Words, wide: bool, p: Modulus, out: Words) -> None:
-    """Fills out[k, 2] with uniform field elements from the sponge, rejecting draws at or above the modulus."""
+    """Fills out[k, 2] with uniform field elements, rejecting draws at or above the modulus [section 6.2]."""
     i = 0
     while i < out.shape[0]:
         low = _word(s)

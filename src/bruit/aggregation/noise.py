@@ -59,7 +59,7 @@ class TwoLaplaceNoises:
 
     @property
     def mean_absolute_error(self) -> float:
-        """The mean of |d|: 2 ((1-a)/(1+a))^2 times the sum of d a^d (d + centre) over d > 0."""
+        """The mean of |d|, in closed form from the law P(d)."""
         a, gap = self.ratio, self._gap
         return 2 * self._height * (a * (1 + a) / gap**3 + self._centre * a / gap**2)
 

@@ -29,7 +29,7 @@ class Bins(Protocol):
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of bins."""
 
     def of(self, outputs: NDArray[Any]) -> NDArray[np.int64]:
         """The number of the bin that each output falls into."""

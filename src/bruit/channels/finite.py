@@ -191,7 +191,7 @@ class Repeated(Channel):
         return self.channel.epsilon * self.times
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """The received tuples, on a new last axis."""
+        """Sends each symbol several times; its outputs are a new last axis."""
         sent = np.asarray(values)
         return self.channel.send(np.repeat(sent[..., None], self.times, axis=-1), rng)
 

@@ -52,12 +52,12 @@ class Published:
 
     @property
     def periods(self) -> int:
-        """The last period that is paid for."""
+        """The number of periods that are paid for."""
         return self.terms.plan.periods
 
     @property
     def period(self) -> int:
-        """The last period that was published."""
+        """The number of the last period that was published."""
         with reading(self._opened.engine) as connection:
             return require_current(read_state(connection, self._opened.token), self.name).period
 

@@ -1,4 +1,4 @@
-"""Reads the arguments of a call: one check and one sentence for each kind of number or name."""
+"""Checks the arguments of a call: one check and one error message for each kind of number or name."""
 
 from fractions import Fraction
 from math import isfinite

@@ -1,4 +1,4 @@
-"""Numbers that are stored and added exactly."""
+"""Exact rational numbers: parsed from arguments, rounded up, and converted to floats."""
 
 import re
 import sys

@@ -149,7 +149,7 @@ class Ledger:
 
     @property
     def respondents(self) -> Partition:
-        """In a LOCAL book, the running total of each person who answered: `ledger.respondents.budget(key, ...)`."""
+        """The partition of a LOCAL ledger by respondent: `ledger.respondents.budget(key, ...)` charges one person."""
         return everybody(self)
 
     @property

@@ -1,4 +1,4 @@
-"""What an attacker may come to believe after seeing an answer."""
+"""Bounds on what an attacker may come to believe after seeing an answer."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def rotate(value: Number, bits: int) -> Number:
 
 @inlined
 def quarter(a: Number, b: Number, c: Number, d: Number) -> tuple[Number, Number, Number, Number]:
-    """The quarter round [Nir and Langley 2018, section 2.1]."""
+    """The quarter round of ChaCha20 [Nir and Langley 2018, section 2.1]."""
     a = Number(a + b)
     d = rotate(Number(d ^ a), 16)
     c = Number(c + d)

@@ -28,7 +28,7 @@ def below(words: Words, bound: int) -> int:
 
 
 def exp_coin(words: Words, numerator: int, denominator: int) -> bool:
-    """Bernoulli(exp(-numerator / denominator)) [Canonne, Kamath and Steinke 2020, Algorithm 1]."""
+    """Draws Bernoulli(exp(-numerator / denominator)) [Canonne, Kamath and Steinke 2020, Algorithm 1]."""
     while numerator > denominator:
         if not exp_coin(words, 1, 1):
             return False

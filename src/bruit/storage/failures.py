@@ -7,7 +7,7 @@ from typing import Final
 
 
 class FailureKind(StrEnum):
-    """What went wrong with a database."""
+    """The kinds of database failure."""
 
     FULL = "the disk of the database is full"
     CORRUPT = "the database file is damaged"

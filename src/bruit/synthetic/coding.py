@@ -48,7 +48,7 @@ class CodedColumn:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """The last integer of each cell."""
+        """The last grid integer of each cell."""
         return (*(first - 1 for first in self.firsts[1:]), self.domain.lowest + self.domain.size - 1)
 
     @property

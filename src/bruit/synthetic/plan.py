@@ -24,7 +24,7 @@ from bruit.privacy.accounting.gaussian import gaussian_epsilon
 
 
 class Mode(StrEnum):
-    """How the dependence between columns is learnt."""
+    """The mode of a synthesis: how the dependence between columns is learnt."""
 
     ADAPTIVE = "adaptive"
     """Rounds of choosing the worst marginals, measuring them and fitting rows to all of them."""

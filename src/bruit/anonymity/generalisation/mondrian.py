@@ -29,7 +29,7 @@ class Boxes:
 
     @property
     def loss(self) -> float:
-        """The mean over rows and columns of (values in the box - 1) / (values - 1).        [Iyengar 2002, LM]"""
+        """The information loss: the mean of (values in the box - 1) / (values - 1).        [Iyengar 2002, LM]"""
         lost = (self.high - self.low) / np.maximum(self.sizes - 1, 1)
         rows = np.bincount(self.part, minlength=len(self.low))
         return float(rows @ lost.mean(axis=1)) / len(self.part)

@@ -25,7 +25,7 @@ CANARY, OPPOSITE = [9.0, 0.0], [-9.0, 0.0]
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """A training in one call and one step by step; none where torch is not installed."""
+    """Cases of a training in one call and of one step by step; none where torch is not installed."""
     if find_spec("torch") is None:
         return
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]

@@ -130,7 +130,7 @@ def bounds(sizes: list[int], epsilons: list[float]) -> polars.DataFrame:
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """The error of each mechanism on the largest uniform table at the largest epsilon, and its rank in records."""
+    """The mean absolute error of each mechanism on the largest uniform table at the largest epsilon."""
     largest = table.filter(
         (polars.col("law") == "uniform")
         & (polars.col("rows") == table["rows"].max())

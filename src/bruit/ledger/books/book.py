@@ -33,7 +33,7 @@ class Book(Protocol):
         """Stores a release in the entry that paid for it; a release already stored there is kept."""
 
     def spent(self) -> Units:
-        """The running total."""
+        """The running total of all charges."""
 
     def spent_in(self, partition: str, cell: str) -> Units:
         """The running total of one cell, including what was charged to the whole data set."""

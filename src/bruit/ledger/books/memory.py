@@ -60,7 +60,7 @@ class MemoryBook:
             row["release"] = row["release"] or release
 
     def spent(self) -> Units:
-        """The running total."""
+        """The running total of all charges."""
         return self._total
 
     def spent_in(self, partition: str, cell: str) -> Units:

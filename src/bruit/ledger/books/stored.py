@@ -99,7 +99,7 @@ class StoredBook:
             connection.execute(update(entries).where(line).values(release=release))
 
     def spent(self) -> Units:
-        """The running total."""
+        """The running total of all charges."""
         with reading(connect(self._address)) as connection:
             return self._running_total(connection)[0]
 

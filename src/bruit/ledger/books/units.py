@@ -25,7 +25,7 @@ class Units(NamedTuple):
     delta: int
 
     def plus(self, other: Units) -> Units:
-        """Both amounts together."""
+        """The sum of both amounts."""
         return Units(self.main + other.main, self.delta + other.delta)
 
     def minus(self, other: Units) -> Units:

@@ -139,7 +139,7 @@ def _open_tables(recipe: Recipe, book: Ledger) -> tuple[list[HeldTable], dict[st
 
 
 def release_recipe(opened: Opened) -> Published:
-    """Pays once for all questions, reads, and gives every answer."""
+    """Pays once for all questions, reads the tables, and answers every question."""
     if opened.sections.price:
         opened.sections.require_enough(float(rehearse(opened.prepared, opened.book, opened.recipe.price)[1]))
     charge = pay_together(opened.prepared, opened.purchase)

@@ -1,4 +1,4 @@
-"""Randomised response on the marital status in UCI Adult: estimates and their standard deviation beside theory."""
+"""Randomised response on marital status in UCI Adult: estimates and their deviation beside theory (S0.4)."""
 
 from collections.abc import Callable, Mapping
 from functools import cache

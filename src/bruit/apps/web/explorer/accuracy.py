@@ -75,7 +75,7 @@ def sampling(values: Values) -> float:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     told = ", ".join(f"{name}={text}" for name, text in _error_arguments(values, as_text=True).items())
     return (
         "import bruit\n\n"

@@ -53,7 +53,7 @@ def figure(values: Values) -> Figure:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     epsilons = [values["epsilon"], *COMPARED]
     return (
         "import bruit\n\n"

@@ -76,7 +76,7 @@ def figure(values: Values) -> Figure:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     run = {name: repr(value) for name, value in _run_arguments(values).items() if name != "neighbours"}
     against = values["against"]
     head = f"import bruit\n\nneighbours = {python_name(values['neighbours'])}\n"

@@ -100,7 +100,7 @@ async def create(request: Request, draft: Draft) -> Published:
 
 @router.get("/{identity}", responses=refusals(404, 422, 503))
 async def describe(request: Request, identity: Identity) -> Described:
-    """What is asked, and the exact law of the noise, for a device that answers."""
+    """The question and the exact law of its noise, for the device of a respondent."""
     return describe_poll(await collector_of(request).poll(identity))
 
 

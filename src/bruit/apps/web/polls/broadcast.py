@@ -28,7 +28,7 @@ class Broadcast:
         self._wake()
 
     def close(self) -> None:
-        """Ends every stream."""
+        """Ends the event stream of every listener."""
         self.closed = True
         self._wake()
 

@@ -132,7 +132,7 @@ class Session:
 
 @dataclass
 class UploadStore:
-    """The sessions of an application."""
+    """The upload sessions of an application."""
 
     folder: Path
     sessions: dict[str, Session] = field(default_factory=dict)
