@@ -146,7 +146,7 @@ def _reduction_step(t0: np.uint64, t1: np.uint64, t2: np.uint64, p: Modulus) -> 
 
 @kernel
 def mul(a: Pair, b: Pair, p: Modulus) -> Pair:
-    """Montgomery multiplication: a b / 2^128 mod p, for data a and a constant b in Montgomery form [Montgomery 1985]."""
+    """Montgomery multiplication, a b / 2^128 mod p: data a, a constant b in Montgomery form [Montgomery 1985]."""
     t0, t1, t2 = U(0), U(0), U(0)
     for w in b:
         # t < 2p: each word adds a w, then the lowest word is cancelled and shifted out.

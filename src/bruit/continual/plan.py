@@ -157,7 +157,7 @@ def cells_changed(
 
 
 def normal_shift(squared: Fraction, draws: int, sigma: int, neighbours: Neighbours) -> NormalShift:
-    """The loss of `draws` discrete Gaussian draws that `squared` variances shift (docs/continual.md, Theorem 2)."""
+    """The loss of `draws` discrete Gaussian draws shifted by `squared` variances (docs/continual.md, Theorem 2)."""
     near = Fraction(draws) * (REACH**2 // 24 + 2) / sigma**2
     far = rounded_up(draws * 4 * exp(60 - REACH**2 / 2))
     return NormalShift(squared, near=near, far=far, neighbours=neighbours)
