@@ -1,4 +1,4 @@
-"""Statistics of a table behind one curator, each paid from a budget."""
+"""Central differential privacy: statistics of a table held by a trusted curator, each paid from a budget."""
 
 from bruit.central.bounds_search import bounds
 from bruit.central.counting import count

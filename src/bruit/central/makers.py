@@ -1,4 +1,4 @@
-"""The mechanism maker of every statistic: a value that can be released, drawn from and audited.
+"""The functions that make the mechanism of each statistic, to be released, sampled and audited.
 
 A maker takes the data, the price and the settings of its statistic, checks them and charges nothing; see
 `bruit.mechanisms.Mechanism`. `AboveThreshold` answers one question after the other and is no mechanism of one answer.

@@ -1,4 +1,4 @@
-"""The sparse vector technique: many questions, paid for once, until one answer is above a threshold."""
+"""The sparse vector technique: many queries for one charge, until one answer is above a threshold."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Query = Callable[[Table], int]
 
 
 class AboveThreshold:
-    """Says of each question whether its answer is above a noisy threshold, and stops at the first that is.
+    """Tells of each query whether its answer is above a noisy threshold, and stops at the first one above.
 
     Threshold + Lap(2 sensitivity / epsilon), each answer + Lap(4 sensitivity / epsilon), integer noise; the whole
     sequence costs epsilon, however many answers were below.            [Dwork & Roth 2014, Thm 3.23; docs/spec.md S3.1]
@@ -58,7 +58,7 @@ class AboveThreshold:
         self._asking, self._process = RLock(), os.getpid()
 
     def ask(self, question: Query) -> bool:
-        """Whether the answer is above the threshold; after the first yes nothing more is answered.
+        """Whether the query's noisy answer is above the noisy threshold; after the first yes no query is answered.
 
         A question is tried on no rows first; its answer on the table is floored, and zero where it is no number.
         """
@@ -85,11 +85,11 @@ class AboveThreshold:
             self._in_question = False
 
     def first(self, questions: Iterable[Query]) -> int | None:
-        """The index of the first question whose answer is above, or None."""
+        """The index of the first query whose answer is above the threshold, or None."""
         return next((index for index, question in enumerate(questions) if self.ask(question)), None)
 
     def close(self) -> Release[int | None]:
-        """Ends the asking and finishes the entry: the place of the question that was above, or None."""
+        """Ends the queries and releases the index of the one above the threshold, or None."""
         with self._asking:
             if self._in_question:
                 raise PrivacyError("a question cannot close AboveThreshold: its own answer is still to be given")

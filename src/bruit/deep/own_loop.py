@@ -57,7 +57,7 @@ def privatise(
     processes: Any = None,
     rng: np.random.Generator | None = None,
 ) -> Training:
-    """Charges a DP-SGD run and returns it to be stepped: `for batch in training: training.step(batch)`.
+    """Charges a DP-SGD run and returns its `Training`, to be used as `for batch in training: training.step(batch)`.
 
     `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
     public; the budget of a cell of a partition needs it. `loss` gives one number for each sample. `person` says whose
@@ -167,7 +167,7 @@ def _restore(paid: Paid, model: nn.Module, optimiser: torch.optim.Optimizer, gro
 
 
 def require_own_parameters(model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Refuses an optimiser of another model's parameters, which would be trained without noise."""
+    """Refuses an optimiser that holds parameters outside the model, since these would be trained without noise."""
     own = set(model.parameters())
     if not all(parameter in own for each in optimiser.param_groups for parameter in each["params"]):
         raise InvalidArgument("the optimiser holds parameters that are not the model's: give it model.parameters()")

@@ -1,4 +1,4 @@
-"""Private k-means: a few noisy rounds of Lloyd's algorithm from centres that the data does not choose."""
+"""Private k-means: a few noisy rounds of Lloyd's algorithm, started from a noisy mean and covariance of the rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ that the nearest centre of a row never hangs on which other rows are there."""
 
 
 class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
-    """k-means in columns scaled to [-1, 1] (without a domain: as they are), by noisy Lloyd rounds.
+    """k-means on columns scaled to [-1, 1] (unscaled without a domain), by noisy Lloyd rounds.
 
     First the noisy mean and covariance of all rows: centres start where k-means puts them in made-up normal rows of
     that shape. Then rounds, each of which releases every cluster's count and sums once; a row moves one cluster, every
@@ -62,7 +62,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> KMeans:
-        """Finds the centres; `groups` says whose row each is where people have several."""
+        """Fits the centres; `groups` names the person behind each row where people have several rows."""
         del y
         clusters = whole(self.n_clusters, "n_clusters")
         question = self._ask(X, groups=groups)
@@ -99,7 +99,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return np.asarray(self._design.integers(values) / STEPS)
 
     def fit_predict(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.int64]:
-        """Finds the centres, then the nearest one for each row that was given."""
+        """Fits the centres, then returns the index of the nearest one for each row."""
         return self.fit(X, y, groups=groups).predict(X)
 
     def transform(self, X: Any) -> Floats:
@@ -108,7 +108,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return np.asarray(np.sqrt(((rows[:, None] - self._centres) ** 2).sum(axis=2)))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The nearest centre of each row; post-processing of the fit."""
+        """The index of the nearest centre for each row; post-processing of the fit."""
         rows = self._scale(self._encode(X))
         return _nearest(rows, self._centres)[0]
 

@@ -1,4 +1,4 @@
-"""Private naive Bayes for numbers and categories together, from noisy counts and sums of each class."""
+"""Private naive Bayes for numeric and categorical columns, from noisy counts and sums of each class."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CATEGORY_WEIGHT = Fraction(3, 2)
 
 
 class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Naive Bayes: numbers are normal and categories have shares, independently inside each class.
+    """Naive Bayes with normal numeric columns and multinomial categories, independent given the class.
 
     Released are, for each class, its count and the sums of its scaled columns and of their squares, and for each column
     of categories the counts by class. Means and spreads are shrunk to what classes share by as much as the noise asks.
@@ -58,7 +58,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> NaiveBayes:
-        """Fits the classes' laws; `groups` says whose row each is where people have several."""
+        """Fits the class-conditional laws; `groups` names the person behind each row where people have several rows."""
         question = self._ask(X, y, groups=groups)
         if question.domains is None:
             return self._fit_numbers(question.pay(None))

@@ -24,7 +24,17 @@ from bruit.learning.trees.noise import StepNoise
 from bruit.local import KRR, ForcedYes
 
 CASES = list(catalogue.cases())
-PARTS = sorted({(case.name.split(".")[0], case.neighbours) for case in CASES})
+OF_MODELS = "learning"
+"""Hundreds of fits a pair: the gate walks their exact sums (test_sums.py) and plants faults in them (below); their own
+audits run under `make stress` and, at full size, `make audit`."""
+
+
+def outside_the_gate(part: str, *more: object) -> Any:
+    """A parameter that is marked as stress where the part is of models."""
+    return pytest.param(part, *more, marks=[pytest.mark.stress] if part == OF_MODELS else [])
+
+
+PARTS = [outside_the_gate(*part) for part in sorted({(case.name.split(".")[0], case.neighbours) for case in CASES})]
 """The list in parts of minutes at most, which may run side by side."""
 
 NEVER_PRIVATE = {"local.ForcedYes"}
@@ -121,7 +131,7 @@ def test_a_mechanism_that_tells_everything_could_not_pass(case: Case) -> None:
 
 
 @pytest.mark.parametrize("neighbours", catalogue.CENTRAL)
-@pytest.mark.parametrize("part", SLOW)
+@pytest.mark.parametrize("part", [outside_the_gate(part) for part in SLOW])
 def test_the_pair_of_a_slow_mechanism_shows_at_a_large_epsilon(part: str, neighbours: bruit.privacy.Neighbours) -> None:
     alarm = catalogue.ALARM / len(CASES)
     found = {case.label: case.audit(500, alarm, case.stream(21)) for case in loud(part, neighbours)}

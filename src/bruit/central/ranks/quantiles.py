@@ -35,7 +35,7 @@ def quantiles(
     public_size: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Release[NDArray[np.float64]]:
-    """The values below which given shares of the records lie, in the units of the column and in increasing order.
+    """Private quantiles of a column at given probabilities, in the column's unit and in increasing order.
 
     Without a `method`, one quantile is drawn by the exponential mechanism, several by the joint one, and lists that the
     joint one cannot carry by recursion. `steps` is for the histogram method, `smoothing`, in the units of the column,
@@ -76,7 +76,7 @@ def quantiles_mechanism(
     spacing: str = "linear",
     public_size: bool = False,
 ) -> Mechanism[Cells, NDArray[np.float64]]:
-    """Quantiles drawn on the grid by a method that a price pays for: a channel with a rank error and no half-width."""
+    """The mechanism of `quantiles`: draws grid values by a method that a budget pays for."""
     what, wanted = "central.quantiles", as_probabilities(probabilities)
     epsilon = min(part_of(price, 1, what), LARGEST_EPSILON)
     person, domain = person_of(column, price, public_size=public_size), column.numbers

@@ -20,7 +20,7 @@ from bruit.privacy.training.factorisation import mean_square, optimise
 
 @dataclass(frozen=True)
 class Banded:
-    """Noise C⁻¹z, where C has so many bands: each step takes back part of the noise of the `bands` - 1 before it.
+    """Correlated noise C⁻¹z for a banded C: each step cancels part of the noise of the `bands` - 1 steps before it.
 
     Every record is dealt once into one of `bands` groups, and step t draws from group t mod `bands`, at `bands` times
     the rate. One band is independent noise and ordinary sampling. `momentum` is that of the optimiser, which the
@@ -36,7 +36,7 @@ class Banded:
             raise InvalidArgument(f"momentum={self.momentum}: give that of the optimiser, from 0 to below 1")
 
     def coefficients(self, steps: int) -> NDArray[np.float64]:
-        """The first column of C for a run of so many steps; the others are the same, shifted down."""
+        """The first column of the Toeplitz matrix C for a run of this many steps."""
         return optimise(self.bands, steps, self.momentum)
 
     def plan(
@@ -50,7 +50,7 @@ class Banded:
         target_epsilon: Exact,
         by: str = "pld",
     ) -> TrainingPlan:
-        """The run with the least noise that keeps to an epsilon."""
+        """The plan of a run with the smallest noise multiplier that meets a target epsilon."""
         asked: dict[str, Any] = {
             "size": size,
             "batch_size": batch_size,
@@ -63,7 +63,7 @@ class Banded:
         return banded_plan(self.bands, **asked) if self.bands > 1 else plan(**asked)
 
     def expected_error(self, planned: TrainingPlan) -> float:
-        """The root mean squared noise in a coordinate of the summed gradients of a plan, in bounds on a gradient.
+        """The root mean squared noise per coordinate of a plan's summed gradients, in units of the clipping bound.
 
         σ ‖A C⁻¹‖ / √T. It asks for no data: of two numbers of bands, the one with less is the one to try.
         """

@@ -67,7 +67,7 @@ class Engine:
             return self._sums(inputs, targets, weights, None, unclipped) if found is None else found
 
     def computes_alone(self, inputs: tuple[Tensor, ...], targets: Tensor) -> bool:
-        """Whether each sample is computed by itself, since nothing says that together they would stay apart."""
+        """Whether samples are computed one at a time, since nothing shows that a joint pass keeps them separate."""
         return self.isolation is not None and not self.isolation.holds(inputs, targets)
 
     def is_isolated(self, example: Part) -> bool:
@@ -90,7 +90,7 @@ class Engine:
     def sums(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, trace: Trace | None = None
     ) -> dict[str, Tensor]:
-        """The clipped sums. A traced graph cannot branch: it writes whether all norms were finite to a device flag."""
+        """The clipped sums; a traced graph, unable to branch, writes whether all norms were finite to a device flag."""
         with in_precision(targets.device):
             return self._sums(inputs, targets, weights, trace)
 
@@ -140,7 +140,7 @@ class Engine:
         return {name: entry.gradients for name, entry in self._measure(inputs, targets, None).items()}
 
     def require_separate(self, parts: tuple[Tensor, ...]) -> None:
-        """Refuses a loss, or a gradient, of one sample that changes with the others; `parts` are inputs and targets."""
+        """Refuses a model where one sample's loss or gradient depends on others; `parts` are inputs and targets."""
 
         def losses(batch: list[Tensor]) -> list[Tensor]:
             *inputs, targets = batch
@@ -156,7 +156,7 @@ class Engine:
         require_separate(self.model, gradients, parts, "the gradient")
 
     def reads_images(self, targets: Tensor) -> bool:
-        """Whether kernels will read images, which they do with channels last."""
+        """Whether the Triton convolution kernels will be used, which read images in channels-last layout."""
         short = targets.is_cuda and self.precision == torch.bfloat16 and choice.has_triton()
         return short and any(isinstance(each, nn.Conv2d) and is_square(each) for each in self.structure.ruled.values())
 
@@ -225,7 +225,7 @@ class Engine:
         del call.inputs, call.outputs  # what the gradients do not hold is let go
 
     def inner_bound(self) -> float:
-        """The bound less the room for rounding of the coarsest arithmetic in use."""
+        """The clipping bound less the rounding margin of the least precise arithmetic in use."""
         used = {p.dtype for p in self.model.parameters() if p.requires_grad} | {self.precision or torch.float64}
         margin = max(MARGINS[kind] for kind in used)
         if any(p.is_cuda for p in self.model.parameters()) and margin < TENSOR_CORES and _short_products():

@@ -18,7 +18,7 @@ Rule = Callable[[Any, Tensor, Tensor], dict[str, PerSampleGradients]]
 
 @dataclass
 class Call:
-    """One use of a layer's own parameters: what went in, and how the loss changes with what came out, if it does."""
+    """One use of a layer's parameters: its input and, after the backward pass, the gradient of its output."""
 
     path: str
     layer: nn.Module
@@ -31,7 +31,7 @@ class Call:
     """Called in the backward pass, as soon as the output gradient is there."""
 
     def take_gradient(self, gradient: Tensor) -> None:
-        """Stores the gradient of the output."""
+        """Stores the output gradient, then calls `on_gradient`."""
         self.outputs = gradient.detach()
         if self.on_gradient is not None:
             with torch.no_grad():
@@ -59,7 +59,7 @@ class _Watch(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Watch:
-    """Where the calls of one pass are noted."""
+    """The layer calls recorded in one forward pass, and the anchor that makes the backward pass reach every call."""
 
     anchor: Tensor
     calls: list[Call]
@@ -69,7 +69,7 @@ class Watch:
         return call
 
     def through(self, output: Tensor, call: Call) -> Tensor:
-        """The output, passed through an identity that records its gradient."""
+        """The output tensor, passed through an identity that records its gradient in the call."""
         watched_output: Tensor = _Watch.apply(output, self.anchor, call)  # type: ignore[no-untyped-call]
         return watched_output
 
@@ -85,7 +85,7 @@ def record_calls(
     *,
     instead: Callable[[nn.Module], Instead | None] = lambda _: None,
 ) -> Iterator[list[Call]]:
-    """Records the calls of the layers, in order, while the model runs forward.
+    """Records the calls of the given layers, in order, while the context is open.
 
     Meanwhile their parameters ask for no gradient: the shares of the samples take its place.
     """
@@ -118,5 +118,5 @@ def record_calls(
 
 
 def own_names(layer: nn.Module) -> tuple[str, ...]:
-    """The names of the parameters that a layer holds itself."""
+    """The names of the parameters that a layer holds directly, not those of its sublayers."""
     return tuple(name for name, _ in layer.named_parameters(recurse=False))

@@ -1,4 +1,4 @@
-"""Groups of parameters whose per-sample norms are computed together: vectors side by side, matrices alone."""
+"""Groups of parameters whose per-sample norms are computed together: vectors concatenated, matrices alone."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class MeasuredGradients:
 
     @property
     def is_vector(self) -> bool:
-        """Whether the parameter is a vector whose gradients are held: its norms can wait, they hold no memory more."""
+        """Whether the parameter is a vector with stored gradients, whose norms can wait at no extra memory."""
         return type(self.gradients) is Kept and self.gradients.gradients.dim() == 2
 
     def measure(self) -> None:
-        """Measures a share whose inputs would otherwise have to be kept."""
+        """Computes the squared norms now, except for vectors, so that the layer's inputs can be freed."""
         if not self.is_vector:
             self.squares = self.gradients.squares()
 
 
 def merge(parts: Sequence[MeasuredGradients]) -> MeasuredGradients:
-    """Merges the entries of one parameter: gradients of several uses are added before they are measured."""
+    """One entry for a parameter used several times: its gradients are summed before their norms are computed."""
     if len(parts) == 1:
         return parts[0]
     total = parts[0].gradients.per_sample()
@@ -42,7 +42,7 @@ def merge(parts: Sequence[MeasuredGradients]) -> MeasuredGradients:
 
 @dataclass(frozen=True)
 class NormGroup:
-    """Parameters that share clipping factors: one alone, or vectors side by side."""
+    """Parameters that share clipping factors: a single parameter, or several concatenated vectors."""
 
     names: tuple[str, ...]
     gradients: PerSampleGradients
@@ -50,17 +50,17 @@ class NormGroup:
     sizes: tuple[int, ...] = ()
 
     def weighted(self, weights: Tensor) -> dict[str, Tensor]:
-        """The weighted sum of each parameter's gradients."""
+        """The weighted sum of the per-sample gradients of each parameter, by name."""
         total = self.gradients.weighted(weights)
         return dict(zip(self.names, total.split(self.sizes) if self.sizes else [total], strict=True))
 
     def without(self, dropped: Tensor) -> NormGroup:
-        """The same with the gradients of some samples set to zero."""
+        """The group with the gradients of some samples set to zero."""
         return NormGroup(self.names, self.gradients.without(dropped), self.squares, self.sizes)
 
 
 def group_parameters(entries: Mapping[str, MeasuredGradients], *, apart: bool) -> list[NormGroup]:
-    """Sorts the parameters into norm groups; with `apart` each has its own."""
+    """Sorts the parameters into norm groups; with `apart` each parameter is a group."""
     vectors = {name: entry for name, entry in entries.items() if entry.is_vector and not apart}
     alone = [_alone(name, entry) for name, entry in entries.items() if name not in vectors]
     return alone + [_side_by_side(group) for group in _of_one_kind(vectors)]
@@ -68,7 +68,7 @@ def group_parameters(entries: Mapping[str, MeasuredGradients], *, apart: bool) -
 
 @torch.no_grad()
 def sum_groups(groups: Sequence[NormGroup], weights: Tensor, *, dropped: Tensor | None = None) -> dict[str, Tensor]:
-    """The weighted sums of all groups, one row of weights for each; dropped samples are not read."""
+    """The weighted gradient sums of all parameters, with one row of weights per group; dropped samples are not read."""
     found: dict[str, Tensor] = {}
     for row, group in enumerate(groups):
         found |= (group if dropped is None else group.without(dropped)).weighted(weights[row])

@@ -1,4 +1,4 @@
-"""Per-sample gradients of owners of several rows: the views of a record, or the records of a person.
+"""One gradient per record or person that has several rows in a batch: views of a record, records of a person.
 
 The rows of an owner lie side by side: row r of owner u is row u·rows + r of the batch. The gradient of an owner is the
 sum of those of its rows, whose losses were divided by their number.
@@ -18,7 +18,7 @@ OVER_POSITIONS = (nn.Linear, nn.Embedding)
 
 
 def unit_gradients(rule: Rule, layer: Any, inputs: Tensor, outputs: Tensor, rows: int) -> dict[str, PerSampleGradients]:
-    """The gradients of a layer call with one gradient for each owner."""
+    """The gradients of a layer call, summed over the `rows` consecutive rows of each record or person."""
     if rows == 1:
         return rule(layer, inputs, outputs)
     if isinstance(layer, OVER_POSITIONS):
@@ -28,7 +28,7 @@ def unit_gradients(rule: Rule, layer: Any, inputs: Tensor, outputs: Tensor, rows
 
 
 def mean_of_rows(gradients: Kept, rows: int) -> Kept:
-    """The mean over the rows of each owner of gradients that are held."""
+    """Stored gradients averaged over the `rows` consecutive rows of each record or person."""
     return gradients if rows == 1 else Kept(gradients.gradients.unflatten(0, (-1, rows)).sum(1) / rows)
 
 

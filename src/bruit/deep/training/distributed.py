@@ -1,4 +1,4 @@
-"""Distributed training (process group, rank, world size): rank 0 pays, draws and adds the noise for all."""
+"""Distributed training (process group, rank, world size): rank 0 pays, draws the batches and adds the noise for all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """The processes of a group, or one process alone."""
+    """The torch process group to train in, or this process alone."""
 
     group: Any = None
 
@@ -31,7 +31,7 @@ class ProcessGroup:
 
     @property
     def is_rank_zero(self) -> bool:
-        """Whether this process is rank 0, which pays, draws and adds the noise."""
+        """Whether this process is rank 0, which pays, draws the batches and adds the noise."""
         return self.rank == 0
 
     def once(self, work: Callable[[], T]) -> T:
@@ -57,7 +57,7 @@ class ProcessGroup:
                 distributed.all_reduce(each, group=self.group)
 
     def broadcast(self, values: Iterable[Tensor]) -> None:
-        """Gives every process the first one's values, in place."""
+        """Overwrites the values on every rank with those of rank 0."""
         if self.group is not None:
             with torch.no_grad():
                 for each in values:
@@ -78,7 +78,7 @@ ALONE = ProcessGroup()
 
 
 def process_group(processes: Any, *, alone: bool = False) -> ProcessGroup:
-    """The process group to train in; True takes all ranks, None or False this process, which `alone` asks for."""
+    """The process group to train in: all ranks for True, this process for None or False; `alone` refuses any other."""
     if processes is None or processes is False:
         return ProcessGroup()
     if alone:

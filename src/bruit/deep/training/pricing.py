@@ -22,7 +22,7 @@ from bruit.privacy import TrainingPlan
 
 @dataclass(frozen=True)
 class Paid:
-    """A run that was paid for: its plan, its charge, what it promises, and where it goes on.
+    """A run that was paid for: its plan, charge and guarantee, and the step to resume from.
 
     Only the process that pays has the charge. A run without privacy has no plan, no charge and no noise.
     """
@@ -45,14 +45,14 @@ class Paid:
 
 
 def paid_run(planned: TrainingPlan, charge: Charge | None, start: int = 0) -> Paid:
-    """The paid run of a plan and its charge."""
+    """A `Paid` run from a plan and its charge."""
     promised = planned.guarantee("each record") if charge is None else charge.guarantee
     shape = (planned.size, planned.batch_size, planned.epochs, planned.steps)
     return Paid(*shape, promised, planned, charge, start)
 
 
 def require_size_of_cell(purchase: Purchase, size: int | None) -> None:
-    """Refuses the budget of a cell of a partition without a size: an exchanged record can leave the cell."""
+    """Refuses a partition cell's budget without a public size, since replaced records can leave the cell."""
     if purchase.price.covers_a_part and size is None:
         raise InvalidArgument(
             f"{purchase.what} with the budget of a cell: records leave it or come into it, so that its size is "
@@ -61,7 +61,7 @@ def require_size_of_cell(purchase: Purchase, size: int | None) -> None:
 
 
 def without_privacy(size: int, *, batch_size: int, epochs: int) -> Paid:
-    """A run that promises nothing, and says so."""
+    """A run without noise or charge, whose guarantee says that it promises nothing."""
     if batch_size > size:
         raise InvalidArgument(f"batch_size={batch_size}: give one between 1 and the size of the data set, {size}")
     nothing = Guarantee(inf, Fraction(0), ADD_OR_REMOVE_ONE, "nobody", "no accountant: without privacy")
@@ -79,7 +79,7 @@ def pay_run(
     taken: Set[Assumption],
     group: ProcessGroup,
 ) -> Paid:
-    """Charges the run that a price pays for, once for all ranks, and returns it."""
+    """Plans the run that a budget pays for, charges it once for all ranks and returns it."""
     kept: list[Charge] = []
 
     def pay() -> Paid:
@@ -105,7 +105,7 @@ def _charge(
 
 
 def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> TrainingPlan:
-    """The plan with the least noise multiplier that the price pays for."""
+    """The plan with the smallest noise multiplier that the budget pays for."""
     book = price.ledger.terms.by
     return correlation.plan(
         size=size,
@@ -127,7 +127,7 @@ def _assumptions(planned: TrainingPlan, taken: Set[Assumption]) -> tuple[Assumpt
 def checkpoints(
     file: str | Path | None, every: int | None, *, steps_of_epoch: int, bands: int = 1
 ) -> Checkpoints | None:
-    """Where the states go, each epoch unless said otherwise, after whole rounds of the bands."""
+    """Where and how often to checkpoint: each epoch unless `every` is given, in multiples of `bands` steps."""
     if file is None:
         return None
     steps = steps_of_epoch if every is None else whole(every, "every", why="how many steps lie between checkpoints")

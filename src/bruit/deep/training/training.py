@@ -1,4 +1,4 @@
-"""A private training, step by step: what it costs is charged before it starts, and no step is taken beyond it."""
+"""A private training, step by step; its whole cost is charged before the first step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from bruit.privacy import TrainingPlan, epsilon
 
 @dataclass(frozen=True)
 class Settings:
-    """How a training computes; none of it changes what it costs, except `clip`, which the noise is measured in."""
+    """How a training computes; only `clip`, which the noise scale is proportional to, matters for privacy."""
 
     clip: float | AdaptiveClip
     clipping: Clipping = Clipping.FLAT
@@ -58,17 +58,17 @@ class Settings:
 
     @property
     def adaptive(self) -> AdaptiveClip | None:
-        """How the bound adapts, where it does."""
+        """The adaptive clipping settings, or None for a fixed bound."""
         return self.clip if isinstance(self.clip, AdaptiveClip) else None
 
     @property
     def bound(self) -> float:
-        """The bound on the norm of one sample's gradient, at the first step."""
+        """The clipping bound at the first step."""
         return self.clip.start if isinstance(self.clip, AdaptiveClip) else self.clip
 
 
 class Training:
-    """A run that was paid for: draws its batches, and takes one noisy step for each.
+    """A paid run: draws Poisson batches and takes one noisy step for each.
 
     θ ← step(θ, (Σ_b clip(g_b) + N(0, σ²C²)) / expected batch)                      [Abadi et al. 2016, Algorithm 1]
     """
@@ -112,19 +112,19 @@ class Training:
 
     @property
     def steps(self) -> int:
-        """The steps that are paid for."""
+        """The number of steps that are paid for."""
         return self.paid.steps
 
     @property
     def plan(self) -> TrainingPlan:
-        """The plan of the run; one without privacy has none."""
+        """The plan of the run; an error for a run without privacy."""
         if self.paid.plan is None:
             raise InvalidArgument("a training without privacy has no plan")
         return self.paid.plan
 
     @property
     def charge(self) -> Charge:
-        """The charge in the book, which only the process that pays has."""
+        """The run's charge in the ledger; an error in processes that did not pay."""
         if self.paid.charge is None:
             raise InvalidArgument(
                 "this process holds no charge: the first rank of a process group pays, or none at all"
@@ -133,13 +133,13 @@ class Training:
 
     @property
     def stream(self) -> Source:
-        """Where samples and noise are drawn from, in the process that draws."""
+        """The random source of batches and noise; an error in processes that do not draw."""
         if self._stream is None:
             raise InvalidArgument("this process draws nothing: the first rank of a process group draws for all")
         return self._stream
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches that are left; give each to `step`."""
+        """The remaining batches, each to be passed to `step`."""
         while self._drawn < self.steps:
             places = self.group.once(self._draw)
             self._open = Batch(self._drawn, places)
@@ -147,7 +147,7 @@ class Training:
             yield self._open
 
     def step(self, batch: Batch) -> None:
-        """One noisy step on a batch that was just drawn; an empty batch gets noise too."""
+        """Takes one noisy step on the batch that was just drawn; an empty batch gets noise too."""
         self._require_open(batch)
         if self.paid.plan is not None:
             require_separate_layers(self.model)
@@ -167,7 +167,7 @@ class Training:
             self._require_finite()
 
     def epsilon_so_far(self) -> float:
-        """What the steps up to now cost, at the δ of the run; all of them are charged already."""
+        """The ε of the steps taken so far, at the run's δ; the whole run is already charged."""
         if self.done == 0:
             return 0.0
         if self.paid.plan is None:
@@ -177,7 +177,7 @@ class Training:
         return float(epsilon(each * most, delta=self.paid.guarantee.delta, by=self.plan.by))
 
     def release(self) -> Release[nn.Module]:
-        """The model as it is now, with what it promises."""
+        """The current model with its privacy guarantee."""
         self.group.once(self._write)
         method = "SGD without privacy" if self.paid.plan is None else "DP-SGD"
         method += " with correlated noise" if self.paid.bands > 1 else ""
@@ -292,12 +292,12 @@ class Training:
 
 
 def usual_batch(expected: float) -> int:
-    """The batch size four deviations above the expected one; larger batches are computed in a second part."""
+    """The expected batch size plus four standard deviations; larger batches are computed in a second part."""
     return -(-int(expected + 4 * sqrt(expected)) // EVEN) * EVEN
 
 
 def prepare_engine(model: nn.Module, records: Records, loss: Loss, settings: Settings) -> Engine:
-    """The clipping engine of a model, tried on zeros and ones of the shapes of the records."""
+    """The clipping engine of a model, checked on made-up batches with the records' shapes."""
     device = trainable(model)[0].device
     example = records.example(device)
     try:

@@ -1,4 +1,4 @@
-"""Noisy gradient descent of logistic regression: for designs whose curvature would drown in its own noise.
+"""Noisy gradient descent for logistic regression, for designs where the noise would swamp a noisy Hessian.
 
 One row moves the gradient in as many entries as it has columns (an indicator column of a category counts once, however
 many categories there are), where a curvature has an entry for every pair of indicators.
@@ -52,7 +52,7 @@ class Descent:
     count: Callable[[int, np.random.Generator], int]
 
     def descend(self, rows: NDArray[np.int64], labels: NDArray[np.bool_], records: Records, columns: int) -> Floats:
-        """The mean of the second half of the coefficients on the way down, one row a model.
+        """The coefficients averaged over the second half of the descent, one row per model.
 
         velocity <- momentum * velocity + (gradient + noise) / size;  coefficients <- coefficients + step * velocity
         """
@@ -75,14 +75,14 @@ class Descent:
 
 
 def gradient(values: Floats, label: NDArray[np.bool_], theta: Floats) -> NDArray[np.int64]:
-    """The exact integer sums of residual * column; the same for a row beside any other rows.      [_newton.FINE]"""
+    """The exact integer sums of residual * column; a row's part does not depend on other rows.      [_newton.FINE]"""
     exact = np.rint(np.clip(theta, -FAR, FAR) * FINE) / FINE
     residual = np.rint((label - expit(values @ exact / STEPS)) * WEIGHT_STEPS)
     return np.asarray(residual @ values).astype(np.int64)
 
 
 def plan_descent(question: FitRequest, columns: int, models: int) -> Descent:
-    """The descent that a budget buys: discrete Gaussian noise where it has a delta, discrete Laplace otherwise."""
+    """The descent that a budget pays for: discrete Gaussian noise with a delta, discrete Laplace noise without."""
     assert question.price is not None
     moved = columns * models
     return _gaussian(question, columns, moved) if question.price.delta else _laplace(question, columns, moved)

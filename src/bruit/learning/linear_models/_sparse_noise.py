@@ -1,4 +1,4 @@
-"""Noise for sums of which one row moves few: products of indicators are zero but for one in each pair of columns."""
+"""Noise for vectors of sums in which one row changes few entries, as with products of one-hot columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SparseNoise:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one entry, but for what the discrete law takes from it."""
+        """The standard deviation of one entry, from the continuous distribution that the discrete one approximates."""
         law = self.noise.loss
         return sqrt(law.variance) if isinstance(law, DiscreteGaussian) else sqrt(2) * float(law.scale)
 
@@ -35,7 +35,7 @@ class SparseNoise:
 
 
 def buy_for_few(question: FitRequest, *, entries: int, moved: int, each: int) -> VectorNoise | SparseNoise:
-    """The narrowest noise a budget buys for `entries` sums of which one row moves at most `moved`, by at most `each`.
+    """The smallest noise that a budget pays for on `entries` sums, of which a row changes `moved` by at most `each`.
 
     Discrete Laplace noise pays for the sum of the moves, l1 = rows_changed * moved * each; discrete Gaussian noise for
     the squares, l2^2 = moved * (rows_changed * each)^2; noise of a cube for all entries, whether they are moved or not.

@@ -1,4 +1,4 @@
-"""Private logistic regression by a few noisy Newton steps, with intervals that know the noise."""
+"""Private logistic regression by a few noisy Newton steps, with intervals that account for the noise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EXACT_ROUNDS = 100
 
 
 class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Logistic regression, one class against the others, by noisy Newton steps from zero.
+    """One-vs-rest logistic regression by noisy Newton steps from zero.
 
     Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
     one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
@@ -78,7 +78,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     _design: Design | None
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> LogisticRegression:
-        """Fits the coefficients; `groups` says whose row each is where people have several."""
+        """Fits the coefficients; `groups` names the person behind each row where people have several rows."""
         checked_confidence(self.confidence)
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.classes is None:

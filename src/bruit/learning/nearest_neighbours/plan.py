@@ -24,7 +24,7 @@ METHODS = get_args(Method)
 
 @dataclass(frozen=True)
 class VotePlan:
-    """How many questions will be answered, how, and what all of them lose together.
+    """The number of queries, the mechanism that answers each, and their total privacy loss.
 
     One person with r rows exchanges at most r of the k voters, whether people are added, removed or exchanged
     (docs/neighbours.md): no class moves by more than r, all of them together by 2r, their squares by 2r^2.
@@ -37,14 +37,14 @@ class VotePlan:
     """What the votes for the classes of one question are sent through."""
 
     def answers(self, votes: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """One class number for each row of votes; every class takes part, also one without a vote."""
+        """The chosen class index for each row of votes; classes without votes take part too."""
         if isinstance(self.channel, PermuteAndFlip):
             return np.array([self.channel.send(row, rng) for row in votes], np.int64)
         return np.asarray(self.channel.send(votes, rng).argmax(axis=1), np.int64)
 
 
 def plan_answers(price: Budget, method: str, *, queries: int | None, per_query: Exact | None, rows: int) -> VotePlan:
-    """The plan that a price allows, for a number of questions or for a price of each.
+    """The plan that a budget allows, for a given number of queries or a given epsilon of each.
 
     permute-and-flip   Pure(e), exponent e / (2 r)                        [McKenna & Sheldon 2020, Alg. 1]
     laplace            discrete Laplace of scale 2 r / e on every class   [Ghosh et al. 2009]

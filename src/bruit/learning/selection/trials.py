@@ -20,13 +20,13 @@ FINE = 1 << 10
 
 
 def paid_candidate(candidate: Any, run: RunPrice, name: str) -> Any:
-    """A clone that is paid from a book of its own."""
+    """A clone of the candidate whose budget is a ledger of its own."""
     return clone(candidate).set_params(budget=run.budget(name))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Runs of candidates on fresh divisions of the people: one of `parts` parts is held back for the score."""
+    """Runs candidates on fresh random splits of the people, with one of `parts` parts held out for the score."""
 
     run: RunPrice
     X: Any
@@ -37,7 +37,7 @@ class Trial:
     parts: int = 2
 
     def score(self, candidate: Any, question: FitRequest, number: int) -> tuple[float, Any]:
-        """A noisy score and the estimator that has it; those fitted on pay the fit, the others pay the score."""
+        """A noisy held-out score, and the estimator fitted on the other people."""
         held = self._held()
         model = paid_candidate(candidate, self.run, f"{self.entry} try {number}")
         groups = {} if self.groups is None else {"groups": as_array(self.groups)[~held]}
@@ -63,7 +63,7 @@ class Trial:
 
 
 def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
-    """The rows that are kept, of an array or a frame."""
+    """The rows of an array or a frame where `kept` is true."""
     if not is_frame(data):
         return as_rows(data)[kept]
     import narwhals as nw

@@ -1,4 +1,4 @@
-"""What the tree estimators share: classes or numbers to predict, and one way to bins."""
+"""The base class of the tree estimators: classification or regression on binned columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_LEVELS = 20
 
 @dataclass(frozen=True)
 class TreePlan:
-    """How a fit with a budget goes: its bins, its noise, and how many steps, trees or levels it takes."""
+    """The plan of a private fit: its bins, its noise, and its number of steps, trees or levels."""
 
     bins: Bins
     noise: StepNoise
@@ -71,7 +71,7 @@ class BinnedEstimator(PrivateEstimator, ABC):
         """The probabilities of the classes for each row of bins, or the one number that is predicted."""
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
-        """Fits to rows; `groups` says whose row each is where people have several."""
+        """Fits the model; `groups` names the person behind each row where people have several rows."""
         question = self._make_question(X, y, groups)
         if question.price is None or question.domains is None:
             self._fit_exactly(question, question.pay(None))
@@ -129,17 +129,17 @@ class BinnedEstimator(PrivateEstimator, ABC):
         return self._bins.codes(values)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row, or the number: post-processing of a paid model, free of charge."""
+        """The most probable class or the predicted number of each row; post-processing, at no privacy cost."""
         scores = self._scores(self._codes(X))
         return scores[:, 0] if self._regresses else np.asarray(self.classes_[np.argmax(scores, axis=1)])
 
     @available_if(lambda self: not self._regresses)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class in the order of `classes_`: post-processing of a paid model, free of charge."""
+        """The probability of each class in the order of `classes_`; post-processing, at no privacy cost."""
         return self._scores(self._codes(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of right classes, or R²; on private rows this tells of them and is for the curator alone."""
+        """Accuracy or R²; on private rows it is not private, and for the curator only."""
         measure = r2_score if self._regresses else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -151,7 +151,7 @@ def require_depth(depth: Any) -> None:
 
 
 def halves(question: FitRequest) -> tuple[float, float]:
-    """The middle and half the width of the public bounds of what is predicted."""
+    """The midpoint and half-width of the target's public bounds."""
     assert question.target is not None
     low, high = float(question.target.low), float(question.target.high)
     return (low + high) / 2, (high - low) / 2

@@ -1,4 +1,4 @@
-"""A sum of one curve for each column: private logistic or least-squares regression on bins."""
+"""A generalised additive model: private logistic or least-squares regression with one curve per column."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class AdditiveModel(BinnedEstimator):
 
     @available_if(lambda self: not self._regresses)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """The sum of the curves: log-odds of the second class, or one score a class; post-processing, free."""
+        """The sum of the curves: log-odds of the second class, or one score per class; at no privacy cost."""
         found = self._sums(self._codes(X))
         return found[:, 0] if found.shape[1] == 1 else found
 

@@ -1,4 +1,4 @@
-"""Small trees, each fitted to the errors of those before it."""
+"""Gradient-boosted trees: small trees, each fitted to the errors of those before it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 class BoostedTrees(BinnedEstimator):
-    """Stochastic gradient boosting: a small tree is fitted to the errors, added, and so on.      [Friedman 2002]
+    """Stochastic gradient boosting: each small tree is fitted to the current residuals.            [Friedman 2002]
 
     Without privacy trees grow leaf by leaf on histograms of gradients and curvatures. With a budget the splits of each
     tree are drawn blindly, a leaf moves by its noisy sum of residuals, and one row moves one leaf a tree by at most

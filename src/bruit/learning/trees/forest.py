@@ -1,4 +1,4 @@
-"""Many trees whose answers are averaged."""
+"""Random forests: the average of many trees."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 class Forest(BinnedEstimator):
-    """The average of many trees.                                                        [Breiman 2001]
+    """A random forest, which averages the predictions of many trees.                    [Breiman 2001]
 
     Without privacy each tree sees a bootstrap sample and each node some columns. With a budget the splits are drawn
     blindly, and every leaf of every tree is counted once with noise.        [Fletcher & Islam 2017]

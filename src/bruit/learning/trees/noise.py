@@ -1,4 +1,4 @@
-"""The discrete Gaussian noise that a budget buys for many releases of integers that every row moves a little."""
+"""The discrete Gaussian noise that a budget pays for, over many releases of integer vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REMEMBERED = 256
 
 @dataclass(frozen=True)
 class Moves:
-    """What one row does to one release: it moves `entries` integers, each by at most `each`.
+    """The sensitivity of one release to one row: it changes `entries` integers, each by at most `each`.
 
     `squares` bounds the sum of the squared moves where that is less than entries * each^2. `opposite` says that all
     moves are counts, so that exchanging a row for one in the same cell moves nothing.
@@ -38,11 +38,11 @@ class Moves:
 
     @property
     def squared(self) -> int:
-        """The bound of the sum of squared moves."""
+        """A bound on the squared L2 sensitivity to one row."""
         return self.squares or self.entries * self.each**2
 
     def apart(self, rows: int, rows_changed: int) -> bool:
-        """Whether a neighbouring table moves every entry by at most `each`: one row, or two that only count."""
+        """Whether neighbouring tables change each entry by at most `each` (one row, or two rows that are counted)."""
         return rows == 1 and self.squares is None and (rows_changed == 1 or self.opposite)
 
 
@@ -61,7 +61,7 @@ class Releases:
     neighbours: Neighbours
 
     def loss(self, noise: Fraction) -> Loss:
-        """The loss of all releases with noise of deviation noise * each.
+        """The privacy loss of all releases with noise of standard deviation noise * each.
 
         Where a neighbour moves every entry apart a vector is no more than so many single numbers of shift `each`, of
         which accountants know the whole law. Where moves may add up only the sum of all squares is bounded.
@@ -78,7 +78,7 @@ class Releases:
         return steps + self._counting(noise) if self.counted else steps
 
     def count_variance(self, noise: Fraction) -> Fraction:
-        """The noise of the number of rows: it shows one row COUNT_SHARE as well as all vectors do."""
+        """The variance of the row count's noise, set so that the count costs COUNT_SHARE of what all vectors cost."""
         return (noise * self.moves.each) ** 2 * self.rows_changed**2 / (COUNT_SHARE * self.times * self.moves.squared)
 
     def _counting(self, noise: Fraction) -> Loss:

@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Levels:
-    """What each level reads: for every node, column and bin the class counts, or the sum and the number of rows."""
+    """The statistics that each level reads per node, column and bin: class counts, or target sum and row count."""
 
     plan: TreePlan
     kind: int
@@ -58,7 +58,7 @@ def _moves(kind: int, columns: int) -> Moves:
 
 
 def noisy_tree(levels: Levels, codes: Codes, records: Records, question: FitRequest) -> GrownTree:
-    """Grows every node of a level on one noisy histogram; the last release counts the leaves."""
+    """Grows a tree level by level, each from one noisy histogram; a last release counts the leaves."""
     bins, noise = levels.plan.bins, levels.plan.noise
     stats = _stats(levels, records, question)
     node_of = np.zeros(len(codes), np.int64)
@@ -189,7 +189,7 @@ def _add_sums(tree: GrownTree, leaves: Ints, counts: Ints) -> GrownTree:
 
 
 def leaf_values(tree: GrownTree, levels: Levels, question: FitRequest) -> Floats:
-    """Class shares from the noisy counts, one row more in each; or the mean, drawn to the middle where rows are few."""
+    """Leaf predictions from noisy sums: class shares with add-one smoothing, or means shrunk where rows are few."""
     if levels.kind != GRADIENT:
         counts = np.maximum(tree.sums, 0.0) + 1.0
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))

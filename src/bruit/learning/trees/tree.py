@@ -1,4 +1,4 @@
-"""One decision tree, by squared error, Gini impurity or entropy."""
+"""One decision tree, split by squared error, Gini impurity or entropy."""
 
 from __future__ import annotations
 

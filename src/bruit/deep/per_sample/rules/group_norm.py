@@ -12,7 +12,7 @@ from bruit.deep.per_sample.layer_hooks import Call, Watch, own_names
 
 
 def group_norm(layer: nn.GroupNorm, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
-    """∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t, for every channel."""
+    """Per-sample gradients of each channel: ∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t."""
     values = wide(inputs).contiguous()
     shape = (len(values), values.shape[1], values[0, 0].numel(), layer.num_groups)
     _, mean, inverse = torch.ops.aten.native_group_norm(values, None, None, *shape, layer.eps)
@@ -26,7 +26,7 @@ def compiled_group_norm(
     given: tuple[Any, ...],
     output: Tensor,  # noqa: ARG001
 ) -> Tensor:
-    """The same layer as one scale and one shift for each channel: its gradient and the gradients need the same sums."""
+    """The layer's output as a scale and shift per channel, whose backward pass also yields per-sample gradients."""
     call = watch.note(Call(path, layer, given[0].detach(), own_names(layer)))
     made: Tensor = _ScaleAndShift.apply(given[0], watch.anchor, layer.weight, layer.bias, call)  # type: ignore[no-untyped-call]
     return made

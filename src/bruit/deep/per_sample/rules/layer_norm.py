@@ -13,7 +13,7 @@ from bruit.deep.per_sample.layer_hooks import Call, Watch, own_names
 
 
 def layer_norm(layer: nn.LayerNorm, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
-    """∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t."""
+    """Per-sample gradients: ∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t."""
     return _gradients(layer, functional.layer_norm(wide(inputs), layer.normalized_shape, eps=layer.eps), wide(outputs))
 
 
@@ -24,7 +24,7 @@ def compiled_layer_norm(
     given: tuple[Any, ...],
     output: Tensor,  # noqa: ARG001
 ) -> Tensor:
-    """The same layer with mean and deviation kept for the gradients."""
+    """The layer's output, with mean and deviation saved for its per-sample gradients."""
     call = watch.note(Call(path, layer, given[0].detach(), own_names(layer)))
     made: Tensor = _Normalised.apply(given[0], watch.anchor, layer.weight, layer.bias, call)  # type: ignore[no-untyped-call]
     return made

@@ -8,7 +8,7 @@ from bruit.deep.per_sample.factored_gradients import Kept, PerSampleGradients, p
 def linear(
     layer: nn.Module, inputs: Tensor, outputs: Tensor, *, names: tuple[str, str] = ("weight", "bias")
 ) -> dict[str, PerSampleGradients]:
-    """∂W = Σ_t g_t x_tᵀ, ∂b = Σ_t g_t; `names` are those of the layer's matrix and shift."""
+    """Per-sample gradients ∂W = Σ_t g_t x_tᵀ, ∂b = Σ_t g_t; `names` are the parameter names of matrix and bias."""
     inputs, outputs = (values.reshape(len(values), -1, values.shape[-1]) for values in (inputs, outputs))
     weight, bias = (getattr(layer, name, None) for name in names)
     gradients: dict[str, PerSampleGradients] = {}
