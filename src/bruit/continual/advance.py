@@ -1,4 +1,4 @@
-"""One period: what was added, fresh noise, what is published, and the state that is kept."""
+"""Computes one period of a stream: adds the new data and fresh noise, and gives the numbers to publish."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Period:
 
 
 def empty_state(plan: StreamPlan) -> tuple[bytes, bytes]:
-    """Totals and buffers before the first period."""
+    """The totals and noise buffers before the first period, as bytes."""
     cells = plan.cells or 0
     return np.zeros(cells, "<i8").tobytes(), pack(empty(plan.factor, cells))
 
 
 def added_by(vectors: polars.DataFrame, plan: StreamPlan) -> Added:
-    """What the vectors of all people add to each cell."""
+    """Sums people's contributions of one period for each cell."""
     summed = vectors.group_by("cell").agg(polars.col("value").sum())
     if plan.cells is None:
         return dict(zip(summed["cell"].to_list(), summed["value"].to_list(), strict=True))
@@ -48,7 +48,7 @@ def added_by(vectors: polars.DataFrame, plan: StreamPlan) -> Added:
 
 
 def advance(terms: StreamTerms, state: StoredState, added: Added, rng: np.random.Generator) -> Period:
-    """The next period of a stream; nothing is written here."""
+    """Computes the next period of a stream from its state and what the period adds; writes nothing."""
     totals = np.frombuffer(state.totals, "<i8").astype(np.int64)
     buffers = unpack(state.buffers, len(terms.plan.factor.poles))
     if isinstance(added, Mapping):

@@ -1,4 +1,4 @@
-"""Privacy-budget ledgers: the book of one data set, which refuses to overspend."""
+"""Privacy-budget ledgers: the book of all charges to one data set, which refuses to overspend."""
 
 from bruit.ledger.books.entries import Entry
 from bruit.ledger.budget import WITHOUT_PRIVACY, Budget, Payment, WithoutPrivacy, require

@@ -1,4 +1,4 @@
-"""Budgets: a price, and the book that it is paid from."""
+"""Budgets: a price together with the ledger that pays it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class WithoutPrivacy(Enum):
-    """The type of `WITHOUT_PRIVACY`, which asks for the exact algorithm, without noise, by name."""
+    """The type of `WITHOUT_PRIVACY`, the budget that asks for the exact algorithm without noise."""
 
     WITHOUT_PRIVACY = "without privacy"
 
@@ -41,7 +41,7 @@ WITHOUT_PRIVACY: Final = WithoutPrivacy.WITHOUT_PRIVACY
 
 @dataclass(frozen=True)
 class Budget:
-    """A price and the book it is charged to; every use charges again, so clones, retries and folds pay."""
+    """A price and the ledger that pays it; every use charges again, so clones, retries and folds pay too."""
 
     ledger: Ledger
     loss: Loss
@@ -54,7 +54,7 @@ class Budget:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The neighbours of the book."""
+        """The neighbouring relation of the ledger."""
         return self.ledger.neighbours
 
     @property
@@ -64,11 +64,11 @@ class Budget:
 
     @property
     def covers_a_part(self) -> bool:
-        """Whether this pays for one cell of a partition: a record can then leave what is read, or come into it."""
+        """Whether this budget pays for one cell of a partition only, which records can enter or leave."""
         return self.place is not None
 
     def quote(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Quote:
-        """What a loss would promise and cost; refuses one that is dearer than the price, and writes nothing."""
+        """The guarantee and cost of a loss, without charging; refuses a loss that costs more than the price."""
         if loss.neighbours is not self.neighbours:
             raise NeighboursDiffer(
                 f"{what} lost for {loss.neighbours}, the book {self.ledger.name!r} is for {self.neighbours}; "
@@ -123,7 +123,7 @@ def make_budget(
     by: str | None,
     place: Place | None,
 ) -> Budget:
-    """The budget for a price given as (ε, δ), as a loss, or as a list of losses declared beforehand."""
+    """Makes a budget from an (ε, δ), from a loss, or from a list of losses declared beforehand."""
     if (loss is None) == (epsilon is None):
         raise InvalidArgument("a price is budget(epsilon=..., delta=...) or budget(loss): give one of them")
     if epsilon is not None:
@@ -143,7 +143,7 @@ def make_budget(
 
 
 def carry(local: Ledger, *, into: Ledger) -> Charge | None:
-    """Charges the largest total of a LOCAL book to a book of replacement, as pure ε, less what was carried before."""
+    """Charges a LOCAL ledger's largest total, as pure ε, to a replace-one ledger, less what was carried before."""
     if local.neighbours is not LOCAL or into.neighbours is not REPLACE_ONE:
         raise NeighboursDiffer(
             f"a book for {local.neighbours} cannot be carried into one for {into.neighbours}: "
@@ -175,7 +175,7 @@ Payment = Budget | Literal[WithoutPrivacy.WITHOUT_PRIVACY] | None
 
 
 def require(budget: Any, what: str) -> Budget:
-    """The budget that pays for `what`, or an error that says how to give one."""
+    """Returns the budget given for `what`, or raises an error that says how to give one."""
     if isinstance(budget, Budget):
         return budget
     if budget is None:

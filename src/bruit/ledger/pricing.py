@@ -1,4 +1,4 @@
-"""What a loss costs in a book, in the units of the accountant that the book adds up by.
+"""Prices of losses in a ledger, in the units of its accountant: epsilon, rho or a Rényi divergence.
 
 No mathematics of losses stands here: `bruit.privacy` prices, this module rounds up and compares.
 """
@@ -34,7 +34,7 @@ UNITS: Final = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi divergence"}
 
 @dataclass(frozen=True)
 class PricedLoss:
-    """What one loss amounts to by itself, and by which accountant."""
+    """The epsilon and delta of one loss alone, and the accountant that computed them."""
 
     epsilon: Fraction
     delta: Fraction
@@ -43,7 +43,7 @@ class PricedLoss:
 
 @dataclass(frozen=True)
 class Amount:
-    """A running total: the (ε, δ) it amounts to, and the sum itself in the measure that the book adds up."""
+    """A running total as (ε, δ), and as the exact sum in the book's own measure: ε, ρ or a Rényi divergence."""
 
     epsilon: Fraction
     delta: Fraction
@@ -52,7 +52,7 @@ class Amount:
 
 
 def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -> PricedLoss:
-    """The (ε, δ) of a loss: the exact sum where every part has one, else at the stated δ by the book's accountant."""
+    """The (ε, δ) of a loss: the exact sum if every part has an ε, else the ε at the stated δ by an accountant."""
     if by in (None, "basic"):
         try:
             return PricedLoss(*basic(loss), by="basic")
@@ -67,7 +67,7 @@ def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -
 
 @lru_cache(REMEMBERED)
 def capacity(terms: Terms) -> Units:
-    """The most a book may add up to, so that its whole stays within its (ε, δ)."""
+    """The largest running total that still keeps the book within its (ε, δ)."""
     if terms.by == "basic":
         return round_down(terms.epsilon, terms.delta)
     # At a high order and a large δ a divergence converts into a little less than itself.
@@ -120,7 +120,7 @@ def _worth(units: int, terms: Terms) -> Fraction:
 
 
 def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:
-    """Why a charge was refused: asked, left and total, and what can be done."""
+    """The message for a charge that does not fit: what was asked, what is left of the total, and what to do."""
     measure = UNITS[terms.by]
     return (
         f"asked {_words(asked, measure)}; left {_words(left, measure)} of {_words(limit, measure)}; "

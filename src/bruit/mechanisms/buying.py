@@ -1,4 +1,4 @@
-"""What a budget buys: integer noise, noise on vectors, a choice among candidates, or an equal part of itself."""
+"""What a budget pays for: integer noise, noise on vectors, a private choice, or an equal part of the epsilon."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ C = TypeVar("C", bound=Choice)
 
 
 def buy_integers(budget: Budget, *, l1: int, l2_squared: int, entries: int) -> IntegerNoise:
-    """The noise a budget buys for integers of which one person moves at most `entries`, by l1 and l2 in all.
+    """The integer noise that a budget pays for, given the l1 and squared l2 sensitivity and the entries moved.
 
     An epsilon buys discrete Laplace noise of scale l1 / epsilon; a single loss must be wide enough. [docs/rules.md, 6]
     """
@@ -47,7 +47,7 @@ def buy_vectors(
     times: int = 1,
     like: VectorNoise | None = None,
 ) -> VectorNoise:
-    """The narrowest noise a share of a budget buys, `times` times over, for blocks of integers.
+    """The noise of least deviation that a share of a budget pays for, for `times` batches of integer vectors.
 
     One row moves one block, every entry by at most `each`; `rows_changed` is how many such rows a neighbour differs in
     (rows of one person, twice that where a person is exchanged for another). The largest entries of the moved blocks
@@ -63,7 +63,7 @@ def buy_vectors(
 
 
 def buy_choice(budget: Budget, kind: type[C], *, sensitivity: int, monotone: bool, what: str) -> C:
-    """The choice that all of a budget buys among candidates whose scores one person moves by at most `sensitivity`.
+    """The private choice (such as the exponential mechanism) that a whole budget pays for at a score sensitivity.
 
     Where one person is exchanged for another no scores are monotone: the one who leaves lowers some, the one who comes
     raises others.
@@ -78,7 +78,7 @@ def buy_choice(budget: Budget, kind: type[C], *, sensitivity: int, monotone: boo
 
 
 def part_of(budget: Budget, parts: int, what: str) -> Fraction:
-    """An equal part of the budget's epsilon for a statistic that is made of several noisy numbers."""
+    """The budget's epsilon divided by the number of noisy numbers that a statistic is made of."""
     if not _has_epsilon(budget):
         raise NotPrivate(
             f"{what} is made of {parts} noisy numbers: give its budget as an epsilon, not as a single loss"
@@ -87,7 +87,7 @@ def part_of(budget: Budget, parts: int, what: str) -> Fraction:
 
 
 def all_of(*noises: tuple[VectorNoise, int]) -> Loss:
-    """The loss of several noises together, each drawn so many times."""
+    """The composed loss of several noises, each drawn a number of times."""
     return composed((noise.loss, times) for noise, times in noises)
 
 

@@ -60,7 +60,7 @@ def delta(loss: Loss, *, epsilon: Exact, by: str, orders: Orders = None) -> Frac
 
 
 def epsilon_price(loss: Loss, *, delta: Exact, by: str, orders: Orders = None) -> Price:
-    """The epsilon of a loss with the order that gave it."""
+    """The epsilon of a loss at a delta, with the Rényi order that gave it where there is one."""
     return _compute(_accountant(by, _EPSILONS), loss, probability(delta, "delta"), orders)
 
 

@@ -1,4 +1,4 @@
-"""Privacy against every parameter of a run, as tidy tables."""
+"""Tables of epsilon against the parameters of a training run, the Rényi order, or delta."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def curve(
 
 
 def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = None) -> polars.DataFrame:
-    """The epsilon that each Rényi order gives by both conversions: order, divergence, simple, improved."""
+    """The epsilon at each Rényi order by both conversions; columns order, divergence, simple, improved."""
     import polars
 
     grid = renyi.DOCUMENT_ORDERS if orders is None else renyi.choose_orders(orders)
@@ -91,7 +91,7 @@ def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = No
 
 
 def delta_curve(loss: Loss, *, epsilons: Sequence[Exact], by: str = "pld") -> polars.DataFrame:
-    """The delta that belongs to each epsilon: the whole promise of a loss."""
+    """The delta of a loss at each epsilon, as a table."""
     import polars
 
     deltas = [float(accounted_delta(loss, epsilon=epsilon, by=by)) for epsilon in epsilons]

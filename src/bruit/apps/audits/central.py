@@ -41,7 +41,7 @@ GAUSSIAN_VARIANCE = 4
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """Each statistic, on a table and its neighbour."""
+    """One case or more for each statistic, on a table and its neighbour."""
     words = _pair(neighbours, ["yes", "yes", "yes"], instead="dropped", declare=_yes_or_no)
     yield _case("central.count", neighbours, words, central.count, central.count_mechanism)
     words = _pair(neighbours, ["yes", "no", "yes"], instead="no", declare=_yes_or_no)
@@ -75,7 +75,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def medians(neighbours: Neighbours) -> Iterator[Case]:
-    """The median by each method."""
+    """One case for each method of the median."""
     for method in METHODS:
         ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
         settings = {"method": method, "smoothing": 5 if method == "smooth" else None}
@@ -86,7 +86,7 @@ def medians(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def groups(neighbours: Neighbours) -> Iterator[Case]:
-    """Sums by declared group, of rows and of people, and a found group that one person more or less has."""
+    """Sums by declared group, of rows and of people, and a found group that only one person is in."""
     rows = _pair(neighbours, ["yes", "yes", "no"], instead="yes", declare=lambda column: column)
     yield _case("central.group_by", neighbours, rows, _group_sums_once, _group_sums, variant="declared")
     people = _people(neighbours)
@@ -98,7 +98,7 @@ def groups(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
-    """Each mechanism that chooses, where one person moves all scores by one, the first against the others."""
+    """Each selection mechanism, where one person raises the first score and lowers all others, by one each."""
     moved = np.ones(CANDIDATES, np.int64)
     moved[0] = 0
     pair = (moved, 1 - moved)

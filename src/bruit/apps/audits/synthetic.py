@@ -1,4 +1,4 @@
-"""Synthetic tables: a game of membership played with every count the curator ever answered.
+"""Audits of synthetic tables: a membership attack on every count that the curator answered.
 
 The attacker knows all rows but one and sees every noisy count, from which the rows are drawn. What they compute is the
 sum of the counts of the cells that the person would be in, each over the variance of its noise: the likeliest sign of
@@ -46,7 +46,7 @@ LinkedRows = tuple[CodedRows, CodedRows]
 
 
 def cases(neighbours: Neighbours, epsilon: float = EPSILON) -> Iterator[GaussianCase]:
-    """A tree of three columns on three rows, and linked tables of three people."""
+    """A synthesis of three columns and three rows in tree mode, and linked tables of three people."""
     plan = _plan(neighbours, epsilon)
     yield GaussianCase(
         "synthetic.synthesise",
@@ -71,7 +71,7 @@ def cases(neighbours: Neighbours, epsilon: float = EPSILON) -> Iterator[Gaussian
 
 
 def total_shift(loss: Loss) -> float:
-    """The shift of one Gaussian release that tells as much as all counts and choices: their squares add up."""
+    """The mu of Gaussian DP of all counts and choices together: their squares add up."""
     squares = 0.0
     for part, times in loss.parts():
         if isinstance(part, DiscreteGaussian):
@@ -118,7 +118,7 @@ def _once(neighbours: Neighbours, epsilon: float, data: polars.DataFrame, rng: n
 
 
 def sign_of(measured: Sequence[Measured], sizes: Sequence[int], cells: Sequence[int]) -> float:
-    """How much the counts of a person's own cells speak for their presence."""
+    """The score of a person's presence: the noisy counts of their own cells, weighed by precision."""
     total = 0.0
     for one in measured:
         place = np.ravel_multi_index([cells[i] for i in one.clique], [sizes[i] for i in one.clique])

@@ -1,4 +1,4 @@
-"""`bruit release`: a recipe of questions, or one statistic of a file, paid from a book."""
+"""`bruit release`: answers a recipe of questions, or one statistic of a file, paid from a ledger."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def release_one(
 
 
 def refuse_options(stated: dict[str, Any]) -> None:
-    """Refuses options that a recipe states itself."""
+    """Refuses command-line options that the recipe itself must state."""
     context = click.get_current_context()
     assert context is not None
     typed = [name for name in stated if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
@@ -157,7 +157,7 @@ def release_from_file(path: Path, folder: Path, store: str, *, only_preview: boo
 
 
 def choose_statistic(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:
-    """The one statistic that was asked for; groups are counted, or summed with --sum."""
+    """The one statistic that the flags ask for; groups are counted, or summed with --sum."""
     asked = [name for name, given in flags.items() if given]
     if quantiles is not None:
         asked.append("quantiles")
@@ -172,7 +172,7 @@ def choose_statistic(flags: dict[str, bool], quantiles: str | None, group_by: st
 
 
 def require_options(question: FileStatistic, *, person: str, rows: int | None, delta: str | None) -> None:
-    """Refuses a question that lacks an option, and names the option as it is typed."""
+    """Refuses a question that lacks an option, and names the missing option as it is typed."""
     asked = f"--{question.statistic}"
     needs = STATISTICS[question.statistic].needs
     if needs & {Need.COLUMN, Need.NUMBERS} and question.column is None:

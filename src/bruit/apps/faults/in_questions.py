@@ -1,4 +1,4 @@
-"""Faults of questions: levels, ranks, thresholds, parts and people that are mistaken for one another."""
+"""Faults of questions: wrong levels, ranks, thresholds, parts and persons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIZE = 60
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the question done right."""
+    """Each fault, beside the question done right."""
     story = "The total of a rollup gets the noise of its groups, though a person's groups fall together in it."
     yield sensitivity_fault("a coarser level noised like the finest", story, _total_as_fine, _total, _one_more, 1)
     story = "People who have one number under the hash share one choice of rows."

@@ -1,4 +1,4 @@
-"""Faults in synthetic tables: those that a review found in their first draft, and others that it looked for."""
+"""Faults in synthetic tables: those that a review found in a first draft, and others it looked for."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Pair = tuple[Any, Any]
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the same step done right."""
+    """Each fault, beside the same step done right."""
     two = np.zeros((3, 2), np.uint8)
     pair = (np.hstack([two, [[1], [1], [0]]]).astype(np.uint8), two)
     story = "A limit of half a row a person quarters the variance at the full price."

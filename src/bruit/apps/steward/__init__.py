@@ -1,4 +1,4 @@
-"""What the steward of a table asks of it, for the command line and the workbench alike."""
+"""Questions that the steward of a table asks, shared by the command line and the workbench."""
 
 from bruit.apps.steward.previews import preview, remaining_of
 from bruit.apps.steward.question import NAMED, SIZES, FileStatistic, limit_table, open_table, price_of

@@ -1,4 +1,4 @@
-"""How far noise moves totals, differences, windows and trends: closed forms of b, exact up to floats."""
+"""Standard deviations and half-widths of totals, differences, windows and trends of a stream, in closed form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def total_deviation(plan: StreamPlan, period: int) -> float:
 
 
 def change_deviation(plan: StreamPlan, since: int, until: int) -> float:
-    """The standard deviation of one total less an earlier one: σ/U √(Σ_k (b_k - b_(k-w))²), w = until - since."""
+    """The standard deviation of the difference of two totals: σ/U √(Σ_k (b_k - b_(k-w))²), w = until - since."""
     if since == 0:
         return total_deviation(plan, until)
     (weights, poles), apart = plan.factor.arrays, until - since
@@ -34,31 +34,37 @@ def change_deviation(plan: StreamPlan, since: int, until: int) -> float:
 
 
 def weighted_deviation(plan: StreamPlan, weights: Floats) -> float:
-    """The standard deviation of Σ_t weights[t-1] · total_t: ‖Bᵀ weights‖ σ/U."""
+    """The standard deviation of a weighted sum of totals, Σ_t weights[t-1] · total_t: ‖Bᵀ weights‖ σ/U."""
     n = len(weights)
     spread = signal.fftconvolve(weights[::-1], plan.factor.b(n))[:n]
     return plan.deviation * float(np.sqrt(spread @ spread))
 
 
 def total_half_width(plan: StreamPlan, period: int, confidence: float) -> int:
-    """The least whole h that the noise of a published total stays within: |round w| <= h where |w| < h + 1/2."""
+    """The least integer half-width that covers the noise of one published (rounded) total at a confidence.
+
+    |round w| <= h where |w| < h + 1/2.
+    """
     return max(0, ceil(_quantile(confidence) * total_deviation(plan, period) * FLOATS - 0.5))
 
 
 def change_half_width(plan: StreamPlan, since: int, until: int, confidence: float) -> int:
-    """The same for the difference of two published totals: |round w - round w'| <= h where |w - w'| <= h."""
+    """The least integer half-width that covers the noise of a difference of two published totals.
+
+    |round w - round w'| <= h where |w - w'| <= h.
+    """
     if since == 0:
         return total_half_width(plan, until, confidence)
     return max(0, ceil(_quantile(confidence) * change_deviation(plan, since, until) * FLOATS))
 
 
 def weighted_half_width(plan: StreamPlan, weights: Floats, confidence: float) -> float:
-    """The same for any sum of published totals; each was rounded by at most a half."""
+    """The half-width that covers the noise of a weighted sum of published totals, their rounding included."""
     return _quantile(confidence) * weighted_deviation(plan, weights) * FLOATS + float(np.abs(weights).sum()) / 2
 
 
 def slope_weights(until: int, window: int) -> Floats:
-    """The weights of totals 1 … until in the least-squares slope of the last `window` of them."""
+    """The weights of totals 1 … until in the least-squares slope over the last `window` totals."""
     places = np.arange(window) - (window - 1) / 2
     return np.concatenate([np.zeros(until - window), places / (places @ places)])
 

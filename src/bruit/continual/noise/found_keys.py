@@ -1,4 +1,4 @@
-"""Keys that nobody listed: their noise began with the stream, and they show once their noisy total is large enough.
+"""Keys found in the data: each is published once its noisy total passes a threshold.
 
 Up to an event of chance δ, a key of one person alone never shows; what shows is then a function of noisy totals of keys
 that both neighbours have (docs/continual.md).                       [Korolova et al. 2009; Bun, Nissim & Stemmer 2016]
@@ -22,7 +22,7 @@ HALVINGS = 80
 
 
 def threshold(plan: StreamPlan, delta: Fraction) -> int:
-    """The least total that shows a key, so that no key of one person alone is ever shown, but for a chance `delta`.
+    """The least noisy total at which a key is published: a key of one person alone passes with chance `delta`.
 
     The largest total of one person, plus the quantile at which the chances over all periods and all cells of a person
     sum to delta. The noise is compared with the normal law, to which rounding adds less than half a unit.
@@ -46,7 +46,7 @@ def threshold(plan: StreamPlan, delta: Fraction) -> int:
 
 
 def past_buffers(plan: StreamPlan, periods: int, cells: int, rng: np.random.Generator) -> Integers:
-    """Buffers of cells as if they had been there from the first period on; the noise they gave is thrown away."""
+    """Noise buffers for new cells, simulated as if the cells had existed since the first period."""
     buffers = empty(plan.factor, cells)
     for _ in range(periods):
         fresh = discrete_gaussian(plan.lattice.sigma**2, cells, rng=rng)

@@ -1,4 +1,4 @@
-"""The exact integers of everything that adds noise, walked over small tables: no person moves them beyond the price.
+"""Checks by brute force over small tables that no person moves what noise is added to beyond what was paid.
 
 `walks` lists one walk for every public callable that takes `budget=`, with every limit on a person's rows that it has;
 a test finds those that miss. What has no walk stands in `EXEMPT` with the reason and with what holds it instead.
@@ -61,14 +61,14 @@ OTHERS: tuple[Row, ...] = ((101, "a", 1), (102, "b", 0))
 
 @dataclass(frozen=True)
 class Walk:
-    """One callable with one limit, and the walk over its small tables; `most` is how many people are tried."""
+    """A brute-force check of one release under one limit; `most` is the number of different people tried."""
 
     name: str
     variant: str
     walk: Callable[[int], list[Heard]]
 
     def run(self, *, most: int) -> list[Heard]:
-        """One line a relation."""
+        """The results of the check, one line per neighbouring relation."""
         return [replace(line, name=f"{self.name}[{self.variant}]") for line in self.walk(most)]
 
 
@@ -77,7 +77,7 @@ MOST_PEOPLE: dict[Size, int] = {"small": 2, "full": 12}
 
 
 def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[Heard]:
-    """Every walk, two lines each."""
+    """Runs every check; two lines each, one per neighbouring relation."""
     found = []
     for walk in walks():
         found += walk.run(most=MOST_PEOPLE[size])
@@ -87,7 +87,7 @@ def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[Heard
 
 
 def walks() -> Iterator[Walk]:
-    """Every walk of the parts that are installed."""
+    """Every check of the packages that are installed."""
     for name, ask in WALKED.items():
         for limit in LIMITS:
             yield Walk(f"central.{name}", f"rows={limit}", partial(_statistic, name, ask, limit))
@@ -102,7 +102,7 @@ def walks() -> Iterator[Walk]:
 
 
 def small_people(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
-    """Nobody, then people who have a row twice, once, and two different ones, at most so many."""
+    """The persons to try, at most `most`, as tuples of rows: none, one row twice, one row, two different rows."""
     single = [(row,) for row in rows]
     pairs = [(one, other) for place, one in enumerate(rows) for other in rows[place + 1 :]]
     return [(), *((row, row) for row in rows), *single, *pairs][: most + 1]
@@ -158,5 +158,5 @@ def _choose_marginal(_curator: Curator, scores: Any, exponent: Any) -> int:
 
 
 def charged(budget: Budget) -> Loss:
-    """The loss that stands in the book."""
+    """The loss charged to the budget's ledger."""
     return next(iter(budget.ledger.entries)).loss

@@ -59,7 +59,7 @@ BY = Choice(
 
 
 def figure(values: Values) -> Figure:
-    """ε against the chosen parameter, the others as they stand."""
+    """ε against the chosen parameter, with the other parameters as set."""
     found = plan(**_run_arguments(values), by=values["by"])
     drawn = {"order": _orders, "noise-batch": _noise_and_batch}.get(values["against"], _sweep_curve)
     x, point, curves = drawn(values, found)
@@ -76,7 +76,7 @@ def figure(values: Values) -> Figure:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     run = {name: repr(value) for name, value in _run_arguments(values).items() if name != "neighbours"}
     against = values["against"]
     head = f"import bruit\n\nneighbours = {python_name(values['neighbours'])}\n"

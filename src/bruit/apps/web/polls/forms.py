@@ -1,4 +1,4 @@
-"""Reads the form of a new poll into a question, or into sentences that say what is missing."""
+"""Reads the form of a new poll into a question, or into sentences that say what is wrong."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _SAID = {
 
 
 def read_fields(form: FormData) -> dict[str, str]:
-    """The fields of the form as texts, empty where none was filled in."""
+    """The fields of the form as texts, empty where nothing was filled in."""
     return {name: str(form.get(name, "")) for name in FIELDS}
 
 
 def read_question(fields: dict[str, str]) -> tuple[PollQuestion | None, list[str]]:
-    """The question of the form, or the sentences that say what is wrong with it."""
+    """The question of the form, and the sentences that say what is wrong with it."""
     wanted: dict[str, Any] = {name: fields[name].strip() for name in ("kind", "question", "epsilon", "results")}
     wanted["admission"] = fields["admission"] or "open"
     again, kind = fields["again"] == "yes", wanted["kind"]

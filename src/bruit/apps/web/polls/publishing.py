@@ -1,4 +1,4 @@
-"""Publishing a poll."""
+"""Publishes a poll."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bruit.apps.web.settings import hash_secret, new_key
 
 
 async def publish(collector: Collector, question: PollQuestion, password: str) -> tuple[str, str]:
-    """Keeps a new poll; its identity, and the secret of its link, of which only the hash is kept."""
+    """Stores a new poll; returns its identity and its link's secret, of which only the hash is stored."""
     secret = new_key()
     fields = await asyncio.to_thread(access.password_fields, password)
     poll = StoredPoll(

@@ -1,4 +1,4 @@
-"""A poll's question: what is asked, of which answers, at what cost; and the protocol that follows from it."""
+"""A poll's question: its text, answers and ε, and the protocol that follows from them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COHORTS: Final = 8
 
 
 class PollQuestion(BaseModel):
-    """What a teacher decides about a poll; nothing that touches privacy has a default.
+    """What the maker of a poll states; no privacy setting has a default.
 
     `epsilon` is what one report may cost its respondent. With `forever` the question may be asked again and again: it
     is what all reports of one same answer may cost together, and answers are memoised in the browser. `forever: null`
@@ -69,7 +69,7 @@ class PollQuestion(BaseModel):
 
 
 def protocol(question: PollQuestion) -> LocalProtocol:
-    """The protocol with the least error that a browser can follow for this question."""
+    """The protocol of least error for this question that a browser can run."""
     once, forever = _epsilons(question)
     if question.kind == "yes-no":
         return (
@@ -138,13 +138,13 @@ def _rappor(once: Fraction, forever: Fraction | None) -> Rappor:
 
 
 def definition(question: PollQuestion) -> str:
-    """The question with its protocol, as JSON to be kept."""
+    """The question with its protocol, as JSON to store."""
     block = {**question.model_dump(), "protocol": protocol(question).to_json()}
     return json.dumps(block, ensure_ascii=False)
 
 
 def from_definition(text: str) -> tuple[PollQuestion, LocalProtocol]:
-    """The question and its protocol from what was kept; the law is the one that was published, whatever came since."""
+    """Reads the stored question and protocol; the law stays the published one, whatever version made it."""
     block: dict[str, Any] = json.loads(text)
     law = protocol_from_json(block.pop("protocol"))
     return PollQuestion.model_construct(**block), law
