@@ -150,7 +150,10 @@ def test_a_threshold_in_a_book_by_zcdp_fails_with_its_chance(k: int, kind: str) 
     assert -np.expm1(k * np.log1p(-upper_tail(bought.noise, bought.least - 1))) <= failure
     assert -np.expm1(k * np.log1p(-upper_tail(bought.noise, bought.least - 2))) > failure
     assert zcdp(bought.loss) <= rho
-    assert bruit.privacy.accounting.basic.total(bought.loss, bruit.privacy.accounting.basic.approximation) == failure
+    assert (
+        bruit.privacy.accounting.composition.total(bought.loss, bruit.privacy.accounting.composition.approximation)
+        == failure
+    )
 
 
 def test_the_curve_of_discrete_noise_is_no_function_of_its_squares() -> None:

@@ -1,4 +1,4 @@
-"""Measures any callable from outside and says what epsilon it can really have."""
+"""Audits any callable as a black box: a lower bound on its epsilon, beside what it claims."""
 
 from bruit.audit.auditor import audit, audit_gaussian
 from bruit.audit.listening import Heard, listen

@@ -24,23 +24,23 @@ QUANTILES = np.unique(np.concatenate([LEVELS, 1.0 - LEVELS]))
 """Cells of equal mass, and thin ones in both tails, where a forgotten noise shows."""
 
 
-class Cells(Protocol):
-    """Sorts outputs into cells 0 … count - 1."""
+class Bins(Protocol):
+    """Assigns each output of a mechanism to one of `count` bins."""
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of bins."""
 
     def of(self, outputs: NDArray[Any]) -> NDArray[np.int64]:
-        """The cell of each output."""
+        """The number of the bin that each output falls into."""
 
     def describe(self, chosen: NDArray[np.int64]) -> str:
-        """Some cells, in rising order, as text."""
+        """Describes the chosen bins as text, in rising order."""
 
 
 @dataclass(frozen=True)
 class ScalarCells:
-    """The line cut at the edges; an edge that is also an atom has a cell of its own, any other belongs to the left.
+    """Bins of real outputs, cut at edges; an edge with an atom has a bin of its own, others belong to the left bin.
 
     The cell of x is the number of edges below x plus the number of atoms up to x.
     """
@@ -75,13 +75,13 @@ class ScalarCells:
 
 @dataclass(frozen=True)
 class JointCells:
-    """The cells of all coordinates of a vector together."""
+    """Bins of vectors: one for each combination of the bins of their coordinates."""
 
     parts: tuple[ScalarCells, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many cells each coordinate has."""
+        """The number of bins of each coordinate."""
         return tuple(part.count for part in self.parts)
 
     @property
@@ -116,7 +116,7 @@ class ScoredCells:
         return f"score in {self.scores.describe(chosen)}"
 
 
-def learn(first: NDArray[Any], second: NDArray[Any]) -> Cells:
+def learn(first: NDArray[Any], second: NDArray[Any]) -> Bins:
     """Learns bins for outputs from draws on one data set and on its neighbour."""
     both = np.concatenate([first, second])
     if both.ndim == 1:

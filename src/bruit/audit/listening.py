@@ -1,4 +1,4 @@
-"""What a release adds noise to, heard from inside: how far one person moves it, beside what was charged for.
+"""Checks sensitivities without sampling: compares exact integers of zero-noise runs on neighbouring small tables.
 
 While one listens, every sampler of noise gives zeros that note what they are added to, so that the exact integers of
 any release are known, whoever wrote it: a statistic, the fit of an estimator, scores of the user's own. The release is
@@ -30,8 +30,8 @@ from bruit.channels.vector_noise import CubeNoise
 from bruit.core.losses import Approximate, BoundedRange, Loss, Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import basic
-from bruit.privacy.accounting.zcdp import concentrated_price, zcdp
+from bruit.privacy.accounting.composition import basic
+from bruit.privacy.accounting.concentrated import concentrated_price, zcdp
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 R = TypeVar("R")
@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Use:
-    """One use of a noise: its law with its parameter, and the exact integers it was added to."""
+    """One use of noise: its law, its parameter, and the exact integers that it was added to."""
 
     law: str
     parameter: Fraction
@@ -53,14 +53,14 @@ class Use:
 
 @dataclass
 class Tape:
-    """The uses of one run; where there are answers of an earlier run they are given again instead of its own."""
+    """Records each use of noise in one run; can replay the noisy answers of an earlier run."""
 
     uses: list[Use] = field(default_factory=list)
     answers: Sequence[Any] | None = None
     given: list[Any] = field(default_factory=list)
 
     def note(self, use: Use, answer: Any) -> Any:
-        """Notes a use, and gives its answer, or the one that was noted in its place before."""
+        """Records a use of noise and returns its answer, or the answer replayed from the earlier run."""
         place = len(self.uses)
         self.uses.append(use)
         if self.answers is not None and place < len(self.answers):
@@ -69,12 +69,12 @@ class Tape:
         return answer
 
     def choose(self, kind: str, exponent: Fraction, scores: NDArray[Any], *, monotone: bool = False) -> int:
-        """Notes the scores of a choice and takes the best, or the one that was taken before."""
+        """Records the scores of a private choice and returns the best index, or the one replayed from before."""
         return int(self.note(Use(kind, exponent, scores.copy(), monotone), int(np.argmax(scores))))
 
 
 class Silence(np.ndarray[Any, np.dtype[np.int64]]):
-    """Noise of zeros that notes what it is added to."""
+    """An array of zeros in the place of noise; records on a tape what it is added to."""
 
     tape: Tape
     law: str
@@ -104,14 +104,14 @@ def _whole(exact: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
 
 
 def silence(tape: Tape, law: str, parameter: Any, shape: Any, entries: int = 1) -> Silence:
-    """So many zeros that listen."""
+    """Makes an array of zeros of a shape that records on the tape what it is added to."""
     zeros = np.zeros(shape, np.int64).view(Silence)
     zeros.tape, zeros.law, zeros.parameter, zeros.entries = tape, law, Fraction(parameter), entries
     return zeros
 
 
 def silent_cube(tape: Tape, noise: CubeNoise, blocks: int) -> Silence:
-    """Blocks of zeros in the place of the noise of cubes."""
+    """Makes recording zeros in the place of `CubeNoise`, one row for each block."""
     return silence(tape, "cube", noise.scale, (blocks, noise.entries), noise.entries)
 
 
@@ -121,7 +121,7 @@ TAPES: list[Tape] = []
 
 @contextmanager
 def listening(tape: Tape) -> Iterator[None]:
-    """Every noise of the package is silent, and noted on the tape. One listens in one thread at a time."""
+    """Replaces every noise sampler of the package by recording zeros; for one thread at a time."""
     samplers: dict[Any, Any] = {
         discrete_laplace: lambda scale, size=1, **_: silence(tape, "laplace", scale, size),
         discrete_gaussian: lambda variance, size=1, **_: silence(tape, "gaussian", variance, size),
@@ -164,7 +164,7 @@ def _chosen(tape: Tape, choice: Choice, scores: Any) -> int:
 
 @dataclass(frozen=True)
 class Heard:
-    """What small tables reached and what was charged, as epsilon, or as rho where a noise is Gaussian."""
+    """The loss that small tables really reached beside the loss charged: epsilon, or rho for Gaussian noise."""
 
     name: str
     neighbours: Neighbours
@@ -177,11 +177,11 @@ class Heard:
 
     @property
     def holds(self) -> bool:
-        """Whether no small table moved the integers further than was paid for."""
+        """Whether no pair of small tables lost more than was charged."""
         return not self.fault and self.reached <= self.charged * (1 + ROUNDING)
 
     def to_json(self) -> dict[str, Any]:
-        """The line in JSON types."""
+        """The result in JSON types."""
         found = {"measure": self.measure, "claimed": self.charged, "reached": self.reached, "tables": self.tables}
         verdict = "passes" if self.holds else "fails"
         return {"name": self.name, "neighbours": self.neighbours.value, **found, "verdict": verdict}
@@ -194,7 +194,7 @@ def listen(
     *,
     others: Sequence[R] = (),
 ) -> list[Heard]:
-    """Walks all pairs of small tables under both relations: one line a relation, which holds or shows how it fails.
+    """Compares the loss reached on all pairs of small neighbouring tables with the charge, for both relations.
 
     `release(rows, neighbours)` pays for an answer and gives back the loss that was charged; it must draw whatever is
     not noise from a fixed seed. `people` are the rows of different persons, of whom one is in the table or another;

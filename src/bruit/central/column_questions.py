@@ -1,4 +1,4 @@
-"""Questions about declared columns of one table, and the mechanism that answers those made of noisy integers."""
+"""Questions about declared columns of one table, and the mechanism that answers them by noisy integers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def question_about(
     key: Callable[[Expression], Expression] | None = None,
     confidence: float = 0.95,
 ) -> Question:
-    """One measure of columns of a table, in the groups of other columns, or of what `key` makes of them.
+    """A question for one measure of columns, grouped by other columns (or by `key` applied to each).
 
     A row that a domain drops is none of the rows that a limit chooses among.
     """
@@ -55,7 +55,7 @@ def question_about(
 
 
 def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> Bought:
-    """The narrower noise that all of a price buys; a price that is a single loss is that loss.
+    """The narrower of Laplace and Gaussian noise that the whole budget pays for.
 
     Gaussian noise is compared where the price has a delta and the book adds them up (`by="basic"`).
     """
@@ -68,7 +68,7 @@ def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> Bought:
 
 
 def buy_answer(question: Question, price: Budget) -> Bought:
-    """The noise that a price buys for the integers of a question's one measure."""
+    """The noise that a budget pays for on the integers of a question with one measure."""
     return buy_noise(price, question.sensitivity(ANSWER, price.neighbours), question.confidence)
 
 
@@ -79,7 +79,7 @@ def integers_mechanism(
     interpret: Callable[[Integers], Outcome[T]],
     assumes: tuple[Assumption, ...] = (),
 ) -> Mechanism[Integers, T]:
-    """The exact integers of a question, each with noise of its own; `interpret` is given one row a part."""
+    """The mechanism that adds noise to each exact integer of a question; `interpret` gets one row per part."""
     reader = question.reader
     parts = len(reader.parts)
 
@@ -93,6 +93,6 @@ def integers_mechanism(
 
 
 def middle_of(value: Expression) -> Fraction:
-    """The grid point in the middle of the bounds of a number, around which sums are smallest."""
+    """The grid point in the middle of a number's bounds; centring there makes sums smallest."""
     kind = value.numbers
     return kind.value((kind.lowest + kind.highest) // 2)

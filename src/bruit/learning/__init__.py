@@ -1,4 +1,4 @@
-"""scikit-learn estimators that spend from a ledger, and estimators that know their channel."""
+"""scikit-learn estimators that spend from a privacy ledger, and estimators for locally randomised answers."""
 
 import bruit.learning._sklearn_required  # noqa: F401  # isort: skip  first, to say what is missing
 from bruit.learning.clusters import KMeans

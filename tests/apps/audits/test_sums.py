@@ -16,7 +16,7 @@ from bruit.audit import listen
 from bruit.central.questions.sensitivities import sensitivity as stated_sensitivity
 from bruit.core.losses import Loss, Pure
 from bruit.core.neighbours import Neighbours
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.mechanisms import buying
 from bruit.randomness import discrete_gaussian
 from bruit.tables.choice.limits import Limit
@@ -52,7 +52,7 @@ def rows_walk(name: str, variant: str) -> sums.Walk:
 
 @pytest.mark.parametrize("name", ["LinearRegression", "NaiveBayes", "KMeans", "PCA", "Forest"])
 def test_noise_for_one_row_of_a_person_who_has_two_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Question, "people", property(lambda question: 2 if question.exchanged else 1))
+    monkeypatch.setattr(FitRequest, "rows_changed", property(lambda question: 2 if question.exchanged else 1))
     lines = rows_walk(f"learning.{name}", "rows=2").run(most=3)
     assert not all(line.holds for line in lines)
 

@@ -84,7 +84,7 @@ def audit_table(rows: Sequence[Row]) -> Table:
 
 
 def walks_table(lines: Sequence[Heard]) -> Table:
-    """How far one person moved the integers of everything, beside what was paid for."""
+    """The results of the small-table checks as a table for the terminal."""
     cells = []
     for line in lines:
         letter = "ρ" if line.measure == "rho" else "ε"

@@ -1,4 +1,4 @@
-"""Faults of questions: levels, ranks, thresholds, parts and people that are mistaken for one another."""
+"""Faults of questions: wrong levels, ranks, thresholds, parts and persons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIZE = 60
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the question done right."""
+    """Each fault, beside the question done right."""
     story = "The total of a rollup gets the noise of its groups, though a person's groups fall together in it."
     yield sensitivity_fault("a coarser level noised like the finest", story, _total_as_fine, _total, _one_more, 1)
     story = "People who have one number under the hash share one choice of rows."
@@ -127,7 +127,7 @@ def _people(plan: Plan) -> float:
 def _draws(person: Person, rows: list[int], samples: int, rng: np.random.Generator) -> NDArray[Any]:
     drawing = rank_question(
         Within(Fraction(0), Fraction(SIZE - 1), Fraction(1), None), (Fraction(1, 2),), Fraction(1), person
-    ).drawing(None)
+    ).method_named(None)
     cells = np.array([*rows, 0, 0, 2, 2, SIZE - 1, SIZE - 1], np.int64)
     return np.array([drawing.draw_once(cells, rng)[0] for _ in range(samples)])
 

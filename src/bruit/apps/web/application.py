@@ -1,4 +1,4 @@
-"""The FastAPI application: its parts, the security middleware before them, and what all pages share."""
+"""Assembles the FastAPI application: its parts, the security middleware, and what all pages share."""
 
 from __future__ import annotations
 

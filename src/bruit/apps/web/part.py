@@ -16,7 +16,7 @@ SMALL = 64 * 1024
 
 @dataclass(frozen=True)
 class Part:
-    """What a package of pages gives to the application, under the name `part` in its `__init__`.
+    """A package of pages, as it registers with the application under the name `part` in its `__init__`.
 
     Its routes stand under `/<name>`, its files `templates/x.html` and `static/x.js` in its folder are the template
     `<name>/x.html` and the address `/static/<name>/x.js`. Pages of a part with `steward=True` are for whoever holds

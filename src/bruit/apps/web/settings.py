@@ -24,7 +24,7 @@ RATES = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the application keeps its data, who its steward is, and how much a client may ask.
+    """The settings of the application: its database, its steward's key, and its limits per client.
 
     Only the hash of the steward's key is kept. `rates` are per client address: reports are many, because a class
     shares one address; tries of a password are few. `patience` is how long a request may take to arrive. `descriptors`
@@ -40,7 +40,7 @@ class Settings:
 
 
 def rates_for(reports_a_second: float) -> dict[str, Rate]:
-    """The rates with another one for the reports of an address."""
+    """The default rate limits, with another rate for the reports of one address."""
     reports = Rate(per_second=reports_a_second, burst=max(1, round(REPORT_BURST * reports_a_second)))
     return RATES | {"reports": reports}
 

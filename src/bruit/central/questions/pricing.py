@@ -1,4 +1,4 @@
-"""A question with the noise that a price buys: every measure of every level has an equal part of it."""
+"""Prices a question: splits a budget equally over all measures of all levels, and chooses their noise."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from bruit.errors import NotPrivate
 from bruit.ledger import Budget, Charge, Purchase
 from bruit.mechanisms import part_of
 from bruit.privacy import zcdp
-from bruit.privacy.accounting.basic import approximation, total
-from bruit.privacy.accounting.zcdp import concentrated_price
+from bruit.privacy.accounting.composition import approximation, total
+from bruit.privacy.accounting.concentrated import concentrated_price
 from bruit.tables.plan.reading import ExactIntegers
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SLACK = Fraction(10**9 - 1, 10**9)
 
 @dataclass(frozen=True, eq=False)
 class PricedLevel:
-    """One level with the noise of each of its measures; of quantiles, the epsilon of their mechanism."""
+    """One level with the noise of each measure, or for quantiles the epsilon of their mechanism."""
 
     level: Level
     bought: Mapping[str, Bought | Fraction]
@@ -48,7 +48,7 @@ class PricedLevel:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A question with the noise that a price buys: loss, exact reading, channel and interpretation, all made before."""
+    """A question with its noise chosen before anything is read: loss, exact reading, noise and interpretation."""
 
     question: Question
     levels: tuple[PricedLevel, ...]
@@ -56,7 +56,7 @@ class Prepared:
 
     @classmethod
     def of(cls, question: Question, price: Budget, *, share: Fraction = Fraction(1)) -> Prepared:
-        """What a share of a price buys, or a refusal; nothing is read."""
+        """Prepares a question for a share of a budget, or refuses it; nothing is read."""
         question.require_public_size(price)
         each, failure = _parts_of(question, price, share)
         levels = tuple(_priced(question, level, each, failure, price.neighbours) for level in question.levels_asked)
@@ -64,7 +64,7 @@ class Prepared:
 
     @property
     def loss(self) -> Loss:
-        """Everything that is lost: by each measure of each level, and by showing groups."""
+        """The total privacy loss: of each measure of each level, and of showing discovered groups."""
         losses: list[Loss] = []
         for priced in self.levels:
             losses += [
@@ -76,11 +76,11 @@ class Prepared:
 
     @property
     def assumes(self) -> tuple[Assumption, ...]:
-        """What is taken for granted beyond the mathematics."""
+        """The assumptions of the guarantee."""
         return self.question.assumes
 
     def pay(self, purchase: Purchase) -> Charge:
-        """Charges the loss; a book that adds zCDP up prices Laplace noise by its rho too."""
+        """Charges the loss; a ledger that adds up zCDP converts Laplace noise to rho."""
         price = purchase.price
         if is_concentrated(price) and price.by is None and price.delta:
             purchase = replace(purchase, price=replace(price, by="zcdp"))
@@ -103,7 +103,7 @@ class Prepared:
         return interpret(self.question, self.levels, answer)
 
     def preview(self) -> polars.DataFrame:
-        """For each measure its noise and its half-width in steps of its sums; nothing is read."""
+        """The noise and half-width of each measure, in steps of its sums; nothing is read."""
         rows = [row for priced in self.levels for row in self._previewed(priced)]
         return polars.DataFrame(rows)
 
@@ -122,12 +122,12 @@ class Prepared:
 
 
 def paid_measures(question: Question, level: Level) -> list[str]:
-    """The measures of a level that need a noise of their own: the people of found groups are noised by a threshold."""
+    """The measures of a level that need their own noise; people of discovered groups have the threshold's noise."""
     return [name for name, each in question.measures.items() if not (level.found and each.what == "people")]
 
 
 def is_concentrated(price: Budget) -> bool:
-    """Whether a price is worth a rho: in a book by zCDP, unless it is a pure epsilon."""
+    """Whether a budget is split as rho: in a zCDP ledger, unless it is a pure epsilon."""
     return price.ledger.terms.by == "zcdp" and not isinstance(price.loss, Pure)
 
 

@@ -1,4 +1,4 @@
-"""The least price at which every answer of a question is as exact as was asked, from public numbers alone.
+"""The least budget at which every answer of a question reaches a given accuracy, from public numbers alone.
 
 The half-width of a mean, a variance or a ratio hangs on how many rows there are, which is private: it is taken for a
 group of a stated public size, so that no record decides what is charged.
@@ -39,7 +39,7 @@ def least_price(
     delta: Exact | None = None,
     for_groups_of: int | None = None,
 ) -> Budget:
-    """The least epsilon, in thousandths, at which no half-width passes `within`, in the units of each measure.
+    """The budget of least epsilon, in thousandths, at which no half-width exceeds `within` in a measure's own unit.
 
     `within` is one number for all measures, or one for each by name. Means and variances need `for_groups_of`: the
     public size of the smallest group that the figure is meant for.

@@ -58,7 +58,7 @@ def require_separate(model: nn.Module, describe: Told, parts: Sequence[Tensor], 
 
 
 def are_separate(model: nn.Module, describe: Watched, parts: Sequence[Tensor], batch: int) -> bool:
-    """Whether a sample's result is the same beside several others, wherever it stands in a batch of this size.
+    """Whether a sample's result is unchanged by the other samples and by its position in a batch of this size.
 
     What is random beyond torch's own numbers cannot be compared, and counts as not separate.
     """
@@ -85,7 +85,7 @@ def mixing(what: str) -> NotPrivate:
 
 
 def invented_batch(parts: Sequence[Tensor], batch: int, other: int, watched: int = WATCHED) -> list[Tensor]:
-    """A batch whose watched sample is always the same: rising from 0 to 1 or, in integers, 1 and 0 in turn."""
+    """A made-up batch; its watched sample is always a ramp (floats) or 1, 0, 1, … (integers), `other` sets the rest."""
     found = []
     for part in parts:
         places = torch.arange(part.shape[1:].numel(), device=part.device).view(part.shape[1:])
@@ -96,12 +96,12 @@ def invented_batch(parts: Sequence[Tensor], batch: int, other: int, watched: int
 
 
 def zeros_of(part: Tensor, batch: int) -> Tensor:
-    """So many samples of zeros in the shape, type and place of a batch."""
+    """A batch of zeros with the sample shape, dtype and device of a given one."""
     return torch.zeros((batch, *part.shape[1:]), dtype=part.dtype, device=part.device)
 
 
 def layer_modes(model: nn.Module) -> tuple[bool, ...]:
-    """Which layers are in training mode, in the order of the model."""
+    """Whether each layer of the model is in training mode, in the order of `model.modules()`."""
     return tuple(layer.training for layer in model.modules())
 
 

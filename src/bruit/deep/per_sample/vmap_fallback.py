@@ -1,4 +1,4 @@
-"""Per-sample gradients of any parameter, by differentiating the whole model once for every sample."""
+"""Per-sample gradients of any parameter by `vmap` over the whole model, for layers without a rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Loss = Callable[[Any, Any], Tensor]
 """From the outputs of the model and the targets to one loss for each sample."""
 
 
-def whole_model_shares(
+def whole_model_gradients(
     model: nn.Module,
     names: Sequence[str],
     inputs: tuple[Tensor, ...],
@@ -23,7 +23,7 @@ def whole_model_shares(
     loss: Loss,
     state: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Kept]:
-    """The gradient of each named parameter for every sample: slower than a rule, and right for whatever is in it.
+    """The per-sample gradients of the named parameters through the whole model: slow, but right for any layer.
 
     `state` holds parameters and buffers to take in the place of the model's own.
     """

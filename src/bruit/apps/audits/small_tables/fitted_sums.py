@@ -1,4 +1,4 @@
-"""The sums of every estimator, walked over small tables: with and without people of several rows."""
+"""Checks the sensitivity of every estimator's sums by brute force over small tables."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ESTIMATORS: dict[str, tuple[type[Any], dict[str, Any]]] = {
 
 
 def estimator_walks() -> Iterator[Walk]:
-    """Each estimator, where each row is a person, and where people have two rows that count."""
+    """The checks of each estimator, with one row per person, and with two rows per person that count."""
     for name, (kind, settings) in ESTIMATORS.items():
         for rows in (0, 2):
             limit = "each row" if rows == 0 else f"rows={rows}"
@@ -84,7 +84,7 @@ def _fits(kind: type[Any], settings: dict[str, Any], limit: int, most: int) -> l
 
 
 def one_row_each(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
-    """Nobody, and people of one row."""
+    """The persons to try, as tuples of rows: nobody, and persons with one row."""
     return [(), *((row,) for row in rows[:most])]
 
 

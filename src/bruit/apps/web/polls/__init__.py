@@ -1,4 +1,4 @@
-"""Polls: each answer is noised in the browser of whoever gives it, and only the noised report is sent."""
+"""Polls: each answer is randomised in the respondent's browser, and only the noisy report is sent."""
 
 from pathlib import Path
 
