@@ -57,7 +57,7 @@ COMMANDS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("", ("data", "list")),
     ("", ("data", "example", "more.csv", "--rows", "10")),
     ("learn", ("demo", "--folder", "tour")),
-    ("collectors", ("join", "https://127.0.0.1:1/collectors/join/none", "--name", "Us")),
+    ("collectors,web", ("join", "https://127.0.0.1:1/collectors/join/none", "--name", "Us")),
     ("", ("ledger", "show")),
     ("postgres", ("ledger", "show", "--store", "postgresql+psycopg://127.0.0.1:1/none")),
     ("", ("look", "people.csv", "--schema", "people.toml", "--ledger", "clinic")),

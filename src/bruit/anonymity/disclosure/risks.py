@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,30 +134,30 @@ def risk(
     frame = frame_of(table, [*quasi, *names, *person]).drop_nulls(person)
     if not frame.height:
         raise InvalidArgument("the table has no rows: there is nobody to protect and nothing to measure")
-    asked = {"kinds": kinds or {}, "known": known, "rng": rng}
+    measure = partial(measure_risk, quasi=quasi, kinds=kinds or {}, known=known, rng=rng)
     if not person:
-        return _risk_of(frame, quasi, names, **asked)
-    people = _risk_of(frame.unique([*quasi, *person], maintain_order=True), quasi, [], **asked)
-    values = _risk_of(frame.unique(maintain_order=True), quasi, names, **asked)
+        return measure(*_coded(frame, quasi, names))
+    people = measure(*_coded(frame.unique([*quasi, *person], maintain_order=True), quasi, []))
+    values = measure(*_coded(frame.unique(maintain_order=True), quasi, names))
     return replace(people, sensitive=values.sensitive)
 
 
-def _risk_of(frame: polars.DataFrame, quasi: Sequence[str], names: Sequence[str], **asked: Any) -> Risk:
-    """The risk of rows that each count once."""
+def _coded(
+    frame: polars.DataFrame, quasi: Sequence[str], names: Sequence[str]
+) -> tuple[NDArray[np.int64], dict[str, Coded]]:
+    """One key a row for the quasi-identifiers, and the sensitive columns with their labels in order."""
     columns = {name: encode_column(frame[name]) for name in (*quasi, *names)}
-    del frame
     secrets = {name: columns[name].ordered() for name in names}
     room = max([secret.size for secret in secrets.values()], default=1)
     keys = join_columns([columns[name] for name in quasi], len(columns[quasi[0]].codes), room=room)
-    del columns
-    return measure_risk(keys, quasi=quasi, secrets=secrets, **asked)
+    return keys, secrets
 
 
 def measure_risk(
     keys: NDArray[np.int64],
+    secrets: Mapping[str, Coded],
     *,
     quasi: Sequence[str],
-    secrets: Mapping[str, Coded],
     kinds: Mapping[str, Kind],
     known: float = KNOWN,
     rng: np.random.Generator | None = None,

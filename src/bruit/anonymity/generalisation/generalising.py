@@ -149,7 +149,7 @@ def _risk(
     keys = join_codes(list(zip(codes, sizes, strict=True)), len(codes[0]), room=values)
     secrets = {} if secret is None else {secret.name: Coded(secret.name, secret.codes[kept], secret.labels)}
     quasi = [column.name for column in columns]
-    return measure_risk(keys, quasi=quasi, secrets=secrets, kinds=dict.fromkeys(secrets, wanted.kind), rng=rng)
+    return measure_risk(keys, secrets, quasi=quasi, kinds=dict.fromkeys(secrets, wanted.kind), rng=rng)
 
 
 def _write_names(

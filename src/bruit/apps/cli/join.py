@@ -9,6 +9,7 @@ from typing import Any
 import rich_click as click
 
 from bruit.apps.cli.terminal.output import json_option, print_json
+from bruit.apps.extras import require_extras
 
 EXAMPLE = "Example: bruit join https://school.example/collectors/join/… --name 'The library'"
 
@@ -30,6 +31,7 @@ def command(*, link: str, name: str, store: str, as_json: bool) -> None:
     Needs no open port: it asks the first collector, waits until the poll is closed, checks every report with it, adds
     noise of its own and publishes the total. Compare the eight words with the participants' page.
     """
+    require_extras("bruit join", "collectors", "web")
     web: Any = import_module("bruit.apps.web.collectors.second")
     second = web.SecondCollector(link, store, name=name, say=lambda text: click.echo(text, err=True))
     task = second.task

@@ -43,15 +43,14 @@ class Shuffler:
         self.wire = Wire(protocol_from_json(described["protocol"]))
         self.epsilon = exactly(getattr(self.wire.protocol, "epsilon", None) or _loss(self.wire), "epsilon")
 
-    def _describe_poll(self) -> Any:
+    def _describe_poll(self) -> dict[str, Any]:
         try:
-            return json.loads(self.fetch(f"/api/polls/{self.identity}"))
+            found: dict[str, Any] = json.loads(self.fetch(f"/api/polls/{self.identity}"))
         except HTTPError as error:
             raise InvalidArgument(f"{self.collector} has no open poll {self.identity}: status {error.code}") from error
         except (URLError, OSError, json.JSONDecodeError) as error:
-            raise InvalidArgument(
-                f"{self.collector} does not answer: is the link right, and are you online?"
-            ) from error
+            raise InvalidArgument(f"{self.collector} does not answer; check the link and the network") from error
+        return found
 
     def guarantee(self, people: int) -> Guarantee:
         """The guarantee that a batch of `people` reports gives each respondent against the collector."""
