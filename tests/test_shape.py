@@ -48,7 +48,7 @@ LONG_MODULES = {
 
 SURFACES = {
     "aggregation": "collecting sealing tasks views",
-    "audit": "listening",
+    "audit": "zero_noise",
     "central": "column_questions questions questions.answers questions.asking questions.noises questions.pricing "
     "questions.quantile_draws ranks.quantile_methods ranks.records",
     "channels": "choices integer_noise vector_noise",
@@ -74,7 +74,8 @@ SURFACES = {
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 
 RETIRED = re.compile(
-    r"^_?(door|tickets?|parcels?|watching|presence|separation|patience|forgery|policy|shelf|told|heard|dice)$"
+    r"^_?(door|tickets?|parcels?|watching|presence|separation|patience|forgery|policy|shelf|told|heard|dice|team)$",
+    re.I,
 )
 """Names that hid the field's own word; docs/words.md lists what is said instead."""
 

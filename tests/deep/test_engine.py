@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from bruit.deep import Clipping, Engine, examine
-from bruit.deep.per_sample.factored_gradients import Kept, Products
+from bruit.deep.per_sample.factored_gradients import Products, StoredGradients
 from bruit.deep.per_sample.rules.convolution import Patches
 
 torch.set_num_threads(1)
@@ -143,7 +143,7 @@ def test_the_model_is_left_as_it_was() -> None:
 def test_each_way_to_measure_is_tried(case: str) -> None:
     model, inputs, targets = made(case)
     share = engine(model, inputs, bound=1.0).per_sample_gradients((inputs,), targets)["0.weight"]
-    assert isinstance(share, (Products, Patches) if case.endswith("gram") else Kept)
+    assert isinstance(share, (Products, Patches) if case.endswith("gram") else StoredGradients)
 
 
 @pytest.mark.parametrize("case", ["linear, gram", "conv2d", "bare, unknown, borrowed"])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bruit.central.questions.asking import Question
 from bruit.central.questions.measures import Measure
-from bruit.central.questions.noises import Bought, Share, buy
+from bruit.central.questions.noises import BudgetShare, PricedNoise, buy
 from bruit.central.questions.sensitivities import Sensitivity
 from bruit.core.guarantee import Assumption
 from bruit.core.losses import Approximate, Pure
@@ -54,20 +54,20 @@ def question_about(
     return Question(plan, {ANSWER: measure(*rest)}, named, limit, confidence)
 
 
-def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> Bought:
+def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> PricedNoise:
     """The narrower of Laplace and Gaussian noise that the whole budget pays for.
 
     Gaussian noise is compared where the price has a delta and the book adds them up (`by="basic"`).
     """
     if not isinstance(price.loss, Pure | Approximate):
         noise = buy_integers(price, l1=moved.l1, l2_squared=moved.l2_squared, entries=moved.entries)
-        return Bought(noise, noise.loss)
+        return PricedNoise(noise, noise.loss)
     usual = LEAST_DELTA <= price.delta <= GREATEST_DELTA and Fraction(1, 10**6) <= price.epsilon <= GREATEST_EPSILON
     delta = price.delta if usual and price.ledger.terms.by == "basic" else Fraction(0)
-    return buy(moved, Share(price.epsilon, delta, price.neighbours), confidence=confidence)
+    return buy(moved, BudgetShare(price.epsilon, delta, price.neighbours), confidence=confidence)
 
 
-def buy_answer(question: Question, price: Budget) -> Bought:
+def buy_answer(question: Question, price: Budget) -> PricedNoise:
     """The noise that a budget pays for on the integers of a question with one measure."""
     return buy_noise(price, question.sensitivity(ANSWER, price.neighbours), question.confidence)
 
@@ -75,7 +75,7 @@ def buy_answer(question: Question, price: Budget) -> Bought:
 def integers_mechanism(
     what: str,
     question: Question,
-    bought: Bought,
+    bought: PricedNoise,
     interpret: Callable[[Integers], Outcome[T]],
     assumes: tuple[Assumption, ...] = (),
 ) -> Mechanism[Integers, T]:

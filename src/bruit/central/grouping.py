@@ -19,7 +19,7 @@ from bruit.central.column_questions import (
 )
 from bruit.central.histograms import histogram, labels_of
 from bruit.central.questions import measures
-from bruit.central.questions.noises import Bought, Threshold
+from bruit.central.questions.noises import PricedNoise, Threshold
 from bruit.central.questions.pricing import Prepared
 from bruit.channels import IntegerNoise
 from bruit.core.intervals import Covers, Interval
@@ -97,7 +97,7 @@ def found_groups_mechanism(
     prepared = Prepared.of(question, price)
     shown_by, paid = prepared.levels[0].threshold, prepared.levels[0].bought.get(ANSWER)
     assert shown_by is not None
-    noise = paid.noise if isinstance(paid, Bought) else None
+    noise = paid.noise if isinstance(paid, PricedNoise) else None
     grid = 1.0 if values is None else float(values.numbers.grid)
     width = (noise or shown_by.noise).half_width(confidence) * grid
     details = {"threshold": shown_by.least, **asked(table, *summed, by=(column,))}

@@ -16,7 +16,7 @@ from bruit.central.column_questions import (
 )
 from bruit.central.questions import measures
 from bruit.central.questions.asking import Question
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
 from bruit.central.ranks.records import require_public_size
 from bruit.core.arguments import whole
@@ -140,7 +140,7 @@ def variance_mechanism(column: Column, price: Budget, *, confidence: float = 0.9
 def _outcome(
     column: Column,
     question: Question,
-    bought: Bought,
+    bought: PricedNoise,
     ends: tuple[float, float, float],
     *,
     size: int | None = None,

@@ -113,7 +113,7 @@ def _serve(settings: Any, listening: socket.socket, tls: Mapping[str, str]) -> N
     # No access log: addresses of pages hold secret links.
     config = uvicorn.Config(
         application,
-        http=connections.protocol(settings.patience, application.state.limits),
+        http=connections.protocol(settings.deadline, application.state.limits),
         ws="none",
         access_log=False,
         log_config=None,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit.apps.faults.fault import Done, Fault, audit_fault
 from bruit.apps.faults.in_sensitivity import sensitivity_fault
 from bruit.central.questions import Limit, Question, RowRange, count, rollup, sensitivity
-from bruit.central.questions.noises import Share, threshold, upper_tail
+from bruit.central.questions.noises import BudgetShare, threshold, upper_tail
 from bruit.central.questions.quantile_draws import rank_question
 from bruit.central.ranks.records import Person
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
@@ -144,6 +144,6 @@ def _shows_too_often(done: Done, _samples: int, _alarm: float, _rng: np.random.G
     """Whether, by the exact law, a group of one person is shown more often than the failure allows."""
     failure, groups = Fraction(1, 10**6), 3
     moved = sensitivity(RowRange(0, 1, once=True), Limit(groups=groups, each=1), groups=None, neighbours=REPLACE_ONE)
-    bought = threshold(moved, Share(Fraction(1), failure, REPLACE_ONE), failure, groups=groups, kind="laplace")
+    bought = threshold(moved, BudgetShare(Fraction(1), failure, REPLACE_ONE), failure, groups=groups, kind="laplace")
     least = bought.least - (done == "wrong")
     return bool(-np.expm1(groups * np.log1p(-upper_tail(bought.noise, least - 1))) > failure)

@@ -15,7 +15,7 @@ from bruit.apps.steward.question import price_of
 from bruit.central.questions import Limit, Measure, Prepared, Question
 from bruit.central.questions.answers import Answer, LevelAnswer
 from bruit.central.questions.asking import require_own_book
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.central.questions.pricing import WHAT, is_concentrated
 from bruit.central.questions.quantile_draws import quantile_draws
 from bruit.core.guarantee import Guarantee
@@ -146,7 +146,7 @@ def precisions(query: Query, prepared: Prepared) -> list[Precision]:
         by = f" by {', '.join(priced.level.names) or 'nothing'}" if len(prepared.levels) > 1 else ""
         for name, measure in question.measures.items():
             bought = priced.bought.get(name)
-            law = NOISES[type(bought.noise.loss).__name__] if isinstance(bought, Bought) else "rank mechanism"
+            law = NOISES[type(bought.noise.loss).__name__] if isinstance(bought, PricedNoise) else "rank mechanism"
             if bought is None and priced.threshold is not None:
                 law = NOISES[type(priced.threshold.noise.loss).__name__]
             expected = _expected(prepared, place, name, measure)
@@ -161,7 +161,7 @@ def precisions(query: Query, prepared: Prepared) -> list[Precision]:
 def _expected(prepared: Prepared, place: int, name: str, measure: Measure) -> str:
     priced = prepared.levels[place]
     bought = priced.bought.get(name)
-    if measure.what == "quantiles" and not isinstance(bought, Bought) and bought is not None:
+    if measure.what == "quantiles" and not isinstance(bought, PricedNoise) and bought is not None:
         draws = quantile_draws(prepared.question, priced.level, measure, bought, prepared.neighbours)
         return f"about {max(draws.middle.details['expected_rank_error']):.3g} rows in rank"
     if measure.what in ("mean", "variance"):

@@ -27,7 +27,7 @@ class Settings:
     """The settings of the application: its database, its steward's key, and its limits per client.
 
     Only the hash of the steward's key is kept. `rates` are per client address: reports are many, because a class
-    shares one address; tries of a password are few. `patience` is how long a request may take to arrive. `descriptors`
+    shares one address; tries of a password are few. `deadline` is how long a request may take to arrive. `descriptors`
     are the files that the process may open: connections and event streams are fitted to them.
     """
 
@@ -36,7 +36,7 @@ class Settings:
     public_url: str | None = None
     descriptors: int = 1024
     rates: dict[str, Rate] = field(default_factory=lambda: RATES.copy())
-    patience: RequestDeadline = field(default_factory=RequestDeadline)
+    deadline: RequestDeadline = field(default_factory=RequestDeadline)
 
 
 def rates_for(reports_a_second: float) -> dict[str, Rate]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bruit.central.questions.levels import Cell, Level
 from bruit.central.questions.measures import Measure
-from bruit.central.questions.noises import Bought, Threshold
+from bruit.central.questions.noises import PricedNoise, Threshold
 from bruit.central.questions.quantile_draws import quantile_draws
 from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
 from bruit.channels import IntegerNoise
@@ -71,7 +71,7 @@ def draw_level(
     for name, measure in question.measures.items():
         parts = question.parts_of(measure)
         paid = priced.bought.get(name)
-        if isinstance(paid, Bought):
+        if isinstance(paid, PricedNoise):
             noisy[name] = paid.noise.send(np.stack(exact.parts[first : first + len(parts)])[:, shown], rng)
         elif isinstance(paid, Fraction):
             draws = quantile_draws(question, level, measure, paid, neighbours)
@@ -147,7 +147,7 @@ def _level_values(question: Question, priced: PricedLevel, drawn: LevelAnswer) -
     parts = []
     for name, measure in question.measures.items():
         paid, shown_by = priced.bought.get(name), priced.threshold
-        noise = paid.noise if isinstance(paid, Bought) else None if shown_by is None else shown_by.noise
+        noise = paid.noise if isinstance(paid, PricedNoise) else None if shown_by is None else shown_by.noise
         parts.append(_value(measure, drawn.noisy[name], noise, question.confidence, question.size))
     value, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
     return value, low, high
@@ -198,7 +198,7 @@ def _floats(values: NDArray[Any]) -> Floats:
     return np.atleast_2d(np.asarray(values, np.float64))
 
 
-def _method(paid: Bought | Fraction | None) -> str:
+def _method(paid: PricedNoise | Fraction | None) -> str:
     if paid is None:
         return "threshold"
-    return type(paid.noise.loss).__name__ if isinstance(paid, Bought) else "rank mechanism"
+    return type(paid.noise.loss).__name__ if isinstance(paid, PricedNoise) else "rank mechanism"

@@ -34,7 +34,7 @@ SHARES = tuple(Fraction(i, 20) for i in range(1, 20))
 
 
 @dataclass(frozen=True)
-class Bought:
+class PricedNoise:
     """The noise of one measure, and the privacy loss charged for it."""
 
     noise: IntegerNoise
@@ -42,7 +42,7 @@ class Bought:
 
 
 @dataclass(frozen=True)
-class Share:
+class BudgetShare:
     """The part of a budget for one measure: (epsilon, delta), or `rho` in a ledger that adds up zCDP.
 
     With a rho, epsilon^2 / 2 is at most rho and delta is zero: what a book adds up is the rho of either noise.
@@ -59,7 +59,7 @@ class Share:
         return self.rho is not None or self.delta > 0
 
 
-def buy(moved: Sensitivity, share: Share, *, confidence: float, kind: str | None = None) -> Bought:
+def buy(moved: Sensitivity, share: BudgetShare, *, confidence: float, kind: str | None = None) -> PricedNoise:
     """The narrower noise at the given confidence, by public numbers alone; `kind` forces Laplace or Gaussian.
 
     Laplace noise charges the epsilon alone; Gaussian noise the pair whose curve it was made for, or its own rho.
@@ -71,7 +71,7 @@ def buy(moved: Sensitivity, share: Share, *, confidence: float, kind: str | None
     offers = []
     if kind != "gaussian":
         laplace = IntegerNoise.laplace(share.epsilon, sensitivity=moved.l1, neighbours=share.neighbours)
-        offers.append(Bought(laplace, laplace.loss))
+        offers.append(PricedNoise(laplace, laplace.loss))
     if (
         share.offers_gaussian
         and kind != "laplace"
@@ -81,12 +81,12 @@ def buy(moved: Sensitivity, share: Share, *, confidence: float, kind: str | None
     return min(offers, key=lambda offer: offer.noise.half_width(confidence))
 
 
-def _gaussian(moved: Sensitivity, share: Share) -> Bought:
+def _gaussian(moved: Sensitivity, share: BudgetShare) -> PricedNoise:
     if share.rho is not None:
         noise = IntegerNoise(concentrated_loss(moved, share.rho, share.neighbours))
-        return Bought(noise, noise.loss)
+        return PricedNoise(noise, noise.loss)
     noise = IntegerNoise(gaussian_loss(moved, share.epsilon, share.delta, share.neighbours))
-    return Bought(noise, Approximate(share.epsilon, share.delta, neighbours=share.neighbours))
+    return PricedNoise(noise, Approximate(share.epsilon, share.delta, neighbours=share.neighbours))
 
 
 def concentrated_loss(moved: Sensitivity, rho: Fraction, neighbours: Neighbours) -> DiscreteGaussian:
@@ -97,7 +97,7 @@ def concentrated_loss(moved: Sensitivity, rho: Fraction, neighbours: Neighbours)
     )
 
 
-def _may_be_narrower(laplace: IntegerNoise, moved: Sensitivity, share: Share, confidence: float) -> bool:
+def _may_be_narrower(laplace: IntegerNoise, moved: Sensitivity, share: BudgetShare, confidence: float) -> bool:
     """Whether normal noise of that price comes near the width of the Laplace noise: it only spares a search."""
     if share.rho is not None:
         return True
@@ -179,7 +179,7 @@ class Threshold:
 
 
 def threshold(
-    moved: Sensitivity, share: Share, failure: Fraction, *, groups: int, kind: str | None = None
+    moved: Sensitivity, share: BudgetShare, failure: Fraction, *, groups: int, kind: str | None = None
 ) -> Threshold:
     """The lowest threshold that a budget share pays for, where each person is in at most `groups` groups.
 
@@ -219,7 +219,7 @@ def _chance(failure: Fraction, groups: int) -> float:
     return -expm1(log1p(-float(failure)) / groups)
 
 
-def _threshold(noise: IntegerNoise, own: Fraction, groups: int, share: Share, failure: Fraction) -> Threshold:
+def _threshold(noise: IntegerNoise, own: Fraction, groups: int, share: BudgetShare, failure: Fraction) -> Threshold:
     """The least number at which groups are shown; a book that adds rho up keeps the chance of failure apart."""
     least = 1 + least_above(noise, _chance(own, groups))
     if share.rho is None:

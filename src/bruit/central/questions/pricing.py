@@ -13,7 +13,7 @@ import polars
 
 from bruit.central.questions.answers import Answer, draw_level, interpret
 from bruit.central.questions.levels import Level
-from bruit.central.questions.noises import Bought, Share, Threshold, buy, threshold
+from bruit.central.questions.noises import BudgetShare, PricedNoise, Threshold, buy, threshold
 from bruit.central.questions.quantile_draws import quantile_draws
 from bruit.central.questions.sensitivities import RowRange, sensitivity
 from bruit.core.guarantee import Assumption
@@ -42,7 +42,7 @@ class PricedLevel:
     """One level with the noise of each measure, or for quantiles the epsilon of their mechanism."""
 
     level: Level
-    bought: Mapping[str, Bought | Fraction]
+    bought: Mapping[str, PricedNoise | Fraction]
     threshold: Threshold | None
 
 
@@ -68,7 +68,7 @@ class Prepared:
         losses: list[Loss] = []
         for priced in self.levels:
             losses += [
-                each.loss if isinstance(each, Bought) else Pure(each, neighbours=self.neighbours)
+                each.loss if isinstance(each, PricedNoise) else Pure(each, neighbours=self.neighbours)
                 for each in priced.bought.values()
             ]
             losses += [] if priced.threshold is None else [priced.threshold.loss]
@@ -111,8 +111,8 @@ class Prepared:
         by = {"by": ", ".join(priced.level.names)} if len(self.levels) > 1 else {}
         rows: list[dict[str, Any]] = []
         for name, each in priced.bought.items():
-            law = type(each.noise.loss).__name__ if isinstance(each, Bought) else "exponential mechanism"
-            width = each.noise.half_width(self.question.confidence) if isinstance(each, Bought) else None
+            law = type(each.noise.loss).__name__ if isinstance(each, PricedNoise) else "exponential mechanism"
+            width = each.noise.half_width(self.question.confidence) if isinstance(each, PricedNoise) else None
             words = self.question.measures[name].words
             rows.append(by | {"measure": name, "of": words, "noise": law, "half width": width})
         if priced.threshold is not None:
@@ -131,7 +131,7 @@ def is_concentrated(price: Budget) -> bool:
     return price.ledger.terms.by == "zcdp" and not isinstance(price.loss, Pure)
 
 
-def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Share, Fraction]:
+def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[BudgetShare, Fraction]:
     """What each noisy measure may cost, and the chance that is left for showing groups of one level."""
     asked = question.levels_asked
     found = sum(bool(level.found) for level in asked)
@@ -140,7 +140,7 @@ def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Share
         rho, failure = _rho_and_failure(price, found=bool(found))
         rho, failure = rho * share / parts, failure * share / max(found, 1)
         epsilon = Fraction(isqrt(int(2 * rho * 10**40)), 10**20)  # so that epsilon^2 / 2 is at most rho
-        return Share(epsilon, Fraction(0), price.neighbours, rho), failure
+        return BudgetShare(epsilon, Fraction(0), price.neighbours, rho), failure
     epsilon = part_of(price, parts, WHAT) * share
     delta = price.delta * share / parts if price.ledger.terms.by == "basic" else Fraction(0)
     if found and not delta:
@@ -148,7 +148,7 @@ def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Share
             "groups that nobody declared need a delta: give budget=ledger.budget(epsilon=..., delta=...) from a book "
             "that accounts by 'basic', or by 'zcdp' with failures=..."
         )
-    return Share(epsilon, delta, price.neighbours), delta
+    return BudgetShare(epsilon, delta, price.neighbours), delta
 
 
 def _rho_and_failure(price: Budget, *, found: bool) -> tuple[Fraction, Fraction]:
@@ -167,8 +167,10 @@ def _rho_and_failure(price: Budget, *, found: bool) -> tuple[Fraction, Fraction]
     return zcdp(price.loss), total(price.loss, approximation)
 
 
-def _priced(question: Question, level: Level, each: Share, failure: Fraction, neighbours: Neighbours) -> PricedLevel:
-    bought: dict[str, Bought | Fraction] = {}
+def _priced(
+    question: Question, level: Level, each: BudgetShare, failure: Fraction, neighbours: Neighbours
+) -> PricedLevel:
+    bought: dict[str, PricedNoise | Fraction] = {}
     for name in paid_measures(question, level):
         if question.measures[name].what == "quantiles":
             quantile_draws(question, level, question.measures[name], each.epsilon, neighbours)
@@ -179,7 +181,7 @@ def _priced(question: Question, level: Level, each: Share, failure: Fraction, ne
     return PricedLevel(level, bought, _threshold(question, each, failure) if level.found else None)
 
 
-def _threshold(question: Question, each: Share, failure: Fraction) -> Threshold:
+def _threshold(question: Question, each: BudgetShare, failure: Fraction) -> Threshold:
     row, limit = RowRange(0, 1, once=True), question.limit
     moved = sensitivity(row, limit, groups=None, neighbours=each.neighbours)
     groups = 1 if limit is None else limit.rows or limit.groups or 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.central.questions.pricing import Prepared, PricedLevel
 from bruit.central.questions.ratios import mean_interval, variance_interval
 from bruit.core.arguments import whole
@@ -75,7 +75,7 @@ def half_widths(prepared: Prepared, names: Mapping[str, Any], size: int | None) 
 
 def _half_width(question: Question, priced: PricedLevel, name: str, size: int | None) -> float:
     measure, paid = question.measures[name], priced.bought.get(name)
-    noise = paid.noise if isinstance(paid, Bought) else priced.threshold.noise if priced.threshold else None
+    noise = paid.noise if isinstance(paid, PricedNoise) else priced.threshold.noise if priced.threshold else None
     assert noise is not None
     if measure.what not in ("sum", "mean", "variance"):
         return float(noise.half_width(question.confidence))

@@ -16,7 +16,7 @@ WATCHED = 2
 """The place of the sample that is watched: there are others before it and after it."""
 
 BATCH, LARGER = 5, 7
-"""Two sizes of a batch: what one sample is told must not depend on how many there are."""
+"""Two sizes of a batch: what one sample is described must not depend on how many there are."""
 
 OTHERS: tuple[Callable[[Tensor], Tensor], ...] = (torch.zeros_like, torch.ones_like, lambda places: places % 2)
 """What the other samples hold, from the places within them; zeros and ones are classes and words of any model."""
@@ -27,14 +27,14 @@ EQUAL_SHAPES, OTHER_SHAPES = 2.0**-7, 2.0**-6
 NOTHING = 2.0**-20
 """What computed zeros may differ by where shapes do."""
 
-Told = Callable[[list[Tensor]], Sequence[Tensor]]
-"""From a batch to what its watched sample is told."""
+Described = Callable[[list[Tensor]], Sequence[Tensor]]
+"""From a batch to what its watched sample is described."""
 
 Watched = Callable[[list[Tensor], int], Sequence[Tensor]]
-"""From a batch and the place of the watched sample to what that one is told."""
+"""From a batch and the place of the watched sample to what that one is described."""
 
 
-def require_separate(model: nn.Module, describe: Told, parts: Sequence[Tensor], what: str) -> None:
+def require_separate(model: nn.Module, describe: Described, parts: Sequence[Tensor], what: str) -> None:
     """Refuses a function whose result for one sample changes with the values or the number of the others.
 
     `parts` have the shapes and types of a batch; their values are not looked at. Equal draws are given to every batch,
@@ -110,9 +110,9 @@ def _differ(one: Sequence[Tensor], other: Sequence[Tensor], room: float = EQUAL_
     return len(one) != len(other) or any(_has_moved(*pair, room, least) for pair in zip(one, other, strict=True))
 
 
-def _concatenate(told: Sequence[Tensor]) -> Tensor:
+def _concatenate(described: Sequence[Tensor]) -> Tensor:
     """All tensors as one flat float64 tensor, so that moves are judged against its largest number."""
-    return torch.cat([each.double().flatten() for each in told]) if told else torch.empty(0)
+    return torch.cat([each.double().flatten() for each in described]) if described else torch.empty(0)
 
 
 def _has_moved(one: Tensor, other: Tensor, room: float, least: float) -> bool:

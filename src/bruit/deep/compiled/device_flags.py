@@ -44,21 +44,21 @@ class DeviceFlag:
 
 
 _NUMBERS = count()
-_TICKETS: WeakValueDictionary[int, DeviceFlag] = WeakValueDictionary()
+_FLAGS: WeakValueDictionary[int, DeviceFlag] = WeakValueDictionary()
 """Those whose graphs are still there."""
 
 
 def device_flag(device: torch.device) -> DeviceFlag:
     """Makes and registers a device flag for one device."""
     made = DeviceFlag(next(_NUMBERS), device)
-    _TICKETS[made.number] = made
+    _FLAGS[made.number] = made
     return made
 
 
 @torch.library.custom_op("bruit::tell", mutates_args=())
 def tell(flag: Tensor, number: int) -> Tensor:
     """Copies a boolean tensor to the device flag with this number; returns a copy so that tracing keeps the op."""
-    _TICKETS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
+    _FLAGS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
     return flag.clone()
 
 

@@ -40,7 +40,7 @@ class Trace:
     """Parameters and buffers that stand in for the model's own while tracing, and the flag for finite gradients."""
 
     state: State
-    ticket: DeviceFlag
+    flag: DeviceFlag
     channels_last: bool = False
 
 

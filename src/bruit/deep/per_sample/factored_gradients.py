@@ -47,7 +47,7 @@ class PerSampleGradients(Protocol):
         """The per-sample gradients with those of some samples set to zero, even where they were NaN."""
 
 
-class Kept:
+class StoredGradients:
     """Per-sample gradients held as tensors (bfloat16 on a GPU, with norms and sums in float32)."""
 
     def __init__(self, gradients: Tensor) -> None:
@@ -81,7 +81,7 @@ class Kept:
         """One row for each sample, also where the parameter is a single number."""
         return self.gradients.reshape(len(self.gradients), -1)
 
-    def without(self, dropped: Tensor) -> Kept:
+    def without(self, dropped: Tensor) -> StoredGradients:
         return type(self)(zero_samples(self.gradients, dropped))
 
 
@@ -135,8 +135,8 @@ def products(inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
     if positions == 1 or gram_is_cheaper(positions, *widths):
         return Products(inputs, outputs)
     if multiplies_short(outputs):
-        return Kept(outputs.mT @ inputs)
-    return Kept(wide(outputs).mT @ wide(inputs))
+        return StoredGradients(outputs.mT @ inputs)
+    return StoredGradients(wide(outputs).mT @ wide(inputs))
 
 
 def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:

@@ -115,7 +115,7 @@ class Engine:
         if (trace is not None or squares.is_cuda) and all(group.gradients.light for group in groups):
             return sum_groups(groups, each, dropped=~finite)
         if trace is not None:  # so it is told before the sums
-            return sum_groups(groups, torch.where(tell(finite.all(), trace.ticket.number), each, 0))
+            return sum_groups(groups, torch.where(tell(finite.all(), trace.flag.number), each, 0))
         answer = self._flag_reader(finite.all())
         found = sum_groups(groups, each)
         if answer():

@@ -9,7 +9,7 @@ from itertools import groupby
 import torch
 from torch import Tensor
 
-from bruit.deep.per_sample.factored_gradients import Kept, PerSampleGradients
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients, StoredGradients
 
 
 class MeasuredGradients:
@@ -22,7 +22,7 @@ class MeasuredGradients:
     @property
     def is_vector(self) -> bool:
         """Whether the parameter is a vector with stored gradients, whose norms can wait at no extra memory."""
-        return type(self.gradients) is Kept and self.gradients.gradients.dim() == 2
+        return type(self.gradients) is StoredGradients and self.gradients.gradients.dim() == 2
 
     def measure(self) -> None:
         """Computes the squared norms now, except for vectors, so that the layer's inputs can be freed."""
@@ -37,7 +37,7 @@ def merge(parts: Sequence[MeasuredGradients]) -> MeasuredGradients:
     total = parts[0].gradients.per_sample()
     for part in parts[1:]:
         total = total + part.gradients.per_sample()
-    return MeasuredGradients(Kept(total))
+    return MeasuredGradients(StoredGradients(total))
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,15 @@ def _alone(name: str, entry: MeasuredGradients) -> NormGroup:
 
 
 def _of_one_kind(vectors: Mapping[str, MeasuredGradients]) -> list[dict[str, Tensor]]:
-    held = {name: entry.gradients.gradients for name, entry in vectors.items() if isinstance(entry.gradients, Kept)}
+    held = {
+        name: entry.gradients.gradients
+        for name, entry in vectors.items()
+        if isinstance(entry.gradients, StoredGradients)
+    }
     kinds = sorted(held.items(), key=lambda item: str(item[1].dtype))
     return [dict(group) for _, group in groupby(kinds, key=lambda item: item[1].dtype)]
 
 
 def _side_by_side(vectors: Mapping[str, Tensor]) -> NormGroup:
-    gradients = Kept(torch.cat(list(vectors.values()), 1))
+    gradients = StoredGradients(torch.cat(list(vectors.values()), 1))
     return NormGroup(tuple(vectors), gradients, gradients.squares(), tuple(each.shape[1] for each in vectors.values()))

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import Kept, PerSampleGradients
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients, StoredGradients
 from bruit.deep.per_sample.layer_hooks import Rule
 
 OVER_POSITIONS = (nn.Linear, nn.Embedding)
@@ -24,12 +24,12 @@ def unit_gradients(rule: Rule, layer: Any, inputs: Tensor, outputs: Tensor, rows
     if isinstance(layer, OVER_POSITIONS):
         return rule(layer, inputs.unflatten(0, (-1, rows)), outputs.unflatten(0, (-1, rows)))
     each = [rule(layer, inputs[row::rows], outputs[row::rows]) for row in range(rows)]
-    return {own: Kept(_added([part[own] for part in each])) for own in each[0]}
+    return {own: StoredGradients(_added([part[own] for part in each])) for own in each[0]}
 
 
-def mean_of_rows(gradients: Kept, rows: int) -> Kept:
+def mean_of_rows(gradients: StoredGradients, rows: int) -> StoredGradients:
     """Stored gradients averaged over the `rows` consecutive rows of each record or person."""
-    return gradients if rows == 1 else Kept(gradients.gradients.unflatten(0, (-1, rows)).sum(1) / rows)
+    return gradients if rows == 1 else StoredGradients(gradients.gradients.unflatten(0, (-1, rows)).sum(1) / rows)
 
 
 def _added(parts: list[PerSampleGradients]) -> Tensor:

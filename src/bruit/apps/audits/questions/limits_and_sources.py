@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bruit.apps.audits.case import EPSILON, Case, GaussianCase, fresh_budget
 from bruit.central.questions import Limit, Prepared, Question, total
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.tables.plan.operators import open_table
 from bruit.tables.schema import Schema, category, number, whole
@@ -103,7 +103,7 @@ class _Drawn:
     def many(self, rows: Rows, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         prepared = self.prepared(rows)
         bought = prepared.levels[0].bought["s"]
-        assert isinstance(bought, Bought)
+        assert isinstance(bought, PricedNoise)
         exact, *ends = (
             self.prepared(each).read(np.random.default_rng(1))[0].parts[0] for each in (rows, *self.pair)
         )  # one key: the rows that are chosen show the way
@@ -115,6 +115,6 @@ class _Drawn:
 def _paid_shift(limit: str, neighbours: Neighbours) -> tuple[float, float]:
     prepared = _Drawn(limit, "gaussian", "polars", neighbours, (OTHERS, OTHERS)).prepared(OTHERS)
     bought = prepared.levels[0].bought["s"]
-    assert isinstance(bought, Bought)
+    assert isinstance(bought, PricedNoise)
     moved = prepared.question.sensitivity("s", neighbours)
     return float(moved.l2_squared), float(bought.noise.loss.variance)  # type: ignore[union-attr]

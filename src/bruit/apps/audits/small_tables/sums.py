@@ -20,8 +20,8 @@ from bruit import synthetic, tables
 from bruit.apps.audits.case import fresh_budget
 from bruit.apps.audits.central import WALKED
 from bruit.apps.findings import Size
-from bruit.audit import Heard, listen
-from bruit.audit.listening import TAPES
+from bruit.audit import SensitivityCheck, check_sensitivity
+from bruit.audit.zero_noise import TAPES
 from bruit.central.questions import Limit, Question
 from bruit.central.questions import count as counting
 from bruit.central.questions import mean as averaging
@@ -65,9 +65,9 @@ class Walk:
 
     name: str
     variant: str
-    walk: Callable[[int], list[Heard]]
+    walk: Callable[[int], list[SensitivityCheck]]
 
-    def run(self, *, most: int) -> list[Heard]:
+    def run(self, *, most: int) -> list[SensitivityCheck]:
         """The results of the check, one line per neighbouring relation."""
         return [replace(line, name=f"{self.name}[{self.variant}]") for line in self.walk(most)]
 
@@ -76,7 +76,7 @@ MOST_PEOPLE: dict[Size, int] = {"small": 2, "full": 12}
 """How many different people are walked."""
 
 
-def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[Heard]:
+def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[SensitivityCheck]:
     """Runs every check; two lines each, one per neighbouring relation."""
     found = []
     for walk in walks():
@@ -112,7 +112,7 @@ LIMITS = (1, 2)
 ROWS: tuple[Row, ...] = tuple((7, group, x) for group in ("a", "b", "else") for x in (2, -1, None))
 
 
-def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> list[Heard]:
+def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> list[SensitivityCheck]:
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
         frame = polars.DataFrame(list(rows), schema=kinds, orient="row")
@@ -120,10 +120,10 @@ def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> lis
         ask(tables.read(frame, person="id").limit(rows=limit), budget=budget, rng=np.random.default_rng(1))
         return charged(budget)
 
-    return listen(f"central.{name}", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity(f"central.{name}", release, small_people(ROWS, most), others=OTHERS)
 
 
-def _question(limit: Limit, most: int) -> list[Heard]:
+def _question(limit: Limit, most: int) -> list[SensitivityCheck]:
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
         columns: dict[str, Any] = {"id": whole(), "group": category(["a", "b"]), "x": number(-1, 2, grid=1)}
@@ -134,10 +134,10 @@ def _question(limit: Limit, most: int) -> list[Heard]:
         question.release(budget=budget, rng=np.random.default_rng(1))
         return charged(budget)
 
-    return listen("sql.ask", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity("sql.ask", release, small_people(ROWS, most), others=OTHERS)
 
 
-def _synthesis(limit: int, most: int) -> list[Heard]:
+def _synthesis(limit: int, most: int) -> list[SensitivityCheck]:
     @patch.object(Curator, "_draw", _choose_marginal)
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
@@ -149,7 +149,7 @@ def _synthesis(limit: int, most: int) -> list[Heard]:
         synthetic.synthesise(table, columns, budget=budget, rng=np.random.default_rng(1))
         return charged(budget)
 
-    return listen("synthetic.synthesise", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity("synthetic.synthesise", release, small_people(ROWS, most), others=OTHERS)
 
 
 def _choose_marginal(_curator: Curator, scores: Any, exponent: Any) -> int:

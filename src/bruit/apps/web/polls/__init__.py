@@ -6,7 +6,7 @@ from bruit.apps.web.admission import routes as admission
 from bruit.apps.web.part import Part
 from bruit.apps.web.polls import api, pages
 from bruit.apps.web.polls.collector import collecting
-from bruit.apps.web.polls.report_endpoint import ReportDoor
+from bruit.apps.web.polls.report_endpoint import ReportMiddleware
 
 part = Part(
     name="polls",
@@ -14,7 +14,7 @@ part = Part(
     line="Ask a class or a team a question whose true answers never leave their browsers.",
     router=pages.router,
     others=(api.router, admission.router, pages.short),
-    doors=(ReportDoor,),
+    middleware=(ReportMiddleware,),
     folder=Path(__file__).parent,
     running=collecting,
 )

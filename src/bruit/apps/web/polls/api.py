@@ -135,7 +135,7 @@ def describe_key(poll: LivePoll) -> dict[str, str] | None:
 )
 async def send(identity: Identity) -> Response:  # noqa: ARG001
     """Send one noisy report. The response comes once the report is stored."""
-    # described here and served by ReportDoor, before the routes: only an address that is none gets this far
+    # described here and served by ReportMiddleware, before the routes: only an address that is none gets this far
     raise HTTPException(404, "There is no such poll.")
 
 

@@ -49,7 +49,7 @@ class Report(BaseModel):
     admission: Admission | None = None
 
 
-class ReportDoor:
+class ReportMiddleware:
     """ASGI middleware that handles report requests before routing; OpenAPI describes the same request."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -22,7 +22,7 @@ class TimedProtocol(HttpToolsProtocol):
     does not read an answer is given up too, and connections are counted: one that waits makes room for a new one.
     """
 
-    patience: RequestDeadline
+    deadline: RequestDeadline
     held: Connections
     _address = "?"
     _counted = False
@@ -56,7 +56,7 @@ class TimedProtocol(HttpToolsProtocol):
         """Starts the deadline of a client that does not read its response."""
         super().pause_writing()
         self._stop_write_deadline()
-        self._unread = self.loop.call_later(self.patience.write_seconds, self.give_up)
+        self._unread = self.loop.call_later(self.deadline.write_seconds, self.give_up)
 
     def resume_writing(self) -> None:
         """Ends that deadline once the client reads again."""
@@ -100,7 +100,7 @@ class TimedProtocol(HttpToolsProtocol):
 
     def _wait(self) -> None:
         self._began = self.loop.time()
-        self._giving_up = self.loop.call_later(self.patience.seconds, self._look)
+        self._giving_up = self.loop.call_later(self.deadline.seconds, self._look)
 
     def _stop_waiting(self) -> None:
         self._came = 0
@@ -109,7 +109,7 @@ class TimedProtocol(HttpToolsProtocol):
             self._giving_up = None
 
     def _look(self) -> None:
-        until = self.patience.until(self._began, self._came)
+        until = self.deadline.until(self._began, self._came)
         if self.loop.time() < until:
             self._giving_up = self.loop.call_at(until, self._look)
         else:
@@ -131,9 +131,9 @@ class TimedProtocol(HttpToolsProtocol):
         return self.cycle.response_started or bool(self.pipeline)
 
 
-def protocol(patience: RequestDeadline, limits: ConnectionLimits) -> type[TimedProtocol]:
+def protocol(deadline: RequestDeadline, limits: ConnectionLimits) -> type[TimedProtocol]:
     """The protocol class for uvicorn with these deadlines and connection limits."""
-    return type("PatientProtocol", (TimedProtocol,), {"patience": patience, "held": Connections(limits)})
+    return type("PatientProtocol", (TimedProtocol,), {"deadline": deadline, "held": Connections(limits)})
 
 
 _REASONS: Final = {408: "Request Timeout", 431: "Request Header Fields Too Large"}

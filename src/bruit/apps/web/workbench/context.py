@@ -28,17 +28,17 @@ router = APIRouter(include_in_schema=False)
 async def running(app: FastAPI) -> AsyncIterator[None]:
     """Lifespan context that keeps uploads in a private folder and removes it at the end."""
     with TemporaryDirectory(prefix="bruit-", ignore_cleanup_errors=True) as folder:
-        app.state.shelf = UploadStore(Path(folder))
+        app.state.uploads = UploadStore(Path(folder))
         yield
 
 
 def session(request: Request) -> Session:
     """The workbench session of the requesting browser, identified by its CSRF secret."""
     secret, fresh = csrf.session_secret(request)
-    shelf: UploadStore = request.app.state.shelf
+    uploads: UploadStore = request.app.state.uploads
     if fresh:  # its own secret comes with the answer; nothing could be kept for this one
-        return Session(shelf.folder / "none")
-    return shelf.session(hashlib.sha256(b"bruit session:" + secret.encode()).hexdigest()[:32])
+        return Session(uploads.folder / "none")
+    return uploads.session(hashlib.sha256(b"bruit session:" + secret.encode()).hexdigest()[:32])
 
 
 def find_table(request: Request, key: str) -> Loaded:

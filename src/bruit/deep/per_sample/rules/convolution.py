@@ -11,8 +11,8 @@ from torch.nn import functional
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.factored_gradients import (
     LIGHT,
-    Kept,
     PerSampleGradients,
+    StoredGradients,
     gram_is_cheaper,
     is_traced,
     lengths,
@@ -41,7 +41,7 @@ def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, PerS
         else:
             gradients["weight"] = patches(layer, inputs, outputs)
     if layer.bias is not None and layer.bias.requires_grad:
-        gradients["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
+        gradients["bias"] = StoredGradients(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
     return gradients
 
 
@@ -51,7 +51,7 @@ def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> PerSampleGradients
     width, positions = layer.weight.shape[1:].numel(), outputs[0, 0].numel()
     if gram_is_cheaper(2 * positions, width, layer.out_channels // layer.groups):
         return found
-    return Kept(found.per_sample())
+    return StoredGradients(found.per_sample())
 
 
 class Patches:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import Kept, PerSampleGradients, wide
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients, StoredGradients, wide
 from bruit.deep.per_sample.layer_hooks import Call, Watch, own_names
 
 
@@ -84,9 +84,11 @@ def _gradients(
     products, totals = (each.view(*mean.shape, -1) for each in sums)
     gradients: dict[str, PerSampleGradients] = {}
     if layer.weight is not None and layer.weight.requires_grad:
-        gradients["weight"] = Kept(((products - mean.unsqueeze(2) * totals) * inverse.unsqueeze(2)).flatten(1))
+        gradients["weight"] = StoredGradients(
+            ((products - mean.unsqueeze(2) * totals) * inverse.unsqueeze(2)).flatten(1)
+        )
     if layer.bias is not None and layer.bias.requires_grad:
-        gradients["bias"] = Kept(sums[1])
+        gradients["bias"] = StoredGradients(sums[1])
     return gradients
 
 

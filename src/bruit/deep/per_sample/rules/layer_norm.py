@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bruit.deep.per_sample.factored_gradients import Kept, PerSampleGradients, wide
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients, StoredGradients, wide
 from bruit.deep.per_sample.layer_hooks import Call, Watch, own_names
 
 
@@ -61,7 +61,7 @@ def _gradients(layer: nn.LayerNorm, normalised: Tensor, outputs: Tensor) -> dict
     rows = (len(outputs), -1, *layer.normalized_shape)
     gradients: dict[str, PerSampleGradients] = {}
     if layer.weight is not None and layer.weight.requires_grad:
-        gradients["weight"] = Kept((outputs * normalised).reshape(rows).sum(1))
+        gradients["weight"] = StoredGradients((outputs * normalised).reshape(rows).sum(1))
     if layer.bias is not None and layer.bias.requires_grad:
-        gradients["bias"] = Kept(outputs.reshape(rows).sum(1))
+        gradients["bias"] = StoredGradients(outputs.reshape(rows).sum(1))
     return gradients

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import Kept, PerSampleGradients, products, wide
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients, StoredGradients, products, wide
 
 
 def linear(
@@ -15,5 +15,5 @@ def linear(
     if weight is not None and weight.requires_grad:
         gradients[names[0]] = products(inputs, outputs)
     if bias is not None and bias.requires_grad:
-        gradients[names[1]] = Kept(wide(outputs).sum(1))
+        gradients[names[1]] = StoredGradients(wide(outputs).sum(1))
     return gradients

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bruit.deep.per_sample.factored_gradients import (
-    Kept,
     PerSampleGradients,
+    StoredGradients,
     gram_is_cheaper,
     secure_squares,
     triangle_bounds,
@@ -122,7 +122,7 @@ class Measured(Images):
         return self._squares
 
 
-class KeptImages(Kept):
+class KeptImages(StoredGradients):
     """Stored per-sample gradients in channels-last layout, with their squared norms."""
 
     def __init__(self, gradients: Tensor, squares: Tensor | None = None) -> None:

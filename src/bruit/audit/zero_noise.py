@@ -73,7 +73,7 @@ class Tape:
         return int(self.note(Use(kind, exponent, scores.copy(), monotone), int(np.argmax(scores))))
 
 
-class Silence(np.ndarray[Any, np.dtype[np.int64]]):
+class RecordingZeros(np.ndarray[Any, np.dtype[np.int64]]):
     """An array of zeros in the place of noise; records on a tape what it is added to."""
 
     tape: Tape
@@ -103,16 +103,16 @@ def _whole(exact: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return np.array(np.broadcast_to(exact, np.broadcast_shapes(exact.shape, shape)))
 
 
-def silence(tape: Tape, law: str, parameter: Any, shape: Any, entries: int = 1) -> Silence:
+def recording_zeros(tape: Tape, law: str, parameter: Any, shape: Any, entries: int = 1) -> RecordingZeros:
     """Makes an array of zeros of a shape that records on the tape what it is added to."""
-    zeros = np.zeros(shape, np.int64).view(Silence)
+    zeros = np.zeros(shape, np.int64).view(RecordingZeros)
     zeros.tape, zeros.law, zeros.parameter, zeros.entries = tape, law, Fraction(parameter), entries
     return zeros
 
 
-def silent_cube(tape: Tape, noise: CubeNoise, blocks: int) -> Silence:
+def recording_cube(tape: Tape, noise: CubeNoise, blocks: int) -> RecordingZeros:
     """Makes recording zeros in the place of `CubeNoise`, one row for each block."""
-    return silence(tape, "cube", noise.scale, (blocks, noise.entries), noise.entries)
+    return recording_zeros(tape, "cube", noise.scale, (blocks, noise.entries), noise.entries)
 
 
 TAPES: list[Tape] = []
@@ -120,11 +120,11 @@ TAPES: list[Tape] = []
 
 
 @contextmanager
-def listening(tape: Tape) -> Iterator[None]:
+def recording_noise(tape: Tape) -> Iterator[None]:
     """Replaces every noise sampler of the package by recording zeros; for one thread at a time."""
     samplers: dict[Any, Any] = {
-        discrete_laplace: lambda scale, size=1, **_: silence(tape, "laplace", scale, size),
-        discrete_gaussian: lambda variance, size=1, **_: silence(tape, "gaussian", variance, size),
+        discrete_laplace: lambda scale, size=1, **_: recording_zeros(tape, "laplace", scale, size),
+        discrete_gaussian: lambda variance, size=1, **_: recording_zeros(tape, "gaussian", variance, size),
     }
     changed: list[tuple[Any, str, Any]] = []
 
@@ -138,7 +138,7 @@ def listening(tape: Tape) -> Iterator[None]:
             for name, value in list(vars(module).items()):
                 if callable(value) and getattr(value, "__hash__", None) and value in samplers:
                     change(module, name, samplers[value])
-        change(CubeNoise, "draw", lambda self, blocks, **_: silent_cube(tape, self, blocks))
+        change(CubeNoise, "draw", lambda self, blocks, **_: recording_cube(tape, self, blocks))
         change(IntegerNoise, "send", lambda self, values, *_, **__: _sent(tape, self, values))
         for kind in (Exponential, PermuteAndFlip):
             change(kind, "send", lambda self, values, *_, **__: _chosen(tape, self, values))
@@ -163,7 +163,7 @@ def _chosen(tape: Tape, choice: Choice, scores: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Heard:
+class SensitivityCheck:
     """The loss that small tables really reached beside the loss charged: epsilon, or rho for Gaussian noise."""
 
     name: str
@@ -187,13 +187,13 @@ class Heard:
         return {"name": self.name, "neighbours": self.neighbours.value, **found, "verdict": verdict}
 
 
-def listen(
+def check_sensitivity(
     name: str,
     release: Callable[[Sequence[R], Neighbours], Loss],
     people: Sequence[Sequence[R]],
     *,
     others: Sequence[R] = (),
-) -> list[Heard]:
+) -> list[SensitivityCheck]:
     """Compares the loss reached on all pairs of small neighbouring tables with the charge, for both relations.
 
     `release(rows, neighbours)` pays for an answer and gives back the loss that was charged; it must draw whatever is
@@ -203,19 +203,19 @@ def listen(
     return [_walk(name, release, people, others, neighbours) for neighbours in (ADD_OR_REMOVE_ONE, REPLACE_ONE)]
 
 
-def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbours) -> Heard:
+def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbours) -> SensitivityCheck:
     reached, uses, tables, fault = 0.0, 0, 0, ""
     loss: Loss | None = None
     if neighbours is REPLACE_ONE:
         people = [person for person in people if person]
     for start in [()] if neighbours is ADD_OR_REMOVE_ONE else people:
         first = Tape()
-        with listening(first):
+        with recording_noise(first):
             loss = release([*others, *start], neighbours)
         gaussian = any(use.law == "gaussian" for use in first.uses)
         for person in people:
             tape = Tape(answers=first.given)
-            with listening(tape):
+            with recording_noise(tape):
                 release([*others, *person], neighbours)
             tables += 1
             if [use.exact.shape for use in tape.uses] != [use.exact.shape for use in first.uses]:
@@ -225,7 +225,7 @@ def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbo
             reached = max(reached, sum(_price(one, other, neighbours, rho=gaussian) for one, other in pairs))
         uses = max(uses, len(first.uses))
     measure, charged = _charged(loss, gaussian=gaussian)
-    return Heard(
+    return SensitivityCheck(
         name, neighbours, measure, charged, reached, uses, tables, fault or ("" if uses else "no noise was heard")
     )
 
