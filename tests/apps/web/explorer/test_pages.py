@@ -62,6 +62,13 @@ def test_an_exact_entry_moves_the_slider_and_what_cannot_be_is_said(visit: Calla
     assert "noise=2.125" in page.url
 
 
+def test_ticks_of_a_logarithmic_axis_are_powers_of_ten_written_out(visit: Callable[..., Any]) -> None:
+    page = visit("/explorer/budget")
+    drawn(page)
+    ticks = page.evaluate("() => document.getElementById('figure').layout.yaxis.ticktext")
+    assert {"0.1", "1", "10"} <= set(ticks)
+
+
 def test_figure_data_and_code_of_a_view_are_downloaded(visit: Callable[..., Any], tmp_path: Path) -> None:
     page = visit("/explorer/belief?epsilon=0.5")
     drawn(page)

@@ -65,6 +65,23 @@ def test_create_answer_on_a_phone_and_watch_the_dashboard_move(
     expect(teacher.locator("#estimate-table tbody tr")).to_have_count(2)
     assert_accessible(teacher)
     screenshot(teacher, "poll-dashboard")
+    expect(phone.get_by_text("Out of 100 people, about 73 send their true answer")).to_be_visible()
+    teacher.get_by_role("link", name="Present it").click()
+    expect(teacher.locator("#answers")).to_have_text("2")
+    expect(teacher.locator("svg.qr")).to_be_visible()
+    expect(teacher.locator("form")).to_have_count(0)
+    assert [button.inner_text() for button in teacher.get_by_role("button").all()] == ["Full screen"]
+    assert_accessible(teacher)
+    screenshot(teacher, "poll-present")
+
+
+def test_whoever_may_see_results_is_led_to_them(visit: Callable[..., Any], site: Any) -> None:
+    identity = publish(site, kind="yes-no", results="everyone")
+    phone = answer_on_phone(visit, identity, "no")
+    phone.get_by_role("link", name="See what the crowd says").click()
+    expect(phone.locator("#answers")).to_have_text("1")
+    hidden = answer_on_phone(visit, publish(site, kind="yes-no", results="admin"), "no")
+    expect(hidden.get_by_role("link", name="See what the crowd says")).to_have_count(0)
 
 
 def test_what_is_missing_is_said_in_the_form(

@@ -122,3 +122,5 @@ def test_a_summary_is_plain_json_whatever_was_sent() -> None:
             told = results.summary(question, wire, size, wire.count(b"", kept[:size]) if size else b"")
             assert json.loads(json.dumps(told)) == told
             assert told["answers"] == size
+            enough = size >= (results.FEWEST_TO_DECODE if kind == "text" else 1)
+            assert told["error"] == (results.error_at(question, wire, size) if enough else None)

@@ -124,13 +124,23 @@ async def _enter_response(request: Request, poll: LivePoll, secret: str, *, link
 @router.get("/{identity}")
 async def dashboard(request: Request, identity: Identity) -> Response:
     """The live dashboard of a poll."""
+    return await _results(request, identity, "polls/dashboard.html")
+
+
+@router.get("/{identity}/present")
+async def present(request: Request, identity: Identity) -> Response:
+    """The page to project: the question, the way in and the live chart; no button that changes the poll."""
+    return await _results(request, identity, "polls/present.html")
+
+
+async def _results(request: Request, identity: str, template: str) -> Response:
     poll = await collector_of(request).poll(identity)
     if poll.question.results != "everyone" and not access.is_admin(request, poll):
         return RedirectResponse(f"/polls/{identity}/password", 303)
-    return await _dashboard(request, poll)
+    return await _dashboard(request, poll, template)
 
 
-async def _dashboard(request: Request, poll: LivePoll) -> Response:
+async def _dashboard(request: Request, poll: LivePoll, template: str = "polls/dashboard.html") -> Response:
     base, secret = _base(request), access.link_secret(request, poll)
     link = f"{base}/p/{poll.stored.identity}"
     told = {
@@ -142,11 +152,13 @@ async def _dashboard(request: Request, poll: LivePoll) -> Response:
     }
     return page(
         request,
-        "polls/dashboard.html",
+        template,
         poll=poll,
         link=link,
         only_here=_is_loopback(link),
-        qr=segno.make(link, error="m").svg_inline(scale=8, border=2, light="white", svgclass="qr", lineclass=None),
+        qr=segno.make(link, error="m").svg_inline(
+            border=2, light="white", svgclass="qr", lineclass=None, omitsize=True
+        ),
         admin=access.is_admin(request, poll),
         admin_link=f"{base}/polls/{poll.stored.identity}/enter/{secret}" if secret else None,
         told=told,
@@ -213,7 +225,7 @@ async def answer(request: Request, identity: Identity) -> Response:
     block = describe_poll(poll).model_dump(include={"id", "round", "open", "protocol", "admission"})
     block |= {"epsilon": poll.question.epsilon, "forever": poll.question.forever}  # what is shown, and checked there
     context = {"poll": poll, "question": poll.question, "described": block, "choices": _choices(poll)}
-    context["meaning"] = plain_words.meaning(poll.question)[0]
+    context |= {"meaning": plain_words.meaning(poll.question)[0], "noise": plain_words.noise(poll.wire)}
     body = environment().get_template("polls/answer.html").render(context).encode()
     headers = {
         "content-security-policy": content_security_policy().replace("form-action 'self'", "form-action 'none'"),

@@ -38,6 +38,7 @@ def summary(question: PollQuestion, wire: Wire, answers: int, kept: bytes) -> di
     found = release(question, wire, answers, kept)
     told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": []}
     told["beyond"] = implausible(wire, answers, kept)
+    told["error"] = None if found is None else error_at(question, wire, answers)
     if found is not None and found.interval is not None:
         labels = ["mean"] if isinstance(wire.protocol, OneBitMean) else list(found.labels)
         columns = [np.atleast_1d(np.asarray(part, float)).tolist() for part in (found.value, *_ends(found))]

@@ -6,9 +6,18 @@ function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-function axis(described) {
+// Powers of ten, written out (0.1, 1, 10); within two of them also their doubles and fives.
+function ticks(values) {
+  const seen = values.filter((value) => value > 0);
+  const low = Math.floor(Math.log10(Math.min(...seen))), high = Math.ceil(Math.log10(Math.max(...seen)));
+  const digits = high - low > 2 ? [1] : [1, 2, 5], found = [];
+  for (let power = low; power <= high; power++) found.push(...digits.map((digit) => Number(`${digit}e${power}`)));
+  return { tickvals: found, ticktext: found.map((tick) => (tick < 1e-4 || tick >= 1e6 ? tick.toExponential() : String(tick))) };
+}
+
+function axis(described, values = []) {
   const line = { gridcolor: ink("--line"), zeroline: false, linecolor: ink("--soft"), automargin: true };
-  return { ...line, title: { text: described.label }, type: described.log ? "log" : "linear" };
+  return { ...line, title: { text: described.label }, ...(described.log ? { type: "log", ...ticks(values) } : { type: "linear" }) };
 }
 
 export function layout(figure, more = {}) {
@@ -40,7 +49,8 @@ function traces(figure) {
 }
 
 export function drawCurves(place, figure) {
-  return Plotly.react(place, traces(figure), layout(figure, { xaxis: axis(figure.x), yaxis: axis(figure.y) }), QUIET);
+  const [xaxis, yaxis] = ["x", "y"].map((name) => axis(figure[name], figure.curves.flatMap((curve) => curve[name])));
+  return Plotly.react(place, traces(figure), layout(figure, { xaxis, yaxis }), QUIET);
 }
 
 // One mark a label with two bars apart: what noise does, and what sampling does.

@@ -62,6 +62,7 @@ const drawEstimate = rows => {
 };
 
 const drawError = answers => {
+  if (!$("error-figure")) return; // the page to project has none
   const x = poll.errors.map(row => row[0]), y = poll.errors.map(row => row[1]);
   const trace = { x, y, mode: "lines+markers", line: { color: colour("--accent") } };
   const line = { color: colour("--warm"), width: 2, dash: "dot" };
@@ -87,9 +88,12 @@ const show = told => {
   $("nothing").textContent = told.estimate.length ? "" : nothing;
   drawEstimate(told.estimate);
   drawError(told.answers);
-  const half = told.estimate.length ? Math.max(...told.estimate.map(row => (row.high - row.low) / 2)) : null;
-  $("error-now").textContent = half === null ? "" : `Now ± ${isShare ? `${(100 * half).toFixed(1)} points` : shown(half)} at worst. Four times as many answers halve it.`;
+  const now = poll.kind === "text" ? "A text that so many hold is found: " : "Now ± ";
+  const error = isShare ? `${(100 * told.error).toFixed(1)} ${poll.kind === "text" ? "%" : "points"}` : shown(told.error);
+  $("error-now").textContent = told.error === null ? "" : `${now}${error} at worst. Four times as many answers halve it.`;
 };
+
+$("full")?.addEventListener("click", () => document.documentElement.requestFullscreen());
 
 const source = new EventSource(`/api/polls/${poll.id}/events`);
 source.addEventListener("results", event => {
