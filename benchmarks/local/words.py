@@ -1,7 +1,7 @@
 """Frequent words that nobody listed: F1 of the 32 most frequent and seconds, at a million people and epsilon 4.
 
-Words are 8 random bytes, their shares a Zipf law over 10 000 of them. pure-ldp's prefix extending is timed on a tenth of
-the people, since its reports are made one by one in Python.
+Words are 8 random bytes, their shares a Zipf law over 10 000 of them. pure-ldp reports words one by one in Python: its
+prefix extending is timed on a tenth of the people.
 """
 
 from __future__ import annotations
