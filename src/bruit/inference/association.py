@@ -73,8 +73,11 @@ class Pair:
 
     @property
     def is_known(self) -> bool:
-        """Whether both columns vary by more than their noise does."""
+        """Whether the people stand out of their noise by half a deviation, and both columns vary by more than that."""
         xx, _, yy = self.moments
+        everybody = np.ones(self.counts.values.size)
+        if self.counts.people <= max(float(self.counts.noise_variance(everybody)) ** 0.5 / 2, 1.0):
+            return False
         squares = np.stack([(part**2).reshape(-1) for part in self.deviations])
         return bool(np.all(np.array([xx, yy]) > np.sqrt(self.counts.noise_variance(squares))))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bruit.core.guarantee import Guarantee
 from bruit.errors import InvalidArgument
-from bruit.inference.noise_laws import Floats, NoiseLaw
+from bruit.inference.noise_laws import Floats, NoiseLaw, ReportNoise
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ class Cells:
         if len(self.blocks) > 1:
             return Cells(rest, (self.blocks[place],), self.guarantees)
         (block,) = self.blocks
+        if isinstance(block.law, ReportNoise):
+            raise InvalidArgument("answers that name group and value together say little of a group: ask groups apart")
         return Cells(rest, (Block(self.values[place], block.law),), self.guarantees)
 
     def require_axes(self, number: int, what: str) -> None:

@@ -14,7 +14,7 @@ from bruit.errors import InvalidArgument
 from bruit.inference.cells import Axis, Block, Cells
 from bruit.inference.noise_laws import AddedNoise
 from bruit.inference.totals import Totals
-from bruit.tables import OTHER, Within, domain_from_json
+from bruit.tables import OTHER, Domain, Within, domain_from_json
 
 SUMS: dict[tuple[str, ...], tuple[tuple[float, ...], ...]] = {
     ("above", "below"): ((1.0, 1.0), (1.0, 0.0), (1.0, 0.0)),
@@ -110,7 +110,7 @@ def _axes(release: Release[Any]) -> tuple[Axis, ...]:
     return tuple(_axis(each["name"], domain_from_json(each["domain"])) for each in by) or (Axis("people", ("all",)),)
 
 
-def _axis(name: str, domain: Any) -> Axis:
+def _axis(name: str, domain: Domain) -> Axis:
     if isinstance(domain, Within):
         values = domain.decode(np.arange(domain.lowest, domain.highest + 1))
         return Axis(name, tuple(f"{value:g}" for value in values), values)

@@ -14,12 +14,18 @@ import numpy as np
 
 from bruit.errors import InvalidArgument
 from bruit.inference.cells import Cells
+from bruit.inference.means import tail_of_relation
 from bruit.inference.noise_laws import Floats
 from bruit.inference.results import Evidence
-from bruit.inference.sources import Source, cells
+from bruit.inference.sources import Source, cells, group_totals
+from bruit.inference.totals import Totals
 
 DRAWS: Final = 999
 """Tables that are drawn under independence; a p-value is a multiple of 1 / 1000."""
+
+FIRST: Final = 199
+ENOUGH: Final = 40
+"""Draws end after the first where so many of these are as large as what was seen.          [Besag & Clifford 1991]"""
 
 LEAST: Final = 0.5
 """People that a row or a column of a table under independence has at least: noise may leave less than none."""
@@ -40,26 +46,32 @@ def independence(source: Source, *, rng: np.random.Generator | None = None) -> E
 
 
 def two_proportions(
-    source: Source, other: Source | None = None, *, answer: str, rng: np.random.Generator | None = None
+    source: Source, other: Source | None = None, *, answer: str | None = None, rng: np.random.Generator | None = None
 ) -> Evidence:
-    """Whether the share of an answer differs between two groups: two sources, or two rows of one."""
+    """Whether the share of an answer differs between two groups: two sources, or two rows of one.
+
+    Without `answer` the sources are means of columns of zeros and ones, such as `central.mean(..., size=...)`.
+    """
+    if answer is None:
+        return _two_means(*group_totals(source, other, None))
     table = _table(source if other is None else [source, other], "two proportions")
     _require_groups(table, 2)
     return residual_test("two proportions", table, share_contrasts(table, answer), rng)
 
 
 def mann_whitney(source: Source, other: Source | None = None, *, rng: np.random.Generator | None = None) -> Evidence:
-    """Whether the values of one group tend to be larger than those of the other, by their ranks.
-
-    A cell's rank weighs less the more its residual is noise: an empty cell tells nothing, whatever its rank.
-    """
+    """Whether the values of one group tend to be larger than those of the other, by their ranks."""
     table = _table(source if other is None else [source, other], "Mann–Whitney")
     _require_groups(table, 2)
     return residual_test("Mann–Whitney", table, rank_contrasts(table), rng)
 
 
 def anova(source: Source, *, ranks: bool = False, rng: np.random.Generator | None = None) -> Evidence:
-    """Whether the means of several groups differ; with `ranks`, whether their ranks do, as Kruskal and Wallis ask."""
+    """Whether the values of several groups differ by their means, or with `ranks` as Kruskal and Wallis ask.
+
+    If the groups are alike, it rejects as often as it says. Cells that drown in noise weigh less, so that it is no test
+    of means alone: `difference` gives an interval for those.
+    """
     table = _table(source, "analysis of variance")
     contrasts = rank_contrasts(table) if ranks else mean_contrasts(table)
     return residual_test("Kruskal–Wallis" if ranks else "analysis of variance", table, contrasts, rng)
@@ -78,18 +90,24 @@ def share_contrasts(table: Cells, answer: str) -> Contrasts:
 
 
 def mean_contrasts(table: Cells) -> Contrasts:
-    """The residuals of the sums of values."""
-    return Contrasts(np.eye(table.shape[0])[:, :-1], table.axes[1].numbers[:, None])
+    """The residuals of sums of values, as distances from their mean."""
+    _rows, columns = _margins(table.values)
+    values = table.axes[1].numbers
+    return _shrunk(table, values - columns @ values / columns.sum())
 
 
 def rank_contrasts(table: Cells) -> Contrasts:
-    """The residuals of sums of mean ranks, shrunk by how much of a residual is noise."""
+    """The residuals of sums of mean ranks, as distances from the middle one."""
     _rows, columns = _margins(table.values)
     shares = columns / columns.sum()
-    ranks = np.cumsum(shares) - shares / 2 - 0.5
+    return _shrunk(table, np.cumsum(shares) - shares / 2 - 0.5)
+
+
+def _shrunk(table: Cells, scores: Floats) -> Contrasts:
+    """One score a cell, shrunk by how much of its residuals is noise: an empty cell tells nothing."""
+    people = _margins(table.values)[1] / table.shape[0]
     noise = np.diag(table.covariance()).reshape(table.shape).mean(0)
-    people = columns / table.shape[0]
-    return Contrasts(np.eye(table.shape[0])[:, :-1], (ranks * people / (people + noise))[:, None])
+    return Contrasts(np.eye(table.shape[0])[:, :-1], (scores * people / (people + noise))[:, None])
 
 
 def residual_test(what: str, table: Cells, contrasts: Contrasts, rng: np.random.Generator | None) -> Evidence:
@@ -97,13 +115,18 @@ def residual_test(what: str, table: Cells, contrasts: Contrasts, rng: np.random.
     source = np.random.default_rng(crc32(table.values.tobytes())) if rng is None else rng
     weights = precision(table, contrasts)
     statistic = float(residual_statistic(table.values[None], contrasts, weights)[0])
-    null = residual_statistic(draw_null(table, DRAWS, source), contrasts, weights)
-    return Evidence(what, statistic, _p_value(int((null >= statistic).sum())), table.guarantees)
+    drawn = larger = 0
+    for size in (FIRST, DRAWS - FIRST):
+        null = residual_statistic(draw_null(table, size, source), contrasts, weights)
+        drawn, larger = drawn + size, larger + int((null >= statistic).sum())
+        if larger >= ENOUGH:
+            break
+    return Evidence(what, statistic, _p_value(larger, drawn), table.guarantees)
 
 
-def _p_value(larger: int) -> float:
+def _p_value(larger: int, drawn: int) -> float:
     """The share of draws that are as large, one standard error of its simulation above it: chance never flatters."""
-    return min(1.0, (1 + larger + float(np.sqrt(larger))) / (1 + DRAWS))
+    return min(1.0, (1 + larger + float(np.sqrt(larger))) / (1 + drawn))
 
 
 def draw_null(table: Cells, size: int, rng: np.random.Generator) -> Floats:
@@ -132,6 +155,15 @@ def precision(table: Cells, contrasts: Contrasts) -> Floats:
     chance = np.kron(left.T @ (np.diag(p) - np.outer(p, p)) @ left, right.T @ (np.diag(q) - np.outer(q, q)) @ right)
     moved = np.kron(left.T @ (np.eye(p.size) - p[:, None]), right.T @ (np.eye(q.size) - q[:, None]))
     return np.asarray(np.linalg.pinv(rows.sum() * chance + moved @ table.covariance() @ moved.T))
+
+
+def _two_means(first: Totals, second: Totals) -> Evidence:
+    """The evidence against equal shares of two groups whose numbers are known by their sums."""
+    if not (first.two_valued and second.two_valued):
+        raise InvalidArgument("two proportions need an answer=, or means of columns of zeros and ones")
+    known = first.is_counted and second.is_counted
+    tail = float(tail_of_relation((first, second), np.ones(1), np.zeros(1))[0]) if known else 1.0
+    return Evidence("two proportions", first.mean - second.mean, tail, (*first.guarantees, *second.guarantees))
 
 
 def _margins(values: Floats) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+from scipy import special
 
 from bruit.inference.cells import Cells
 from bruit.inference.noise_laws import Floats
@@ -19,7 +20,7 @@ TERMS: Final = 160
 FARTHEST: Final = 12.0
 """Distances of more deviations have a tail below 1e-7 and count as this one."""
 
-STEPS: Final = 7
+STEPS: Final = 5
 """Steps of false position: the ends are then within a thousandth of the width."""
 
 
@@ -47,7 +48,7 @@ def invert(
 ) -> tuple[float, float]:
     """The values around the centre whose tail is at least 1 - confidence; a side that never falls is its bound.
 
-    `step` is about half of the width: the search begins there, by false position on the logarithm of the tail.
+    `step` is about half of the width: the search begins there.
     """
     level, ends = 1 - confidence, np.array(bounds, float)
     centre = float(np.clip(centre, *bounds))
@@ -61,20 +62,22 @@ def invert(
 
 
 def _fall(tail: Callable[[Floats], Floats], inner: Floats, outer: Floats, level: float) -> Floats:
-    """Where the tail passes the level between two places, by false position (the Illinois rule), side by side."""
+    """Where the tail passes the level between two places, side by side, by false position.
 
-    def height(place: Floats) -> Floats:
-        return np.asarray(np.log(np.maximum(tail(place), 1e-15)) - np.log(level))
+    It works on the normal quantile of the tail, which is nearly a straight line of the place.
+    """
 
-    above, below = height(inner), height(outer)
+    def excess(place: Floats) -> Floats:
+        return np.asarray(special.ndtri(np.clip(tail(place), 1e-15, 1) / 2) - special.ndtri(level / 2))
+
+    above, below = excess(inner), excess(outer)
     for _ in range(STEPS):
-        share = np.clip(above / np.where(above - below == 0, 1.0, above - below), 0.02, 0.98)
-        place = inner + share * (outer - inner)
-        now = height(place)
+        place = inner + np.clip(above / np.maximum(above - below, 1e-300), 0.01, 0.99) * (outer - inner)
+        now = excess(place)
         up = now > 0
-        inner, outer = np.where(up, place, inner), np.where(up, outer, place)
-        above, below = np.where(up, now, above / 2), np.where(up, below / 2, now)
-    return np.asarray(np.where(np.abs(above) < np.abs(below), inner, outer))
+        inner, above = np.where(up, place, inner), np.where(up, now, above)
+        outer, below = np.where(up, outer, place), np.where(up, below, now)
+    return np.asarray(inner + above / np.maximum(above - below, 1e-300) * (outer - inner))
 
 
 def tail_of_weights(counts: Cells, weights: Floats, distance: Floats | None = None, *, least: float = 0.0) -> Floats:
