@@ -12,9 +12,9 @@ from bruit.channels import IntegerNoise
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.inference import Evidence, anova, independence, mann_whitney, slope_test, two_proportions
 from bruit.inference.association import Pair
-from bruit.inference.cells import Axis, Block, Cells
 from bruit.inference.means import tail_of_mean, tail_of_relation
 from bruit.inference.noise_laws import AddedNoise
+from bruit.inference.noisy_counts import Axis, Block, Cells
 from bruit.inference.quantiles import cell_edges, tail_of_quantile
 from bruit.inference.totals import Totals, totals_of
 

@@ -19,9 +19,9 @@ from bruit.channels import IntegerNoise
 from bruit.core.losses import DiscreteGaussian, DiscreteLaplace
 from bruit.core.neighbours import REPLACE_ONE
 from bruit.inference import anova, independence, mann_whitney, slope_test
-from bruit.inference.cells import Block, Cells
 from bruit.inference.means import tail_of_relation
 from bruit.inference.noise_laws import AddedNoise
+from bruit.inference.noisy_counts import Block, Cells
 from bruit.inference.totals import Totals
 
 Sample = tuple[np.ndarray, np.ndarray]

@@ -8,8 +8,8 @@ import numpy as np
 
 from bruit.channels import IntegerNoise
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE
-from bruit.inference.cells import Axis, Block, Cells
 from bruit.inference.noise_laws import AddedNoise
+from bruit.inference.noisy_counts import Axis, Block, Cells
 
 
 def laplace(epsilon: str) -> AddedNoise:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
+from laws import binomial_window
 
 import bruit
 from bruit import inference, local
 from bruit.central.questions import Limit, Question, count
 from bruit.errors import InvalidArgument
-from bruit.inference.sources import value_totals
+from bruit.inference.means import tail_of_mean, tail_of_relation
+from bruit.inference.noise_laws import AddedNoise
+from bruit.inference.sources import group_totals, value_totals
 from bruit.ledger.books.kept_releases import release_from_json
 from bruit.tables import among, within
 from bruit.tables.plan.operators import open_table
@@ -21,6 +26,8 @@ GROUP = np.repeat(["a", "b"], [600, 400])
 AGE = np.clip(np.rint(RNG.normal(np.where(GROUP == "a", 5, 6), 2)), 0, 10)
 PEOPLE = pl.DataFrame({"id": np.arange(1000), "group": GROUP, "age": AGE})
 AGES = within(0, 10, grid=2)
+TRUE_MEAN = 5.0
+"""The mean of ages around the middle of their bounds."""
 
 
 def book(**terms: object) -> bruit.Ledger:
@@ -40,7 +47,8 @@ def test_a_histogram_brings_its_counts_its_values_and_its_law(people: bruit.tabl
     assert found.shape == (2, 6)  # what is OTHER is left out
     np.testing.assert_array_equal(found.values, release.value[:2])
     np.testing.assert_array_equal(found.axes[1].numbers, [0, 2, 4, 6, 8, 10])
-    assert found.blocks[0].law.noise.loss.scale == 2
+    assert isinstance(law := found.blocks[0].law, AddedNoise)
+    assert law.noise.loss.scale == 2
     assert found.guarantees == (release.guarantee,)
 
 
@@ -185,3 +193,28 @@ def test_a_release_without_a_law_is_refused(people: bruit.tables.Table) -> None:
     ):
         with pytest.raises(InvalidArgument):
             inference.mean(release)
+
+
+def test_intervals_from_a_survey_cover() -> None:
+    protocol, rng, times = local.KRR(["no", "yes"], epsilon=1), np.random.default_rng(5), 400
+    keep = float(protocol.support.mix(0.3)), float(protocol.support.mix(0.4))
+    covered = 0
+    for ones in rng.binomial(1000, keep, (times, 2)):
+        tallies = [protocol.tally_of([1000 - one, one], 1000) for one in ones]
+        totals = group_totals(tallies[0], tallies[1], "yes")
+        covered += bool(tail_of_relation(totals, np.ones(1), np.array([-0.1]))[0] >= 0.05)
+    low, high = binomial_window(times, 0.95, 1e-9)
+    assert low <= covered <= high
+
+
+def test_intervals_from_the_three_sums_of_a_variance_cover(people: bruit.tables.Table) -> None:
+    release = bruit.central.variance(people["age"].within(0, 10, grid=1), budget=book().budget(epsilon="0.2"))
+    totals, rng, times, covered = value_totals(release), np.random.default_rng(6), 400, 0
+    for _ in range(times):
+        places = np.clip(np.rint(rng.normal(5, 2, 500)), 0, 10) / 10
+        sums = np.array([((1 - places) ** 2).sum(), (2 * places * (1 - places)).sum(), (places**2).sum()])
+        noisy = sums + totals.block.law.rehearse((1, 3), rng)[0] * totals.block.law.unit  # type: ignore[attr-defined]
+        again = replace(totals, block=replace(totals.block, values=noisy))
+        covered += bool(tail_of_mean(again, np.array([TRUE_MEAN]))[0] >= 0.05)
+    low, high = binomial_window(times, 0.95, 1e-9)
+    assert low <= covered <= high

@@ -2,8 +2,8 @@
 
 from bruit.inference.anytime import e_values
 from bruit.inference.association import correlation, slope, slope_test
-from bruit.inference.cells import Cells
 from bruit.inference.means import difference, mean, proportion, ratio
+from bruit.inference.noisy_counts import Cells
 from bruit.inference.planning import people_for
 from bruit.inference.quantiles import quantile
 from bruit.inference.residual_tests import anova, independence, mann_whitney, two_proportions

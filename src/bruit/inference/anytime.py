@@ -10,8 +10,8 @@ import numpy as np
 from bruit.channels import ratio_of
 from bruit.core.losses import DiscreteLaplace
 from bruit.errors import InvalidArgument
-from bruit.inference.cells import Axis, Block
 from bruit.inference.noise_laws import AddedNoise, Floats, NoiseLaw, NormalNoise, ReportNoise
+from bruit.inference.noisy_counts import Axis, Block
 from bruit.inference.sources import Source, cells
 
 TILTS: Final = tuple(float(size) for size in np.geomspace(0.02, 2.0, 10))

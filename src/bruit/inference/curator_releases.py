@@ -11,8 +11,8 @@ from bruit.channels import IntegerNoise
 from bruit.core.losses import DiscreteGaussian, DiscreteLaplace, loss_from_json
 from bruit.core.release import Release
 from bruit.errors import InvalidArgument
-from bruit.inference.cells import Axis, Block, Cells
 from bruit.inference.noise_laws import AddedNoise
+from bruit.inference.noisy_counts import Axis, Block, Cells
 from bruit.inference.totals import Totals
 from bruit.tables import OTHER, Domain, Within, domain_from_json
 

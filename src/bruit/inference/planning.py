@@ -14,8 +14,8 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.core.numbers import Exact, positive
 from bruit.errors import InvalidArgument
 from bruit.inference.association import slope_test
-from bruit.inference.cells import Axis, Block, Cells
 from bruit.inference.noise_laws import AddedNoise, Floats, ReportNoise
+from bruit.inference.noisy_counts import Axis, Block, Cells
 from bruit.inference.residual_tests import (
     Contrasts,
     all_contrasts,

@@ -7,8 +7,8 @@ import numpy as np
 from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.intervals import Covers, Interval
 from bruit.errors import InvalidArgument
-from bruit.inference.cells import Cells
 from bruit.inference.noise_laws import Floats
+from bruit.inference.noisy_counts import Cells
 from bruit.inference.results import Estimate
 from bruit.inference.sources import Source, cells
 from bruit.inference.tails import tail_of_weights

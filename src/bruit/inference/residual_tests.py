@@ -13,9 +13,9 @@ from zlib import crc32
 import numpy as np
 
 from bruit.errors import InvalidArgument
-from bruit.inference.cells import Cells
 from bruit.inference.means import tail_of_relation
 from bruit.inference.noise_laws import Floats
+from bruit.inference.noisy_counts import Cells
 from bruit.inference.results import Evidence
 from bruit.inference.sources import Source, cells, group_totals
 from bruit.inference.totals import Totals

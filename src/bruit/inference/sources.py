@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from bruit.core.release import Release
 from bruit.errors import InvalidArgument
-from bruit.inference.cells import Axis, Block, Cells
 from bruit.inference.curator_releases import cells_of_release, totals_of_release
 from bruit.inference.noise_laws import NormalNoise, ReportNoise
+from bruit.inference.noisy_counts import Axis, Block, Cells
 from bruit.inference.totals import Totals, totals_of
 from bruit.local import KRR, OLH, OUE, SUE, OneBitMean, Tally, TallyKind, Warner
 from bruit.synthetic import SyntheticTable

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from scipy import special
 
-from bruit.inference.cells import Cells
 from bruit.inference.noise_laws import Floats
+from bruit.inference.noisy_counts import Cells
 
 PERIOD: Final = 40.0
 """The law is wrapped around a circle of so many deviations: what lies half of it away is below 1e-12 for Laplace."""

@@ -9,8 +9,8 @@ import numpy as np
 from bruit.channels import Support
 from bruit.core.guarantee import Guarantee
 from bruit.errors import InvalidArgument
-from bruit.inference.cells import Block, Cells
 from bruit.inference.noise_laws import Floats, ReportNoise
+from bruit.inference.noisy_counts import Block, Cells
 
 
 @dataclass(frozen=True)
