@@ -14,6 +14,7 @@ from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.intervals import Covers, Interval
 from bruit.inference.noise_laws import Floats
 from bruit.inference.noisy_counts import Cells
+from bruit.inference.residual_tests import residual_test, slope_contrasts
 from bruit.inference.results import Estimate, Evidence
 from bruit.inference.sources import Source, cells
 from bruit.inference.tails import invert, tail_of_weights
@@ -31,16 +32,16 @@ def slope(source: Source, *, confidence: float = 0.95) -> Estimate:
     return _estimate("slope", pair, pair.slope, pair.tail_of_slope, (-pair.steepest, pair.steepest), confidence)
 
 
-def slope_test(source: Source) -> Evidence:
+def slope_test(source: Source, *, rng: np.random.Generator | None = None) -> Evidence:
     """Whether the slope of the least-squares line of the population is other than zero.
 
-    Chance is given the larger of two variances: that of the products, and that of two independent columns.
+    The p-value is the larger of two: by the spread of the products themselves, which holds whatever the spread around the
+    line, and by tables that are drawn with independent columns, which holds for few people.
     """
     pair = pair_of(source)
-    xx, _, yy = pair.moments
-    least = max(xx, 0.0) * max(yy, 0.0) / max(pair.counts.people, 1.0)
-    tail = float(pair.tail_of_slope(np.array([0.0]), least=least)[0])
-    return Evidence("slope", pair.slope, tail, pair.counts.guarantees)
+    robust = float(pair.tail_of_slope(np.array([0.0]))[0])
+    drawn = residual_test("slope", pair.counts, slope_contrasts(pair.counts), rng)
+    return Evidence("slope", pair.slope, max(robust, drawn.p_value), pair.counts.guarantees)
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,11 @@ class Pair:
         xx, xy, yy = self.moments
         return float(np.clip(xy / (xx * yy) ** 0.5, -1, 1)) if xx > 0 and yy > 0 else 0.0
 
-    def tail_of_slope(self, at: Floats, *, least: float = 0.0) -> Floats:
+    def tail_of_slope(self, at: Floats) -> Floats:
         """How surprising the counts are at each slope b: the sum of (x - mx)(y - my - b (x - mx)) is zero there."""
         (first, second), (xx, xy, _) = self.deviations, self.moments
         weights = first * second - at[:, None, None] * first**2
-        return tail_of_weights(self.counts, weights, xy - at * xx, least=least)
+        return tail_of_weights(self.counts, weights, xy - at * xx)
 
     def tail_of_correlation(self, at: Floats) -> Floats:
         """How surprising the counts are at each correlation r: the mean of uv - r (u^2 + v^2) / 2 is zero there."""

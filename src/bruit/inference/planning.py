@@ -27,6 +27,7 @@ from bruit.inference.residual_tests import (
     precision,
     rank_contrasts,
     residual_statistic,
+    slope_contrasts,
     two_proportions,
 )
 from bruit.inference.results import Evidence
@@ -80,11 +81,6 @@ def power_of(expected: Cells, contrasts: Callable[[Cells], Contrasts], level: fl
     null = residual_statistic(draw_null(expected, DRAWS, rng), chosen, weights)
     seen = residual_statistic(expected.draw(expected.values, DRAWS, rng), chosen, weights)
     return float((seen > np.quantile(null, 1 - level)).mean())
-
-
-def slope_contrasts(table: Cells) -> Contrasts:
-    """The one residual that a slope is made of."""
-    return Contrasts(table.axes[0].numbers[:, None], table.axes[1].numbers[:, None])
 
 
 PLANNED: dict[Callable[..., Evidence], Callable[[Cells], Contrasts]] = {

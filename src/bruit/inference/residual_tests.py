@@ -103,6 +103,11 @@ def rank_contrasts(table: Cells) -> Contrasts:
     return _shrunk(table, np.cumsum(shares) - shares / 2 - 0.5)
 
 
+def slope_contrasts(table: Cells) -> Contrasts:
+    """The one residual that a slope is made of."""
+    return Contrasts(table.axes[0].numbers[:, None], table.axes[1].numbers[:, None])
+
+
 def _shrunk(table: Cells, scores: Floats) -> Contrasts:
     """One score a cell, shrunk by how much of its residuals is noise: an empty cell tells nothing."""
     people = _margins(table.values)[1] / table.shape[0]
