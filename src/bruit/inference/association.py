@@ -35,8 +35,8 @@ def slope(source: Source, *, confidence: float = 0.95) -> Estimate:
 def slope_test(source: Source, *, rng: np.random.Generator | None = None) -> Evidence:
     """Whether the slope of the least-squares line of the population is other than zero.
 
-    The p-value is the larger of two: by the spread of the products themselves, which holds whatever the spread around the
-    line, and by tables that are drawn with independent columns, which holds for few people.
+    The p-value is the larger of two: by the spread of the products themselves, which holds whatever the spread around
+    the line, and by tables that are drawn with independent columns, which holds for few people.
     """
     pair = pair_of(source)
     robust = float(pair.tail_of_slope(np.array([0.0]))[0])
