@@ -141,7 +141,7 @@ def _details(question: Question, priced: Sequence[PricedLevel], answer: Answer, 
         details |= {"people": [each for some in people for each in some]}
     if len(priced) == 1 and not question.is_found:
         (one,), (drawn,) = priced, answer.levels
-        laws = {name: paid.noise for name, paid in one.bought.items() if isinstance(paid, Bought)}
+        laws = {name: paid.noise for name, paid in one.bought.items() if isinstance(paid, PricedNoise)}
         details["noisy"] = {
             name: describe_noisy(question.measures[name], drawn.noisy[name], noise) for name, noise in laws.items()
         }
