@@ -22,8 +22,10 @@ def main() -> None:
             for epsilon, people in PEOPLE[name].items():
                 if asked.only in name:
                     ours = compared.power_of_ours(people, epsilon, asked.times)
+                    size_of_ours = compared.power_of_ours(people, epsilon, asked.times, real=False)
                     theirs = compared.power_of_published(people, epsilon, asked.times)
-                    print(f"{name}, ε = {epsilon}, n = {people}: ours {ours:.3f}, {whose} {theirs:.3f}", flush=True)
+                    print(f"{name}, ε = {epsilon}, n = {people}: ours {ours:.3f}, {whose} {theirs:.3f}", end="; ")
+                    print(f"ours where nothing is there {size_of_ours:.4f}", flush=True)
         return
     names, measure = (INTERVALS, coverage) if asked.grid == "coverage" else (NULLS, size)
     for name in names:

@@ -53,7 +53,7 @@ def two_proportions(
     Without `answer` the sources are means of columns of zeros and ones, such as `central.mean(..., size=...)`.
     """
     if answer is None:
-        return _two_means(*group_totals(source, other, None))
+        return compare_shares(*group_totals(source, other, None))
     table = _table(source if other is None else [source, other], "two proportions")
     _require_groups(table, 2)
     return residual_test("two proportions", table, share_contrasts(table, answer), rng)
@@ -162,13 +162,21 @@ def precision(table: Cells, contrasts: Contrasts) -> Floats:
     return np.asarray(np.linalg.pinv(rows.sum() * chance + moved @ table.covariance() @ moved.T))
 
 
-def _two_means(first: Totals, second: Totals) -> Evidence:
-    """The evidence against equal shares of two groups whose numbers are known by their sums."""
+def compare_shares(first: Totals, second: Totals) -> Evidence:
+    """The evidence against equal shares of two groups whose numbers are known by their sums.
+
+    Numbers are whole: half a person of each group is taken from the difference.                       [Yates 1934]
+    """
     if not (first.two_valued and second.two_valued):
         raise InvalidArgument("two proportions need an answer=, or means of columns of zeros and ones")
-    known = first.is_counted and second.is_counted
-    tail = float(tail_of_relation((first, second), np.ones(1), np.zeros(1))[0]) if known else 1.0
-    return Evidence("two proportions", first.mean - second.mean, tail, (*first.guarantees, *second.guarantees))
+    apart, guarantees = first.mean - second.mean, (*first.guarantees, *second.guarantees)
+    if not (first.is_counted and second.is_counted):
+        return Evidence("two proportions", apart, 1.0, guarantees)
+    half = (1 / first.people + 1 / second.people) / 2
+    nearer = np.array([np.clip(apart, -half, half)])
+    return Evidence(
+        "two proportions", apart, float(tail_of_relation((first, second), np.ones(1), nearer)[0]), guarantees
+    )
 
 
 def _margins(values: Floats) -> tuple[Floats, Floats]:
