@@ -9,6 +9,8 @@ from bruit.codes.check_digits.algorithms import Iban, Luhn, Nir, Siren, Siret
 from bruit.codes.check_digits.automata import Damm, Ean, Isbn, Verhoeff
 from bruit.codes.checksums.cyclic import Crc, checksum
 from bruit.codes.envelopes import envelope, open_envelope
+from bruit.codes.fountain.code import RaptorQ
+from bruit.codes.fountain.files import RaptorQFile
 from bruit.codes.limits import finite_length_limit, shannon_limit
 from bruit.codes.low_density.code import Ldpc, ldpc
 from bruit.codes.low_density.standards import nr, wifi, wimax
@@ -40,6 +42,8 @@ __all__ = [
     "Nir",
     "Parity",
     "Polar",
+    "RaptorQ",
+    "RaptorQFile",
     "ReedSolomon",
     "Repetition",
     "Siren",

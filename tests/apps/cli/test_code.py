@@ -147,6 +147,21 @@ def test_bad_input_is_a_sentence_and_two(typed: str) -> None:
     assert "Traceback" not in done.output
 
 
+def test_a_file_survives_lost_packets(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_bytes(b'{"answer": 3}' * 40)
+    sent = bruit(f"raptorq send {report} {tmp_path}/packets --repair 4 --symbol 64 --json")
+    assert json.loads(sent.output) == {"packets": 13, "needed": 9, "bytes_written": 896}
+    assert bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back --lost 0,3,8").exit_code == 0
+    assert (tmp_path / "back").read_bytes() == report.read_bytes()
+    refused = bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back --lost 0,1,2,3,4")
+    assert refused.exit_code == 2
+    assert "send more" in refused.output
+    assert "such as 0,3" in bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back --lost 99").output
+    (tmp_path / "packets").write_bytes((tmp_path / "packets").read_bytes()[:-1])
+    assert "ends within a packet" in bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back").output
+
+
 def test_a_file_is_sealed_damaged_and_opened(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_bytes(b'{"answer": 3}' * 40)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import rich_click as click
 
+from bruit.apps.cli.code.packets import raptorq
 from bruit.apps.cli.code.simulation import simulation
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.codes import (
@@ -61,6 +62,7 @@ def command() -> None:
 
 
 command.add_command(simulation)
+command.add_command(raptorq)
 
 
 def _bits(text: str) -> list[int]:
