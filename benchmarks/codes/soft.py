@@ -163,6 +163,15 @@ def turbo() -> Work:
     return rate(lambda: code.messages(received), sent.size / MEGA)
 
 
+def ccsds_turbo() -> Work:
+    from bruit.codes import CcsdsTurbo
+
+    code = CcsdsTurbo(1784, "1/3")
+    sent = messages(64, code.k)
+    received = heard(code.encode(sent), 1 / 3, 0.6)
+    return rate(lambda: code.decode(received), sent.size / MEGA)
+
+
 def turbo_commpy() -> Work:
     """Six turns of log-MAP on the same two eight-state codes."""
     import numpy as np
@@ -219,4 +228,5 @@ CASES = [
         goal=12,
         returned=True,
     ),
+    Case("CCSDS turbo (1784, 1/3), up to 10 iterations, 0.6 dB", "Mbit/s", "higher", ccsds_turbo, returned=True),
 ]

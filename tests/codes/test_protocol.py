@@ -10,6 +10,7 @@ import pytest
 
 from bruit.codes import (
     Bch,
+    CcsdsTurbo,
     Convolutional,
     Crc,
     Damm,
@@ -76,6 +77,8 @@ CODES = [
     RaptorQ(10, 14),
     Convolutional((0o171, 0o133), 40),
     LteTurbo(40),
+    LteTurbo(40, length=100, version=1),
+    CcsdsTurbo(1784),
     nr(60, 150),
     wifi(648, "1/2"),
     wimax(576, "3/4A"),
@@ -169,6 +172,8 @@ MAKERS = {
     "Convolutional generators": lambda n: Convolutional((n, 5), 10),
     "LteTurbo": lambda n: LteTurbo(n),
     "LteTurbo iterations": lambda n: LteTurbo(40, iterations=n),
+    "LteTurbo length": lambda n: LteTurbo(40, length=n),
+    "CcsdsTurbo": lambda n: CcsdsTurbo(n),
     "nr k": lambda n: nr(n, 1000),
     "nr n": lambda n: nr(20, n),
     "Crc": lambda n: Crc(n, "NR 6"),

@@ -20,12 +20,14 @@ from bruit.codes.polar_codes.new_radio import nr_polar
 from bruit.codes.reed_solomon.code import ReedSolomon, ccsds, qr
 from bruit.codes.simulation import simulate
 from bruit.codes.spelling import spell, unspell
+from bruit.codes.trellis.ccsds_turbo import CcsdsTurbo
 from bruit.codes.trellis.convolutional import Convolutional
 from bruit.codes.trellis.lte_turbo import LteTurbo
 from bruit.codes.word import Code, Decoded
 
 __all__ = [
     "Bch",
+    "CcsdsTurbo",
     "Code",
     "Convolutional",
     "Crc",

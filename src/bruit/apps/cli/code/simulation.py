@@ -13,6 +13,7 @@ import rich_click as click
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table, writing
 from bruit.codes import (
     Bch,
+    CcsdsTurbo,
     Code,
     Convolutional,
     Crc,
@@ -66,7 +67,8 @@ NAMES: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
     "rs": ("rs:255,223", lambda part: ReedSolomon(int(part[0]), int(part[1]))),
     "raptorq": ("raptorq:100,120", lambda part: RaptorQ(int(part[0]), int(part[1]))),
     "convolutional": ("convolutional:171,133", lambda part: Convolutional(tuple(int(g, 8) for g in part), MESSAGE)),
-    "turbo": ("turbo:1024", lambda part: LteTurbo(int(part[0]))),
+    "turbo": ("turbo:1024", lambda part: LteTurbo(int(part[0]), length=int(part[1]) if part[1:] else None)),
+    "ccsds_turbo": ("ccsds_turbo:1784,1/3", lambda part: CcsdsTurbo(int(part[0]), part[1])),
     "nr": ("nr:972,1944", lambda part: nr(int(part[0]), int(part[1]))),
     "wifi": ("wifi:648,1/2", lambda part: wifi(int(part[0]), part[1])),
     "wimax": ("wimax:576,1/2", lambda part: wimax(int(part[0]), part[1])),
