@@ -13,7 +13,7 @@ from bruit.codes.fountain.code import RaptorQ
 from bruit.codes.fountain.files import RaptorQFile
 from bruit.codes.limits import finite_length_limit, shannon_limit
 from bruit.codes.low_density.code import Ldpc, ldpc
-from bruit.codes.low_density.standards import nr, wifi, wimax
+from bruit.codes.low_density.standards import dvb_s2, nr, wifi, wimax
 from bruit.codes.polar_codes.code import Polar, polar
 from bruit.codes.polar_codes.construction import polarise
 from bruit.codes.polar_codes.new_radio import nr_polar
@@ -53,6 +53,7 @@ __all__ = [
     "Verhoeff",
     "ccsds",
     "checksum",
+    "dvb_s2",
     "envelope",
     "finite_length_limit",
     "golay",

@@ -138,8 +138,8 @@ class CcsdsTurbo(SoftBits):
         bits of the second one are not sent.
         """
         order, first = self.interleaver, 1 + len(PARITIES[self.share][0])
-        known, told, posterior, other = np.zeros((4, *soft.shape[1:]), np.float32)
-        known[:] = soft[0]
+        known, told = soft[0].copy(), np.zeros(soft.shape[1:], np.float32)
+        posterior, other = np.empty(soft.shape[1:], np.float32), np.empty(soft.shape[1:], np.float32)
         for turn in range(self.iterations):
             log_map_pass(known, soft[1:first], self._branches[0], alpha, posterior)
             if turn and ((posterior[order] < 0) == (other[: self.k] < 0)).all():
