@@ -17,6 +17,7 @@ from bruit.codes.low_density.standards import dvb_s2, nr, wifi, wimax
 from bruit.codes.polar_codes.code import Polar, polar
 from bruit.codes.polar_codes.construction import polarise
 from bruit.codes.polar_codes.new_radio import nr_polar
+from bruit.codes.qr_symbols import qr_symbol, read_qr_symbol
 from bruit.codes.reed_solomon.code import ReedSolomon, ccsds, qr
 from bruit.codes.simulation import simulate
 from bruit.codes.spelling import spell, unspell
@@ -65,6 +66,8 @@ __all__ = [
     "polar",
     "polarise",
     "qr",
+    "qr_symbol",
+    "read_qr_symbol",
     "reed_muller",
     "shannon_limit",
     "simulate",
