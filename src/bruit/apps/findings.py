@@ -1,4 +1,4 @@
-"""What a study reports, and the two sizes it runs at."""
+"""The result of a study, and the two sizes that a study runs at."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ Size = Literal["small", "full"]
 
 @dataclass(frozen=True)
 class Findings:
-    """What a study found: one paragraph, the files it wrote, and its headline numbers."""
+    """The result of a study: one paragraph, the files it wrote, and its headline numbers."""
 
     summary: str
     files: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""The spelling alphabet: a code for voices, where every letter becomes a word that is hard to mishear."""
+"""The spelling alphabet: every letter becomes a word that is hard to mishear."""
 
 from bruit.errors import InvalidArgument
 
@@ -13,7 +13,7 @@ LETTERS = {word.lower(): word[0] for word in WORDS} | {"alpha": "A", "juliet": "
 
 
 def spell(text: str) -> str:
-    """The words of the letters of a text: ERREUR is Echo Romeo Romeo Echo Uniform Romeo."""
+    """The text spelt in code words: ERREUR is Echo Romeo Romeo Echo Uniform Romeo."""
     wrong = next((letter for letter in text.upper() if not "A" <= letter <= "Z"), None)
     if wrong is not None or not text:
         raise InvalidArgument(f"{text!r} cannot be spelt: give letters A to Z, without accents or spaces")
@@ -21,7 +21,7 @@ def spell(text: str) -> str:
 
 
 def unspell(words: str) -> str:
-    """The letters of spelt words; a word that is not in the alphabet is refused."""
+    """The text from spelt code words; refuses a word that is not in the alphabet."""
     wrong = next((word for word in words.split() if word.lower() not in LETTERS), None)
     if wrong is not None or not words.split():
         raise InvalidArgument(f"{wrong or words!r} is not in the spelling alphabet: {' '.join(WORDS)}")

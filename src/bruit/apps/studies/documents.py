@@ -1,11 +1,11 @@
-"""What the source documents ask in each study and what they found, in our own words."""
+"""What the source documents ask and found in each study, in our own words."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Sayings:
-    """What a document asks and what it reports."""
+    """What a source document asks, and what it reports."""
 
     asks: str
     found: str

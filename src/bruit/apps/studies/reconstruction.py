@@ -1,4 +1,4 @@
-"""How many secret bits come back from noisy counts: the threshold at √n, and what all 2^n questions give (S2.3)."""
+"""Reconstruction attacks on noisy counts: the threshold at √n, and what all 2^n queries reveal (S2.3)."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -41,7 +41,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes two tables and two figures."""
+    """Runs the attacks; writes two tables and two figures."""
     folder.mkdir(parents=True, exist_ok=True)
     grid = [{"method": method, "n": n, "noise": noise} for method, n in ATTACKS[size] for noise in NOISE]
     rows = sweeps.run(attack_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
@@ -58,12 +58,12 @@ def run(
 
 
 def attack_once(*, rng: np.random.Generator, method: Method, n: int, noise: float) -> Mapping[str, float]:
-    """The share of n random bits that one attack recovers when answers are off by at most noise·√n."""
+    """The share of n random bits that one attack recovers from answers with error at most noise·√n."""
     return {"recovered": simulate_reconstruction(n, noise * n**0.5, method=method, rng=rng).recovered}
 
 
 def ask_everything(*, rng: np.random.Generator, error: int) -> Mapping[str, float]:
-    """All 2^n subset sums answered within `error`: how many bits the best candidate gets wrong."""
+    """Answers all 2^n subset sums within `error`; returns how many bits the best candidate gets wrong."""
     secret = rng.integers(0, 2, UNBOUNDED)
     every = np.arange(2**UNBOUNDED)[:, None] >> np.arange(UNBOUNDED) & 1
     answers = every @ secret + rng.integers(-error, error + 1, len(every))
@@ -89,7 +89,7 @@ def plot_findings(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple
 
 
 def headline(tables: Mapping[str, polars.DataFrame]) -> dict[str, float]:
-    """Recovered shares around the threshold, and the largest noise at which nearly all comes back."""
+    """The shares recovered around the threshold, and the largest noise at which nearly all bits are recovered."""
     table = tables["threshold"]
     largest = table.filter(polars.col("n") == table["n"].max())
     share = dict(zip(largest["noise"], largest["mean"], strict=True))

@@ -1,4 +1,4 @@
-"""The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn (S1.1)."""
+"""The lecture's decision trees: entropy, cross-validation on the wine data, and a drawn tree (S1.1)."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def wine() -> tuple[Any, Any, list[str], list[str]]:
 
 
 def exact_tree(criterion: str, depth: int) -> Any:
-    """An exact tree."""
+    """An unfitted exact decision tree of a criterion and depth."""
     from bruit.learning import DecisionTree
 
     return DecisionTree(criterion=criterion, max_depth=depth, budget=WITHOUT_PRIVACY)
 
 
 def lecture() -> dict[str, float]:
-    """Mean and deviation over the shuffles, ours and scikit-learn's, and what row 10 is predicted to be."""
+    """Mean and deviation of accuracy over the shuffles, ours and scikit-learn's, and the prediction for row 10."""
     from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
     from sklearn.tree import DecisionTreeClassifier
 
@@ -99,7 +99,7 @@ def entropies() -> dict[str, float]:
 
 
 def split_once(*, rng: np.random.Generator, criterion: str, depth: int) -> Mapping[str, float]:
-    """The accuracy on a random fifth, and on the rest."""
+    """The accuracy on a random fifth of the wines, and on the rest."""
     from sklearn.model_selection import train_test_split
 
     X, y, *_ = wine()
@@ -110,7 +110,7 @@ def split_once(*, rng: np.random.Generator, criterion: str, depth: int) -> Mappi
 
 
 def plot_findings(path: Path, rows: polars.DataFrame) -> Path:
-    """Accuracy against depth."""
+    """Plots accuracy against depth."""
     series = []
     for criterion in CRITERIA:
         for column, words in (("held_out", "held out"), ("seen", "seen")):

@@ -64,7 +64,7 @@ class CcsdsTurbo(SoftBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return int(self.place.size)
 
     @cached_property
@@ -95,7 +95,7 @@ class CcsdsTurbo(SoftBits):
         return np.stack([every[:, 0], every[step, 1 + step % 2]], axis=1).reshape(-1)
 
     def encode(self, messages: Received) -> NDArray[Any]:
-        """The bits of each step in turn."""
+        """The codewords: the bits of each step in turn."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return self._words(bits.reshape(-1, self.k)).reshape(*bits.shape[:-1], self.n)
 

@@ -30,7 +30,7 @@ WITHOUT_PRIVACY = 94.0
 
 
 def table() -> polars.DataFrame:
-    """Table 1 with the ε of each row by the document's accountant, by pld, and by pld at a δ that is not weak."""
+    """The document's table 1 with the ε of each row: by its own accountant, by pld, and by pld at a sound δ."""
     said = polars.DataFrame(TABLE, COLUMNS, orient="row")
     ways = {"rdp_simple": ("rdp-simple", DELTA), "pld": ("pld", DELTA), "pld_sound": ("pld", SOUND_DELTA)}
     return said.with_columns(

@@ -1,4 +1,4 @@
-"""RAPPOR decoded: the two simulations of the document and its two collections, at their parameters (S2.20)."""
+"""RAPPOR decoding: the document's two simulations and two collections, at its parameters (S2.20)."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Every case, again and again; writes all repeats, their means, the texts of one collection each, and figures."""
+    """Runs every case several times; writes all repeats, their means, one collection's texts per case, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     source = generator(rng)
     rows = sweeps.run(decode_once, {"case": list(CASES)}, repeats=REPEATS[size], rng=source, on_progress=on_progress)
@@ -46,7 +46,7 @@ def run(
 
 
 def decode_once(*, rng: np.random.Generator, case: str) -> Mapping[str, float]:
-    """One collection: how many texts were found, how many of them nobody has, and what could not be found."""
+    """One collection: how many texts were found, how many of these falsely, and the detection limit."""
     asked = CASES[case]
     release = decode(asked.tally(rng), asked.candidates, level=LEVEL)
     truth = asked.shares
@@ -75,7 +75,7 @@ def _coverage(release: Release[Any], case: Case) -> float:
 
 
 def average_repeats(rows: polars.DataFrame) -> polars.DataFrame:
-    """The mean of each figure over the repeats, one row a case."""
+    """The mean of each result over the repeats, one row per case."""
     numbers = [name for name in rows.columns if name not in ("case", "repeat")]
     means = rows.group_by("case", maintain_order=True).agg(polars.col(numbers).fill_nan(None).mean())
     facts = polars.DataFrame(
@@ -91,7 +91,7 @@ def average_repeats(rows: polars.DataFrame) -> polars.DataFrame:
 
 
 def one_collection(case: Case, rng: np.random.Generator) -> polars.DataFrame:
-    """The texts of one collection by their true share, with estimates of those that were found.
+    """The texts of one collection with their true shares, and the estimates of those found.
 
     In the normal case every number is estimated, found or not: there the whole law is wanted.
     """
@@ -106,7 +106,7 @@ def one_collection(case: Case, rng: np.random.Generator) -> polars.DataFrame:
 
 
 def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
-    """One collection: the true shares as a line, and the estimates as points with their intervals."""
+    """Plots one collection: the true shares as a line, the estimates as points with intervals."""
     case, is_normal = CASES[name], name.startswith("normal")
     shown = texts if is_normal else texts.filter((polars.col("true_share") > 0) | polars.col("found"))
     if not is_normal:

@@ -1,4 +1,4 @@
-"""What somebody may come to believe about one person after an answer of a given ε (S2.5)."""
+"""The range of an attacker's belief about one person after an answer of a given ε (S2.5)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def figure(values: Values) -> Figure:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     epsilons = [values["epsilon"], *COMPARED]
     return (
         "import bruit\n\n"
