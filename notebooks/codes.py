@@ -95,7 +95,8 @@ torn = sent.copy()
 torn[-8:, -8:] = rng.integers(0, 2, (8, 8)).astype(bool)
 found = codes.read_qr_symbol(torn)
 fig, panels = plt.subplots(1, 3)
-for panel, (name, modules) in zip(panels, {"sent": sent, "received": torn, "repaired": found.modules}.items(), strict=True):
+symbols = {"sent": sent, "received": torn, "repaired": found.modules}
+for panel, (name, modules) in zip(panels, symbols.items(), strict=True):
     panel.imshow(modules, cmap="gray_r", interpolation="nearest")
     panel.set_title(name)
     panel.axis("off")
