@@ -87,6 +87,23 @@ print(bytes(np.asarray(decoded.message[:72], np.uint8)).decode())
 print(f"{int(decoded.corrected)} symbols mended")
 
 # %% [markdown]
+# A QR symbol is a Reed–Solomon word laid out in a square. Tear off a corner, and read it all the same.
+
+# %%
+sent = codes.qr_symbol(b"noise is a channel", level="H")
+torn = sent.copy()
+torn[-8:, -8:] = rng.integers(0, 2, (8, 8)).astype(bool)
+found = codes.read_qr_symbol(torn)
+fig, panels = plt.subplots(1, 3)
+symbols = {"sent": sent, "received": torn, "repaired": found.modules}
+for panel, (name, modules) in zip(panels, symbols.items(), strict=True):
+    panel.imshow(modules, cmap="gray_r", interpolation="nearest")
+    panel.set_title(name)
+    panel.axis("off")
+plt.show()
+print(f"{found.content.decode()!r}, {found.corrected} codewords mended")
+
+# %% [markdown]
 # ## How far can one go? Shannon's limit
 #
 # A channel that flips a bit with chance e carries 1 − h(e) bits a send, and no code does better. Here is what several codes

@@ -154,6 +154,15 @@ def ldpc_peer() -> Work:
     return rate(decode, 10 * 972 / MEGA)
 
 
+def satellite() -> Work:
+    from bruit.codes import dvb_s2
+
+    code = dvb_s2(16200, "3/4", decoder="min-sum", iterations=20)
+    sent = messages(64, code.k)
+    received = heard(code.encode(sent), code.k / code.n, 2.8)
+    return rate(lambda: code.decode(received), sent.size / MEGA)
+
+
 def turbo() -> Work:
     from bruit.codes import LteTurbo
 
@@ -161,6 +170,15 @@ def turbo() -> Work:
     sent = messages(320, code.k)
     received = heard(code.encode(sent), 1 / 3, 1.0)
     return rate(lambda: code.messages(received), sent.size / MEGA)
+
+
+def ccsds_turbo() -> Work:
+    from bruit.codes import CcsdsTurbo
+
+    code = CcsdsTurbo(1784, "1/3")
+    sent = messages(64, code.k)
+    received = heard(code.encode(sent), 1 / 3, 0.6)
+    return rate(lambda: code.decode(received), sent.size / MEGA)
 
 
 def turbo_commpy() -> Work:
@@ -219,4 +237,6 @@ CASES = [
         goal=12,
         returned=True,
     ),
+    Case("CCSDS turbo (1784, 1/3), up to 10 iterations, 0.6 dB", "Mbit/s", "higher", ccsds_turbo, returned=True),
+    Case("LDPC DVB-S2 (16200, 11880) layered min-sum, 2.8 dB", "Mbit/s", "higher", satellite, returned=True),
 ]

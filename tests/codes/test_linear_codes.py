@@ -93,6 +93,19 @@ def test_ordered_statistics_come_near_the_normal_approximation() -> None:
     assert abs(2.5 - finite_length_limit(64, 36, word_errors=frame["word_error_rate"][0])) < 0.1
 
 
+@pytest.mark.stress
+def test_at_three_decibels_what_is_left_is_the_code_s_own() -> None:
+    """Four changes find no word that three did not, and both stay within 0.15 dB of the normal approximation."""
+    rows = Bch(63, 36).encode(np.eye(36, dtype=np.uint8))
+    generator, counts = np.hstack([rows, rows.sum(axis=1, keepdims=True) & 1]), []
+    for depth in (3, 4):
+        code, rng = linear(generator, depth=depth), np.random.default_rng(5)
+        frame = simulate(code, "gaussian", [3.0], word_errors=40_960, words=40_960, rng=rng)
+        assert 3.0 - finite_length_limit(64, 36, word_errors=frame["word_error_rate"][0]) < 0.15
+        counts.append(frame["word_errors"][0])
+    assert counts[0] == counts[1]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

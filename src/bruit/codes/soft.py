@@ -52,6 +52,13 @@ class SoftWords:
         """Rows of the batch, reshaped to the leading axes of the array that the caller gave."""
         return rows.reshape(self.leading + rows.shape[1:])
 
+    def gathered(self, places: NDArray[np.int64], rounds: list[NDArray[np.int64]], size: int) -> "SoftWords":
+        """Words of `size` bits: 0 where nothing was sent, the sum where a bit was sent twice; see `rounds_of`."""
+        whole = np.zeros((self.likelihoods.shape[0], size), np.float32)
+        for part in rounds:
+            whole[:, places[part]] += self.likelihoods[:, part]
+        return SoftWords(whole, ())
+
     def factors(self, level: float = LEVEL) -> NDArray[np.float32]:
         """For each word, the factor that scales its root mean square to `level` (independent of other words)."""
         values = self.likelihoods

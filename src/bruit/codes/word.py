@@ -179,6 +179,25 @@ def check_shape(array: NDArray[Any], length: int, what: str) -> None:
         raise InvalidArgument(f"{what} of shape {array.shape} hold no word; give at least one")
 
 
+def erasure_flags(erasures: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Flags of lost symbols for words of this shape: given as such, as the places of one word, or not at all."""
+    if erasures is None:
+        return np.zeros(shape, bool)
+    given = np.asarray(erasures)
+    if given.dtype == bool and given.shape == shape:
+        return given
+    if (given.dtype.kind not in "iu" and given.size) or not given.ndim == len(shape) == 1:
+        raise InvalidArgument(
+            f"erasures of type {given.dtype} and shape {given.shape}: give flags (bool) of shape {shape}, "
+            "or the places of one word"
+        )
+    if given.size and (int(given.min()) < 0 or int(given.max()) >= shape[-1]):
+        raise InvalidArgument(f"erasures={given.tolist()}: the places go from 0 to {shape[-1] - 1}")
+    flags = np.zeros(shape, bool)
+    flags[given.astype(np.int64)] = True
+    return flags
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view of the array: kernels are compiled for read-only input alone."""
     view = array.view()

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -145,6 +146,48 @@ def test_bad_input_is_a_sentence_and_two(typed: str) -> None:
     done = bruit(typed)
     assert done.exit_code == 2
     assert "Traceback" not in done.output
+
+
+def test_a_torn_symbol_is_read_and_drawn(tmp_path: Path) -> None:
+    torn = tmp_path / "torn.svg"
+    words = [
+        "code",
+        "qr",
+        "noise is a channel",
+        "--level",
+        "H",
+        "--damage",
+        "8",
+        "--seed",
+        "1",
+        "--svg",
+        str(torn),
+        "--json",
+    ]
+    said = json.loads(CliRunner().invoke(main, words).output)
+    assert said["text"] == "noise is a channel"
+    assert said["codewords_corrected"] > 0
+    drawn = ElementTree.fromstring(torn.read_text())
+    names = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert names == ["sent", "received", "repaired"]
+    assert (
+        CliRunner().invoke(main, ["code", "qr", "noise is a channel", "--damage", "20", "--seed", "1"]).exit_code == 2
+    )
+
+
+def test_a_file_survives_lost_packets(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_bytes(b'{"answer": 3}' * 40)
+    sent = bruit(f"raptorq send {report} {tmp_path}/packets --repair 4 --symbol 64 --json")
+    assert json.loads(sent.output) == {"packets": 13, "needed": 9, "bytes_written": 896}
+    assert bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back --lost 0,3,8").exit_code == 0
+    assert (tmp_path / "back").read_bytes() == report.read_bytes()
+    refused = bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back --lost 0,1,2,3,4")
+    assert refused.exit_code == 2
+    assert "send more" in refused.output
+    assert "such as 0,3" in bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back --lost 99").output
+    (tmp_path / "packets").write_bytes((tmp_path / "packets").read_bytes()[:-1])
+    assert "ends within a packet" in bruit(f"raptorq receive {tmp_path}/packets {tmp_path}/back").output
 
 
 def test_a_file_is_sealed_damaged_and_opened(tmp_path: Path) -> None:

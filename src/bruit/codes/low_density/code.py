@@ -100,13 +100,6 @@ class Ldpc(SoftBits):
     def _rounds(self) -> list[NDArray[np.int64]]:
         return rounds_of(self.sent)
 
-    def _whole_word(self, likelihoods: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Log-likelihoods of the whole word: 0 where nothing was sent, the sum where a bit was sent twice."""
-        whole = np.zeros((likelihoods.shape[0], self.graph.variables))
-        for part in self._rounds:
-            whole[:, self.sent[part]] += likelihoods[:, part]
-        return whole
-
     def _min_sum(self, batch: SoftWords) -> Answers:
         """Words that are heard alike are decoded together, so that none sees its neighbours in the batch."""
         hard = batch.two_valued if self.factor is None else np.zeros(batch.likelihoods.shape[0], bool)
@@ -122,10 +115,7 @@ class Ldpc(SoftBits):
         graph, lanes = self.graph, kernels.LANES
         factors, place = batch.factors(), self.sent
         if len(self._rounds) > 1:
-            batch, place = (
-                SoftWords(self._whole_word(batch.likelihoods).astype(np.float32), ()),
-                np.arange(graph.variables),
-            )
+            batch, place = batch.gathered(place, self._rounds, graph.variables), np.arange(graph.variables)
         total = np.empty((graph.variables, lanes), np.int16)
         work = _work(graph)
         grains = np.int16(max(1, round(factor * (1 << kernels.GRAIN))))
@@ -151,7 +141,8 @@ class Ldpc(SoftBits):
         total = np.empty(self.graph.variables)
         layered = int(self.decoder == "layered sum-product")
         for word in range(words):
-            whole = self._whole_word(batch.likelihoods[word : word + 1])[0]
+            one = SoftWords(batch.likelihoods[word : word + 1], ())
+            whole = one.gathered(self.sent, self._rounds, total.size).likelihoods[0].astype(np.float64)
             whole[self.absent] = CERTAIN * max(1.0, float(np.abs(whole).max()))
             kernels.sum_product(whole, *self.graph.flat, self.iterations, layered, total)
             good[word] = kernels.is_satisfied(total, *self.graph.flat)

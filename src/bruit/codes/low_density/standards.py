@@ -1,4 +1,4 @@
-"""The LDPC codes of Wi-Fi, WiMAX and 5G New Radio."""
+"""The LDPC codes of Wi-Fi, WiMAX, 5G New Radio and satellite television."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.codes.low_density.code import Ldpc, LdpcDecoder
-from bruit.codes.low_density.parity_check import circulants
+from bruit.codes.low_density.parity_check import ParityChecks, circulants
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
@@ -18,6 +18,9 @@ LIFTINGS = tuple(sorted(a << j for a in (2, 3, 5, 7, 9, 11, 13, 15) for j in ran
 MOST_INTERLEAVED = 10  # bits of a symbol of 1024-QAM
 VERSION_STARTS = {1: (0, 17, 33, 56), 2: (0, 13, 25, 43)}
 """Where each redundancy version begins, in blocks of the whole buffer.          [3GPP TS 38.212, Table 5.4.2.1-2]"""
+
+DVB_LONG = 64800
+GROUP = 360  # message bits that share a line of addresses in DVB-S2
 
 MOST = {1: 8448, 2: 3840}
 """The longest message of each base graph of New Radio."""
@@ -78,6 +81,58 @@ def wimax(
     full = tables[WIMAX_LENGTH, rate]
     scaled = full % lifting if rate == "2/3A" else full * n // WIMAX_LENGTH
     return _systematic(np.where(full < 0, -1, scaled), lifting, decoder, iterations, factor, "wimax")
+
+
+@cache
+def address_tables() -> dict[tuple[int, str], list[NDArray[np.int64]]]:
+    """The parity addresses of DVB-S2 by (length, rate), one array a group of message bits."""
+    groups: dict[tuple[int, str], list[NDArray[np.int64]]] = {}
+    for fields in lines_of("dvb_s2.txt"):
+        if fields[0] == "code":
+            current = groups.setdefault((int(fields[1]), fields[2]), [])
+        else:
+            current.append(np.array([int(field) for field in fields]))
+    return groups
+
+
+def _accumulated(n: int, groups: list[NDArray[np.int64]]) -> ParityChecks:
+    """The checks of message bits that enter parities by address, each parity adding the one before.
+
+    Bit i of a group enters the addresses of its line moved on by i·q, where q = (n − k) / 360.
+                                                                             [EN 302 307-1, Section 5.3.2.1]
+    """
+    k = GROUP * len(groups)
+    parity, within = np.arange(n - k), np.arange(GROUP)
+    moved = [(line + within[:, None] * ((n - k) // GROUP)) % (n - k) for line in groups]
+    bits = [np.repeat(g * GROUP + within, line.size) for g, line in enumerate(groups)]
+    check = np.concatenate([*(each.reshape(-1) for each in moved), parity, parity[1:]])
+    column = np.concatenate([*bits, k + parity, k + parity[:-1]])
+    start = np.concatenate([[0], np.cumsum(np.bincount(check))])
+    column = column[np.lexsort((column, check))]
+    return ParityChecks(start, column, np.zeros_like(column), n)
+
+
+def dvb_s2(
+    n: int,
+    rate: str,
+    *,
+    decoder: LdpcDecoder = "layered sum-product",
+    iterations: int = 50,
+    factor: float | None = None,
+) -> Ldpc:
+    """The code of satellite television for frames of 16200 or 64800 bits.             [EN 302 307-1, Section 5.3.2]
+
+    Rates are "1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9" and, in the long frame, "9/10"; those
+    of the short frame are the nominal ones: "1/2" carries 7200 bits. The decoder is by default the exact one, which the
+    published thresholds are for; "min-sum" is several times as fast and loses most where the rate is low.
+    """
+    tables = address_tables()
+    if (whole(n, "n"), rate) not in tables:
+        known = ", ".join(each for length, each in tables if length == DVB_LONG)
+        raise InvalidArgument(f"dvb_s2({n}, {rate!r}): lengths are 16200 and 64800, rates {known} (9/10: 64800 only)")
+    groups, every = tables[n, rate], np.arange(n)
+    message = every[: GROUP * len(groups)]
+    return Ldpc(_accumulated(n, groups), message, every, every[:0], decoder, iterations, "dvb_s2", factor)
 
 
 @cache

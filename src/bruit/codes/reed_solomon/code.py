@@ -15,7 +15,7 @@ from bruit.codes.reed_solomon import _long_kernels as long_kernels
 from bruit.codes.reed_solomon import _vector_kernels as vector_kernels
 from bruit.codes.reed_solomon.tables import generator_polynomial, short_tables
 from bruit.codes.reed_solomon.vector_tables import has_vectors, vector_tables
-from bruit.codes.word import BlockWords, Decoded, Received, as_symbols, read_only, settle
+from bruit.codes.word import BlockWords, Decoded, Received, as_symbols, erasure_flags, read_only, settle
 from bruit.errors import InvalidArgument
 
 MOST_BITS = 16
@@ -152,20 +152,7 @@ class ReedSolomon(BlockWords):
         """Flags, one row per word, no row with more than there are checks."""
         if erasures is None:
             return None
-        given = np.asarray(erasures)
-        if (given.dtype.kind in "iu" or given.size == 0) and given.ndim == len(shape) == 1:
-            if given.size and (int(given.min()) < 0 or int(given.max()) >= self.n):
-                raise InvalidArgument(f"erasures={given.tolist()}: the places go from 0 to {self.n - 1}")
-            flags = np.zeros(shape, bool)
-            flags[..., given.astype(np.int64)] = True
-        elif given.dtype != bool or given.shape != shape:
-            raise InvalidArgument(
-                f"erasures of type {given.dtype} and shape {given.shape}: give flags (bool) of shape {shape}, "
-                "or the places of one word"
-            )
-        else:
-            flags = given
-        rows = np.ascontiguousarray(flags.reshape(-1, self.n))
+        rows = np.ascontiguousarray(erasure_flags(erasures, shape).reshape(-1, self.n))
         if self._lost(rows).max() > self.checks:
             raise InvalidArgument(f"a word has more than {self.checks} erasures, as many as {self} has checks")
         return read_only(rows.view(np.uint8))

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import rich_click as click
 
+from bruit.apps.cli.code.packets import raptorq
+from bruit.apps.cli.code.qr_picture import qr
 from bruit.apps.cli.code.simulation import simulation
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.codes import (
@@ -61,6 +63,8 @@ def command() -> None:
 
 
 command.add_command(simulation)
+command.add_command(raptorq)
+command.add_command(qr)
 
 
 def _bits(text: str) -> list[int]:

@@ -1,0 +1,1 @@
+"""Fountain codes: as many packets as the line needs, any sufficient number of which rebuild a file."""
