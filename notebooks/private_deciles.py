@@ -143,7 +143,7 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# The document behind this notebook proves bounds for the first two methods. They are honest and far from tight: at n = 10 000
+# The report behind this notebook (*Arbitrages statistiques dans l’apprentissage automatique confidentiel*, 2022) proves bounds for the first two methods. They are honest and far from tight: at n = 10 000
 # the bound on the median of uniform data is 0.166, what happens is a hundred times better. `bruit study deciles` draws both.
 #
 # **Exercises.** (1) The histogram method does not get better than the width of its steps: find the line in the figure. (2) Give

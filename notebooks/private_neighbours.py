@@ -53,7 +53,7 @@ print(exact)
 # ## How much noise?
 #
 # If one person joins, leaves or changes, at most one voter is exchanged: one class may lose a vote **and another gain one**. The
-# votes move by 2 in all, not by 1. The document behind this notebook adds Laplace noise of scale 1/ε, which is calibrated
+# votes move by 2 in all, not by 1. The slides behind this notebook (*Privacidade diferencial*) add Laplace noise of scale 1/ε, which is calibrated
 # for 1; what it really costs is 2ε *for each question*. And noise must be added to **every** class of a public list:
 # noising only the classes that got votes tells which ones got none.
 
@@ -142,6 +142,6 @@ for total in (3.0, 10.0):
 # 1 500 people and ten classes are a hard case: `bruit study knn` shows larger tables, where a student of 30 000 people at a total
 # of ε = 1 loses hardly anything.
 #
-# **Exercises.** (1) `method="document"` charges the true price of the document's noise: compare what is left in the book. (2) Write
+# **Exercises.** (1) `method="document"` charges the true price of the slides' noise: compare what is left in the book. (2) Write
 # down two neighbouring tables for which noise on the observed classes only is not private at any ε. (3) Why does scaling the
 # columns by the data's own standard deviation break the promise, and what does `domain=` do instead?

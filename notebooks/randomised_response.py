@@ -142,7 +142,7 @@ print(f"for a training person, for a test person: {float(asked.training_epsilon)
 #
 # ## Experiment C: accuracy against ε
 #
-# The document's forest fits the randomised data as if it were true. The other two know the channel: naive Bayes unmixes the
+# The project's forest fits the randomised data as if it were true. The other two know the channel: naive Bayes unmixes the
 # counts it is made of, the tree unmixes the histograms in its nodes.
 
 

@@ -147,7 +147,7 @@ print(
 #
 # ## Expérience C : l'exactitude selon ε
 #
-# La forêt du document apprend les données bruitées comme si elles étaient vraies. Les deux autres connaissent le canal : le Bayes
+# La forêt du projet apprend les données bruitées comme si elles étaient vraies. Les deux autres connaissent le canal : le Bayes
 # naïf inverse les comptes dont il est fait, l'arbre inverse les histogrammes de ses nœuds.
 
 

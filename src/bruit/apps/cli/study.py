@@ -61,4 +61,4 @@ def _list(*, as_json: bool) -> None:
         print_json(lines)
     else:
         show(table("Studies: bruit study NAME", ["name", "what it shows"], list(lines.items())))
-        show("S0 to S4 are the source documents; the page documents.md of the documentation says what stands in each.")
+        show("The page documents.md of the documentation says which study answers which source document.")

@@ -1,4 +1,7 @@
-"""Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5)."""
+"""Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.
+
+[docs/spec.md S3.5]
+"""
 
 from __future__ import annotations
 

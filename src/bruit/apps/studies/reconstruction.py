@@ -1,4 +1,7 @@
-"""How many secret bits come back from noisy counts: the threshold at √n, and what all 2^n questions give (S2.3)."""
+"""How many secret bits come back from noisy counts: the threshold at √n, and what all 2^n questions give.
+
+[docs/spec.md S2.3]
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -47,7 +50,7 @@ def run(
     rows = sweeps.run(attack_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
     every = sweeps.run(ask_everything, {"error": list(ERRORS)}, repeats=4 * REPEATS[size], rng=rng)
     tables = {
-        "threshold": sweeps.summary(rows, by=["method", "n", "noise"]),
+        "threshold": sweeps.summary(rows, by=["method", "n", "noise"], within=(0, 1)),
         "every_question": sweeps.summary(every, by=["error"]),
     }
     for name, table in tables.items():

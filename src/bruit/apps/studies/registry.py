@@ -13,7 +13,7 @@ from bruit.errors import InvalidArgument
 STUDIES = {
     "budget": (
         "studies.budget",
-        "The ε of a training run against order, size, batch, noise, epochs and δ (S2.11, S2.12).",
+        "The ε of a training run against order, size, batch, noise, epochs and δ.",
     ),
     "cifar10": (
         "studies.images.cifar10",
@@ -21,23 +21,23 @@ STUDIES = {
     ),
     "flowers": (
         "studies.images.flowers",
-        "102 flowers: the document's table, its curves, and private heads over frozen networks (S2.16).",
+        "102 flowers: the thesis's table, its curves, and private heads over frozen networks.",
     ),
     "memory": (
         "studies.memory.study",
-        "The memory of training steps: forecast, measured, and by the document's formulas (S2.17).",
+        "The memory of training steps: forecast, measured, and by the thesis's formulas.",
     ),
     "mnist": (
         "studies.images.mnist",
-        "Digits: the document's network with and without privacy, and a modern recipe (S2.15).",
+        "Digits: the thesis's network with and without privacy, and a modern recipe.",
     ),
     "codes": (
         "studies.codes",
-        "Codes over noise and over randomised response: capacity, composition, media, error curves (S1.3–S1.7).",
+        "Codes over noise and over randomised response: capacity, composition, media, error curves.",
     ),
     "deciles": (
         "studies.deciles",
-        "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5).",
+        "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.",
     ),
     "income": (
         "studies.income",
@@ -45,15 +45,15 @@ STUDIES = {
     ),
     "knn": (
         "studies.knn.study",
-        "Nearest neighbours with noise on the votes, for each question and for all, on four tables (S4.1).",
+        "Nearest neighbours with noise on the votes, for each question and for all, on four tables.",
     ),
     "krr-learning": (
         "studies.surveys.krr_learning",
-        "Learning from answers that everybody randomised: a forest, and estimators that know the channel (S0.5, S0.6).",
+        "Learning from answers that everybody randomised: a forest, and estimators that know the channel.",
     ),
     "krr-marital": (
         "studies.surveys.krr_marital",
-        "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
+        "Randomised response on the marital status of UCI Adult, against its theory.",
     ),
     "membership": (
         "studies.membership.study",
@@ -61,7 +61,7 @@ STUDIES = {
     ),
     "rappor": (
         "studies.surveys.rappor",
-        "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
+        "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages.",
     ),
     "planted": (
         "faults.planted",
@@ -69,11 +69,11 @@ STUDIES = {
     ),
     "reconstruction": (
         "studies.reconstruction",
-        "Secret bits from noisy counts: the threshold at the root of n, and every question asked (S2.3).",
+        "Secret bits from noisy counts: the threshold at the root of n, and every question asked.",
     ),
     "trees": (
         "studies.trees",
-        "The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn (S1.1).",
+        "The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn.",
     ),
 }
 """The module of each study and what it shows, by name."""

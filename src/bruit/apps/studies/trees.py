@@ -1,4 +1,7 @@
-"""The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn (S1.1)."""
+"""The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn.
+
+[docs/spec.md S1.1]
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def run(
     grid: dict[str, Sequence[str | int]] = {"criterion": list(CRITERIA), "depth": DEPTHS[size]}
     rows = sweeps.run(split_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
     rows.write_csv(folder / "repeats.csv")
-    table = sweeps.summary(rows, by=["criterion", "depth"])
+    table = sweeps.summary(rows, by=["criterion", "depth"], within=(0, 1))
     table.write_csv(folder / "depths.csv")
     X, y, names, classes = wine()
     drawing = draw_tree(
@@ -121,7 +124,8 @@ def plot_findings(path: Path, rows: polars.DataFrame) -> Path:
                 .sort("depth")
             )
             mean, reach = part["mean"].to_numpy(), part["deviation"].fill_null(0.0).to_numpy()
-            series.append(plots.Series(f"{criterion}, {words}", part["depth"], mean, mean - reach, mean + reach))
+            low, high = np.clip([mean - reach, mean + reach], 0, 1)
+            series.append(plots.Series(f"{criterion}, {words}", part["depth"], mean, low, high))
     return plots.curves(path, series, title="Wine: accuracy of one tree", x="depth", y="share of right classes")
 
 

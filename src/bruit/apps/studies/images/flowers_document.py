@@ -1,4 +1,7 @@
-"""The document's table of private trainings on 102 flowers, and the ε that its settings cost (S2.16)."""
+"""The thesis's table of private trainings on 102 flowers, and the ε that its settings cost.
+
+[docs/spec.md S2.16]
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ WITHOUT_PRIVACY = 94.0
 
 
 def table() -> polars.DataFrame:
-    """Table 1 with the ε of each row by the document's accountant, by pld, and by pld at a δ that is not weak."""
+    """Table 1 with the ε of each row by the thesis's accountant, by pld, and by pld at a δ that is not weak."""
     said = polars.DataFrame(TABLE, COLUMNS, orient="row")
     ways = {"rdp_simple": ("rdp-simple", DELTA), "pld": ("pld", DELTA), "pld_sound": ("pld", SOUND_DELTA)}
     return said.with_columns(

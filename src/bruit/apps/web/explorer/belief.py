@@ -1,4 +1,7 @@
-"""What somebody may come to believe about one person after an answer of a given ε (S2.5)."""
+"""What somebody may come to believe about one person after an answer of a given ε.
+
+[docs/spec.md S2.5]
+"""
 
 from __future__ import annotations
 

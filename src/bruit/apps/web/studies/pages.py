@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from bruit.apps.studies import STUDIES
-from bruit.apps.studies.documents import DOCUMENTS, Sayings
+from bruit.apps.studies.documents import DOCUMENTS
+from bruit.apps.studies.report import said
 from bruit.apps.studies.saved_findings import Kept, read_findings
 from bruit.apps.web.paths import STUDIES as FOLDER
 from bruit.apps.web.paths import home
@@ -41,14 +42,14 @@ def show(request: Request, name: str) -> Response:
         "studies/study.html",
         name=name,
         line=STUDIES[name][1],
-        sayings=DOCUMENTS.get(name, Sayings("", "")),
+        sayings=said(DOCUMENTS.get(name)),
         found=found,
         pictures=[] if found is None else [path for path in found.findings.files if path.suffix == ".png"],
         tables=[] if found is None else _tables(found),
         state=request.app.state.studies.state(name),
         busy=request.app.state.studies.busy,
         steward=is_steward(request),
-        said=describe,
+        describe=describe,
     )
 
 
