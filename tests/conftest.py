@@ -5,8 +5,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from entropy import named_entropy  # noqa: F401  (every test draws the same at its next run)
+from hypothesis import settings
 from postgres import postgres  # noqa: F401  (one server for every test that asks for it)
 
 from scripts import gate

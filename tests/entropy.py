@@ -1,4 +1,4 @@
-"""Entropy that a test sees again at its next run, so that a law checked at a level fails for a reason and not by chance.
+"""Entropy that a test sees again at its next run, so that a law checked at a level fails for a reason, not by chance.
 
 The sources, ciphers and samplers are the shipped ones; only the bytes that would come from the operating system come
 from the test's name and `BRUIT_TEST_SEED` (0 in the gate; any other number draws the whole suite anew). Programs that
@@ -39,7 +39,7 @@ def named_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         yield
         return
     named = NamedEntropy(request.node.nodeid)
-    monkeypatch.setattr(source.OperatingSystem, "generate_state", lambda *given, **named_too: named.words(*given, **named_too))
+    monkeypatch.setattr(source.OperatingSystem, "generate_state", lambda *given, **more: named.words(*given, **more))
     source._rekey_all()
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(int(named.words(None, 1)[0]))
