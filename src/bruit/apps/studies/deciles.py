@@ -51,7 +51,9 @@ def run(
         "rows": ROWS[size],
         "epsilon": EPSILONS[size],
     }
-    rows = sweeps.run(ask_once, points, repeats=repeats, rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        ask_once, points, repeats=repeats, rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     table = summarise_errors(rows)
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "deciles.csv")

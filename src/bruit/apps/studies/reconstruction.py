@@ -47,7 +47,9 @@ def run(
     """Writes two tables and two figures."""
     folder.mkdir(parents=True, exist_ok=True)
     grid = [{"method": method, "n": n, "noise": noise} for method, n in ATTACKS[size] for noise in NOISE]
-    rows = sweeps.run(attack_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        attack_once, grid, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     every = sweeps.run(ask_everything, {"error": list(ERRORS)}, repeats=4 * REPEATS[size], rng=rng)
     tables = {
         "threshold": sweeps.summary(rows, by=["method", "n", "noise"], within=(0, 1)),

@@ -49,7 +49,9 @@ def run(
     """Trains many models with and without privacy, attacks each, and writes two tables and a figure."""
     folder.mkdir(parents=True, exist_ok=True)
     grid = [{"size": size, "epsilon": epsilon} for epsilon in EPSILONS]
-    rows = sweeps.run(attack_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        attack_once, grid, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     table = sweeps.summary(rows, by=["size", "epsilon"], within=(0, 1)).with_columns(_bounds(size))
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "membership.csv")

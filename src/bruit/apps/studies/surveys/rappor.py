@@ -35,7 +35,14 @@ def run(
     """Every case, again and again; writes all repeats, their means, the texts of one collection each, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     source = generator(rng)
-    rows = sweeps.run(decode_once, {"case": list(CASES)}, repeats=REPEATS[size], rng=source, on_progress=on_progress)
+    rows = sweeps.run(
+        decode_once,
+        {"case": list(CASES)},
+        repeats=REPEATS[size],
+        rng=source,
+        file=folder / f"sweep_{size}.jsonl",
+        on_progress=on_progress,
+    )
     means = average_repeats(rows)
     rows.write_csv(folder / "repeats.csv")
     means.write_csv(folder / "cases.csv")
