@@ -97,6 +97,6 @@ def _links(name: str, tables: Sequence[Path]) -> str:
 
 def _made(made: Provenance) -> str:
     return (
-        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s (without what an interrupted run had done before), at commit {made.commit} "
-        f"(program {made.program}), seed {made.seed}, on {made.machine}.\n"
+        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s (without what an interrupted run had done before), "
+        f"at commit {made.commit} (program {made.program}), seed {made.seed}, on {made.machine}.\n"
     )
