@@ -11,6 +11,22 @@ from bruit.apps.findings import Findings, Size
 from bruit.errors import InvalidArgument
 
 STUDIES = {
+    "belief": (
+        "studies.meaning.belief",
+        "What may be believed of a person after an answer: the thesis's table and figures.",
+    ),
+    "noise": (
+        "studies.meaning.noise_laws",
+        "The laws of noise: Laplace beside Gauss, two neighbouring tables, and many questions under one budget.",
+    ),
+    "trust": (
+        "studies.meaning.trust",
+        "One question under three kinds of trust: a curator, a shuffler, nobody.",
+    ),
+    "boosting": (
+        "studies.boosting",
+        "The lecture's regression tree and gradient boosting: one tree, then many that mend each other's errors.",
+    ),
     "budget": (
         "studies.budget",
         "The ε of a training run against order, size, batch, noise, epochs and δ.",

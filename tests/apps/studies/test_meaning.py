@@ -1,0 +1,41 @@
+"""The studies of what ε means: beliefs, laws of noise, and trust."""
+
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from scipy import stats
+
+from bruit.apps import data
+from bruit.apps.studies.meaning import belief, noise_laws, trust
+from bruit.errors import MissingData
+
+
+def test_s2_5_every_cell_of_the_thesis_is_found_to_its_last_digit(tmp_path: Path) -> None:
+    found = belief.run(tmp_path, size="small").figures
+    assert found["cells"] == 88
+    assert found["largest_difference_in_percentage_points"] <= 0.005 + 1e-9
+    assert found["even_odds_after_two_coins"] == pytest.approx(found["most_that_two_coins_allow"], abs=1e-9) == 0.75
+
+
+def test_s2_8_laplace_and_gauss_keep_their_promise(tmp_path: Path) -> None:
+    found = noise_laws.run(tmp_path, size="small").figures
+    assert found["largest_log_ratio"] == pytest.approx(noise_laws.EPSILON)
+    assert found["least_deviation_of_gauss"] < found["deviation_by_the_thesis"]
+    shift = 1 / found["least_deviation_of_gauss"]
+    kept = stats.norm.cdf(shift / 2 - noise_laws.EPSILON / shift) - np.exp(noise_laws.EPSILON) * stats.norm.cdf(
+        -shift / 2 - noise_laws.EPSILON / shift
+    )
+    assert kept == pytest.approx(noise_laws.DELTA, rel=1e-6)  # [Balle & Wang 2018, Theorem 5]
+
+
+def test_s2_7_the_more_is_trusted_the_closer_the_answer(tmp_path: Path) -> None:
+    try:
+        data.adult("all")
+    except MissingData as reason:
+        pytest.skip(str(reason))
+    found = trust.run(tmp_path, size="small", rng=np.random.default_rng(1)).figures
+    assert found["error, curator"] < found["error, shuffler"] < found["error, nobody"]
+    assert 1 < found["shuffled report"] <= trust.STRONGEST
+    assert polars.read_csv(tmp_path / "trust.csv").height == 3
