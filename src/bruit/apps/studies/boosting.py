@@ -183,7 +183,7 @@ def summarise(figures: Mapping[str, float]) -> str:
     tree, ours, theirs = (figures[f"{model}: error"] for model in ("one tree", *BOOSTED))
     return (
         f"How far the disease of 442 patients went: the best single tree (depth {figures['one tree: depth']:.0f}) is "
-        f"off by {tree:.1f}, boosting by {ours:.1f} with {figures['boosting: trees']:.0f} trees and scikit-learn's with "
+        f"off by {tree:.1f}, boosting by {ours:.1f} with {figures['boosting: trees']:.0f} trees, scikit-learn with "
         f"the same settings by {theirs:.1f} with {figures['scikit-learn: trees']:.0f} (root mean square on a held-out "
         f"quarter; one split strays by {figures['boosting: standard deviation']:.1f}). Depth and trees are the best of "
         "those tried on the same held-out quarters, for all three alike. More trees go on mending errors of what was "

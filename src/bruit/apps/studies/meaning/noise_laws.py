@@ -110,7 +110,7 @@ def summarise(figures: dict[str, float]) -> str:
         f"One count at ε = {EPSILON:g} strays by at most {figures['laplace_half_width']:.0f} with Laplace noise and "
         f"{figures['gauss_half_width']:.0f} with Gaussian noise (δ = {DELTA:g}), {CONFIDENCE:.0%} of the time; the "
         f"chances of an answer about {JANUARY} and about {FEBRUARY} people differ by a factor of "
-        f"e^{figures['largest_log_ratio']:.3g} at most. The thesis's σ is {stated:.2f}, the least that keeps the promise "
+        f"e^{figures['largest_log_ratio']:.3g} at most. The thesis's σ is {stated:.2f}, the least that keeps it "
         f"{least:.2f}. Of {figures['questions']:.0f} counts under the same budget each strays by {many[0]:.0f} with "
         f"Laplace and {many[1]:.0f} with Gaussian noise, which is the closer one from "
         f"{figures['questions_from_which_gauss_is_closer']:.0f} counts on (of those tried)."
