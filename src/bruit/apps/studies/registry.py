@@ -11,6 +11,10 @@ from bruit.apps.findings import Findings, Size
 from bruit.errors import InvalidArgument
 
 STUDIES = {
+    "attacks": (
+        "studies.attacks.study",
+        "A gallery of attacks, each with its defence and audit: linkage, traces, stealing and inversion of models.",
+    ),
     "belief": (
         "studies.meaning.belief",
         "What may be believed of a person after an answer: the thesis's table and figures.",
@@ -54,6 +58,14 @@ STUDIES = {
     "deciles": (
         "studies.deciles",
         "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.",
+    ),
+    "economics": (
+        "studies.meaning.economics",
+        "The economic choice of ε: what a study needs to be right, and what its people are to be paid for the risk.",
+    ),
+    "krr-regression": (
+        "studies.surveys.krr_regression",
+        "Regression on randomised answers: a likelihood that knows the coins, beside one that does not.",
     ),
     "income": (
         "studies.income",
