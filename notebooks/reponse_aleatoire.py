@@ -19,8 +19,9 @@
 import importlib.util
 import os
 
+REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")  # le dossier du dépôt dont ce carnet fait partie
 if importlib.util.find_spec("bruit") is None:
-    get_ipython().run_line_magic("pip", "install --quiet 'bruit[learn,plot]'")
+    get_ipython().run_line_magic("pip", f"install --quiet '{REPOSITORY}[learn,plot]'")
 SMALL = "BRUIT_SMALL" in os.environ  # les tests du projet exécutent tout en petite taille
 
 # %%
