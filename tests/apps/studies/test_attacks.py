@@ -5,6 +5,7 @@ import pytest
 
 from bruit.apps import data
 from bruit.apps.studies.attacks import counts, invented, linkage, mobility, models
+from bruit.apps.studies.publishing import firefighters
 from bruit.errors import MissingData
 
 
@@ -70,3 +71,12 @@ def test_six_answers_steal_a_model_of_six_weights() -> None:
     assert coarse < exact
     told = models.invert_once(rng=np.random.default_rng(2), epsilon=0.0, rows=1000)
     assert min(told["seen"], told["never seen"]) > told["guessing"]
+
+
+def test_noise_costs_a_forecast_less_than_coarse_calls() -> None:
+    error = {
+        way: firefighters.forecast_once(rng=np.random.default_rng(1), way=way, level=level, calls=3000)["error"]
+        for way, level in firefighters.ways("small")
+    }
+    assert error["exact"] <= error["noised counts"] < error["k-anonymous"] < error["mean of all"]
+    assert error["synthetic"] < error["mean of all"]

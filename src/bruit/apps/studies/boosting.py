@@ -27,7 +27,7 @@ HELD_OUT, RATE, LEAST, SUBSAMPLE = 0.25, 0.1, 10, 0.5
 LEAVES, SEED = 8, 0
 TREES = {"small": [1, 20], "full": [1, 2, 5, 10, 20, 50, 100, 200]}
 DEPTHS = {"small": [1, 3], "full": [1, 2, 3, 4, 5, 6, 8]}
-REPEATS = {"small": 2, "full": 30}
+REPEATS = {"small": 2, "full": 10}
 SHOWN = {"small": (1, 10), "full": (1, 10, 100)}
 """Numbers of trees whose curves over one column are drawn."""
 
@@ -45,7 +45,9 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     points: list[dict[str, str | int]] = [{"model": "one tree", "depth": depth, "trees": 1} for depth in DEPTHS[size]]
     points += [{"model": name, "depth": 0, "trees": trees} for name in BOOSTED for trees in TREES[size]]
-    rows = sweeps.run(split_once, points, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        split_once, points, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     table = sweeps.summary(rows, by=["model", "depth", "trees"], within=(0, np.inf))
     table.write_csv(folder / "errors.csv")
     seed = SEED if rng is None else int(rng.integers(2**31))

@@ -160,6 +160,13 @@ DOCUMENTS = {
         "It prints neither noise, clip nor δ, for which 1, 1 and 1e-5 are taken. Its batches are shuffled; ours are "
         "sampled, as the accountant needs.",
     ),
+    "firefighters": Sayings(
+        "S2",
+        "Forecast the calls of a fire service from a table that was made k-anonymous, and from a differentially "
+        "private one.",
+        "One sentence about the work of others: the second gave far better forecasts.",
+        "Those calls are not public: they are invented by a stated program, and a synthetic table stands beside.",
+    ),
     "flowers": Sayings(
         "S2",
         "Train the dense head of a frozen VGG16 on 102 flowers with DP-SGD; sweep batch, noise, clip, rate and epochs.",

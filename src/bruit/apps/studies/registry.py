@@ -39,6 +39,10 @@ STUDIES = {
         "studies.images.cifar10",
         "CIFAR-10 without other data: private linear heads over scattering and over eyes that learned from noise.",
     ),
+    "firefighters": (
+        "studies.publishing.firefighters",
+        "Calls of firefighters forecast from a k-anonymous table, from noised counts and from a synthetic table.",
+    ),
     "flowers": (
         "studies.images.flowers",
         "102 flowers: the thesis's table, its curves, and private heads over frozen networks.",

@@ -43,7 +43,9 @@ def run(
     seed = SEED if rng is None else int(rng.integers(2**31))
     figures = {**lecture(seed), **tie_spread(TREE_SEEDS[size]), **entropies()}
     grid: dict[str, Sequence[str | int]] = {"criterion": list(CRITERIA), "depth": DEPTHS[size]}
-    rows = sweeps.run(split_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        split_once, grid, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     rows.write_csv(folder / "repeats.csv")
     table = sweeps.summary(rows, by=["criterion", "depth"], within=(0, 1))
     table.write_csv(folder / "depths.csv")

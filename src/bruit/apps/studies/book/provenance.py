@@ -43,7 +43,7 @@ def program(name: str) -> str:
     assert found is not None
     assert found.origin is not None
     module = Path(found.origin)
-    shared = {"studies", "surveys", "images", "faults", "meaning", "attacks"}
+    shared = {"studies", "surveys", "images", "faults", "meaning"}
     files = [module] if module.parent.name in shared else sorted(module.parent.glob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 

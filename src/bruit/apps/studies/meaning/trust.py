@@ -28,7 +28,7 @@ DELTA = 1e-6
 
 PEOPLE = {"small": [2000], "full": [1000, 3000, 10_000, 30_000]}
 EPSILONS = {"small": [1.0], "full": [0.2, 1.0]}
-REPEATS = {"small": 4, "full": 200}
+REPEATS = {"small": 4, "full": 100}
 MODELS = ("curator", "shuffler", "nobody")
 STRONGEST = 8.0
 """The largest ε of a report that is shuffled here."""
@@ -48,7 +48,9 @@ def run(
         "people": PEOPLE[size],
         "epsilon": EPSILONS[size],
     }
-    rows = sweeps.run(ask_once, points, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        ask_once, points, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     table = rows.group_by("trusted", "people", "epsilon", maintain_order=True).agg(
         polars.col("report_epsilon").first(),
         (polars.col("error") ** 2).mean().sqrt().alias("error"),
