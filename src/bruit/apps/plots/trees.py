@@ -66,15 +66,15 @@ def _words(model: Any, node: int, names: Sequence[str], classes: Sequence[str]) 
     told = (
         f"n = {weight:.0f}\n{found}"
         if regresses
-        else f"{_impurity(model, node)}, n = {weight:.0f}\n{_shares(values)}\n{found}"
+        else f"{_impurity(values, model.criterion)}, n = {weight:.0f}\n{_shares(values)}\n{found}"
     )
     return told if grown.left[node] < 0 else f"{_question(model, node, names)}\n{told}"
 
 
-def _impurity(model: Any, node: int) -> str:
+def _impurity(values: NDArray[np.float64], criterion: str) -> str:
     """How mixed the classes of a node are, by the criterion of the tree."""
-    share = model.values_[node][model.values_[node] > 0]
-    if model.criterion == "entropy":
+    share = values[values > 0]
+    if criterion == "entropy":
         return f"entropy {abs(float((share * np.log2(share)).sum())):.2f}"
     return f"Gini {1 - float((share**2).sum()):.2f}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars
@@ -20,6 +20,11 @@ from bruit.apps.findings import Findings, Size
 from bruit.apps.plots.style import COLOURS
 from bruit.apps.plots.trees import tree as draw_tree
 from bruit.ledger import WITHOUT_PRIVACY
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    from bruit.learning import BoostedTrees, DecisionTree
 
 HELD_OUT, RATE, LEAST, SUBSAMPLE = 0.25, 0.1, 10, 0.5
 """A quarter is held out; each tree mends a tenth of the errors, has ten rows a leaf and sees half of the rows."""
@@ -65,7 +70,7 @@ def patients() -> tuple[NDArray[np.float64], NDArray[np.float64], list[str]]:
     return found.data, found.target, list(found.feature_names)
 
 
-def one_tree(depth: int, seed: int) -> Any:
+def one_tree(depth: int, seed: int) -> DecisionTree:
     """An exact regression tree by squared error."""
     from bruit.learning import DecisionTree
 
@@ -74,7 +79,7 @@ def one_tree(depth: int, seed: int) -> Any:
     )
 
 
-def boosted(trees: int, seed: int) -> Any:
+def boosted(trees: int, seed: int) -> BoostedTrees:
     """Exact gradient boosting for numbers, each tree on half of the rows."""
     from bruit.learning import BoostedTrees
 
@@ -90,7 +95,7 @@ def boosted(trees: int, seed: int) -> Any:
     )
 
 
-def peer(trees: int, seed: int) -> Any:
+def peer(trees: int, seed: int) -> GradientBoostingRegressor:
     """scikit-learn's boosting with the same settings."""
     from sklearn.ensemble import GradientBoostingRegressor
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars
@@ -19,6 +19,9 @@ from bruit.apps import plots
 from bruit.apps.findings import Findings, Size
 from bruit.apps.plots.trees import tree as draw_tree
 from bruit.ledger import WITHOUT_PRIVACY
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 DEPTH, SPLITS, HELD_OUT, SEED, ROW = 5, 5, 0.2, 0, 10
 """The lecture: entropy, depth 5, five stratified shuffles that hold out a fifth, seed 0, and row 10 predicted."""
@@ -77,7 +80,7 @@ def exact_tree(criterion: str, depth: int, seed: int) -> Any:
     return DecisionTree(criterion=criterion, max_depth=depth, budget=WITHOUT_PRIVACY, random_state=seed)
 
 
-def shuffled_scores(model: Any) -> NDArray[np.float64]:
+def shuffled_scores(model: ClassifierMixin) -> NDArray[np.float64]:
     """The accuracy of a model in each of the lecture's shuffles."""
     from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars
@@ -17,6 +17,9 @@ from bruit.apps import data
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.ledger import WITHOUT_PRIVACY, Ledger
 from bruit.tables import Domain, within
+
+if TYPE_CHECKING:
+    from bruit.learning import LogisticRegression
 
 COLUMNS: dict[str, tuple[int, int]] = {
     "age": (17, 90),
@@ -40,7 +43,7 @@ def people(part: Literal["training", "test"], rows: int | None) -> tuple[Floats,
     return told.to_numpy().astype(float), (table["income"] == ">50K").to_numpy().astype(int)
 
 
-def fitted(X: Floats, y: NDArray[np.int64], epsilon: float | None, rng: np.random.Generator) -> Any:
+def fitted(X: Floats, y: NDArray[np.int64], epsilon: float | None, rng: np.random.Generator) -> LogisticRegression:
     """Logistic regression, exact or at a price."""
     from bruit.learning import LogisticRegression
 
@@ -86,7 +89,7 @@ def invert_once(*, rng: np.random.Generator, epsilon: float, rows: int | None) -
     return found
 
 
-def invert(model: Any, X: Floats, y: NDArray[np.int64], frequent: float) -> NDArray[np.int64]:
+def invert(model: LogisticRegression, X: Floats, y: NDArray[np.int64], frequent: float) -> NDArray[np.int64]:
     """The likelier value of the sensitive column for each person."""
     weights = []
     for value, share in ((0, 1 - frequent), (1, frequent)):

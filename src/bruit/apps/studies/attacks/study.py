@@ -132,42 +132,42 @@ def summarise(figures: Mapping[str, float], people: int) -> str:
 
 def plot_findings(folder: Path, found: Mapping[str, polars.DataFrame]) -> tuple[Path, ...]:
     """One figure an attack: how many are found, before and after the defence."""
-    linked = found["linkage"].filter(polars.col("quantity") == "right")
-    series = [
-        _series(linked.filter(polars.col("coarse") == coarse), "known", words)
-        for coarse, words in ((False, "days and stars published"), (True, "only whether it was liked"))
-    ]
-    first = plots.curves(
-        folder / "linkage.png",
-        series,
-        title="Invented people named from a few ratings",
-        x="ratings that are known",
-        y="share named rightly",
+    return (
+        plot_linkage(folder, found["linkage"].filter(polars.col("quantity") == "right")),
+        plot_traces(folder, found["traces"]),
+        plot_stealing(folder, found["stealing"].filter(polars.col("epsilon") == 0)),
+        plot_counts(folder, found["counts"]),
+        plot_inversion(folder, found["inversion"]),
     )
-    series = [
-        _series(
-            found["traces"].filter(polars.col("kilometres") == km, polars.col("hours") == hours),
-            "known",
-            f"{km} km, {hours} h",
-        )
-        for km, hours in GRIDS
-    ]
-    second = plots.curves(
-        folder / "traces.png",
-        series,
-        title="Invented people alone with a few places",
-        x="places known",
-        y="share alone",
+
+
+def plot_linkage(folder: Path, table: polars.DataFrame) -> Path:
+    """Who is named rightly from a few ratings, in a fine and in a coarse table."""
+    words = {False: "days and stars published", True: "only whether it was liked"}
+    series = [_series(table.filter(polars.col("coarse") == coarse), "known", told) for coarse, told in words.items()]
+    title = "Invented people named from a few ratings"
+    return plots.curves(
+        folder / "linkage.png", series, title=title, x="ratings that are known", y="share named rightly"
     )
-    series = [
-        _series(
-            found["stealing"].filter(polars.col("digits") == digits, polars.col("epsilon") == 0),
-            "queries",
-            f"answers of {digits} digits",
-        )
-        for digits in DIGITS
-    ]
-    third = plots.curves(
+
+
+def plot_traces(folder: Path, table: polars.DataFrame) -> Path:
+    """Who is alone with a few places and hours, by how fine they are."""
+    series = []
+    for km, hours in GRIDS:
+        part = table.filter(polars.col("kilometres") == km, polars.col("hours") == hours)
+        series.append(_series(part, "known", f"{km} km, {hours} h"))
+    title = "Invented people alone with a few places"
+    return plots.curves(folder / "traces.png", series, title=title, x="places known", y="share alone")
+
+
+def plot_stealing(folder: Path, table: polars.DataFrame) -> Path:
+    """How alike a stolen model is, by the digits of the answers."""
+    series = []
+    for digits in DIGITS:
+        told = f"answers of {digits} digit{'s' if digits > 1 else ''}"
+        series.append(_series(table.filter(polars.col("digits") == digits), "queries", told))
+    return plots.curves(
         folder / "stealing.png",
         series,
         title="A stolen model says the same",
@@ -175,7 +175,6 @@ def plot_findings(folder: Path, found: Mapping[str, polars.DataFrame]) -> tuple[
         y="share of equal answers",
         x_scale="log",
     )
-    return first, second, third, plot_counts(folder, found["counts"]), plot_inversion(folder, found["inversion"])
 
 
 def plot_counts(folder: Path, table: polars.DataFrame) -> Path:

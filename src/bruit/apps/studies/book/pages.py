@@ -47,8 +47,8 @@ def earlier_page(name: str) -> str:
     parts = [
         _head(name),
         f"## Measured earlier\n\nThis study needs {told.why}: it is not run with the others. These figures come from "
-        f"[{told.page}](../{told.page}), which says how they were measured; `bruit study {name} --book docs/results` "
-        "puts a page with pictures in the place of this one.\n",
+        f"[{told.page}](../{told.page}), which says how they were measured; `bruit study {name} --book docs/results "
+        "--seed 1` puts a page with pictures in the place of this one.\n",
         _table(("", "theirs", "ours"), told.rows),
     ]
     return "\n".join(parts)
