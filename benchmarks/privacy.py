@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.case import Case, Peer, Work
 
 if TYPE_CHECKING:
-    from bruit.privacy import Plan
+    from bruit.privacy import TrainingPlan
 
 RATE, NOISE, STEPS, PER_EPOCH, DELTA = 64 / 60_000, 1.0, 14_070, 938, 1e-5
 LENGTHS = range(1, 101)
@@ -25,7 +25,7 @@ def orders() -> Work:
     return lambda: sampled_gaussian_rdp(RATE, NOISE, grid)
 
 
-def by(name: str, **change: Any) -> Callable[[], Plan]:
+def by(name: str, **change: Any) -> Callable[[], TrainingPlan]:
     from bruit.privacy import ADD_OR_REMOVE_ONE, plan
 
     return lambda: plan(

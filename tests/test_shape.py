@@ -48,9 +48,9 @@ LONG_MODULES = {
 
 SURFACES = {
     "aggregation": "collecting sealing tasks views",
-    "audit": "listening",
+    "audit": "zero_noise",
     "central": "column_questions questions questions.answers questions.asking questions.noises questions.pricing "
-    "questions.quantile_draws ranks.drawings ranks.records",
+    "questions.quantile_draws ranks.quantile_methods ranks.records",
     "channels": "choices integer_noise vector_noise",
     "codes": "envelopes limits reed_solomon.worked_example worked_steps",
     "continual": "noise.attack sensitivity",
@@ -60,8 +60,8 @@ SURFACES = {
     "ledger": "books.entries statements subjects",
     "local": "estimation.adjustment estimation.intervals files frequencies.hadamard questionnaires rappor "
     "rappor.protocol",
-    "privacy": "accounting.basic accounting.gaussian accounting.rdp accounting.zcdp beliefs groups pld.distribution "
-    "pld.dominating_pairs training.correlated_noise training.factorisation",
+    "privacy": "accounting.composition accounting.concentrated accounting.gaussian accounting.renyi beliefs groups "
+    "pld.distribution pld.dominating_pairs training.correlated_noise training.factorisation",
     "randomness": "stream",
     "sql": "asking options",
     "synthetic": "coding curator gibbs linked plan reading synthesis synthetic_table tree",
@@ -74,7 +74,8 @@ SURFACES = {
 TREES = {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 
 RETIRED = re.compile(
-    r"^_?(door|tickets?|parcels?|watching|presence|separation|patience|forgery|policy|shelf|told|heard|dice)$"
+    r"^_?(door|tickets?|parcels?|watching|presence|separation|patience|forgery|policy|shelf|told|heard|dice|team)$",
+    re.I,
 )
 """Names that hid the field's own word; docs/words.md lists what is said instead."""
 

@@ -250,11 +250,11 @@ def width(kind: str | None, *, cells: int = 64) -> Prepare:
 
         import bruit
         from bruit.central.questions import Limit, RowRange, sensitivity
-        from bruit.central.questions.noises import Share, buy
+        from bruit.central.questions.noises import BudgetShare, buy
 
         relation = bruit.ADD_OR_REMOVE_ONE
         moved = sensitivity(RowRange(0, 1), Limit(groups=cells, each=1), groups=1000, neighbours=relation)
-        share = Share(Fraction(1), Fraction(1, 10**6), relation)
+        share = BudgetShare(Fraction(1), Fraction(1, 10**6), relation)
         return lambda: buy(moved, share, confidence=0.95, kind=kind).noise.half_width(0.95)
 
     return prepare

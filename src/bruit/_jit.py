@@ -1,4 +1,4 @@
-"""One way to compile a kernel: numba without the interpreter lock, cached on disk where that is possible."""
+"""Compiles kernels with numba: without the interpreter lock, and cached on disk where that is possible."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -9,7 +9,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
-    """Compiles a plain function on arrays; an installation that cannot be written to compiles it in each process.
+    """Compiles a function on arrays with numba, cached on disk; a read-only installation compiles in each process.
 
     A cached kernel may call only kernels of its own file: numba does not notice a change in another one.
     """
@@ -20,5 +20,5 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """A part of a kernel of the same file, compiled into it."""
+    """Compiles a helper of a kernel so that numba inlines it wherever a kernel of the same file calls it."""
     return cast("Function", numba.njit(nogil=True, inline="always")(function))

@@ -54,7 +54,7 @@ class BudgetExceeded(PrivacyError):
 
 
 class NeighboursDiffer(PrivacyError):
-    """Losses or books of different neighbours cannot be added."""
+    """Losses or ledgers that are stated for different neighbouring relations cannot be added."""
 
 
 class NotPrivate(PrivacyError):
@@ -62,15 +62,15 @@ class NotPrivate(PrivacyError):
 
 
 class LedgerError(BruitError):
-    """A book that cannot be created or opened as asked."""
+    """A ledger that cannot be created or opened as asked."""
 
 
 class TermsDiffer(LedgerError):
-    """A book of this name exists on other terms."""
+    """A ledger of this name already exists with another epsilon, delta, neighbours, person or accountant."""
 
 
 class UnknownLedger(LedgerError):
-    """No book of this name stands in this store."""
+    """No ledger of this name is in this store."""
 
 
 class StorageError(BruitError):
@@ -78,7 +78,7 @@ class StorageError(BruitError):
 
 
 class DatabaseInUse(StorageError):
-    """A database that another running server holds: two would count against each other."""
+    """A database that another running server holds; a second server on it is refused."""
 
 
 class SchemaTooNew(StorageError):
@@ -86,15 +86,15 @@ class SchemaTooNew(StorageError):
 
 
 class SchemaTooOld(StorageError):
-    """A database written by an earlier version of bruit, from which no migration leads here."""
+    """A database written by an earlier version of bruit from which there is no migration."""
 
 
 class ProtocolError(BruitError):
-    """A message of another collector or of a participant that is cut, out of turn, or contradicts an earlier one."""
+    """A message of another collector or a participant that is truncated, out of turn, or contradicts an earlier one."""
 
 
 class BadFile(BruitError):
-    """A file that is cut half-way, tampered with, or of another kind."""
+    """A file that is truncated, tampered with, or of another kind."""
 
 
 class MissingData(BruitError, FileNotFoundError):
@@ -109,4 +109,4 @@ class MissingExtra(BruitError, ImportError):
 
 
 class DecodingFailure(BruitError):
-    """A received word beyond what the code can correct."""
+    """A received word with more errors than the code can correct."""

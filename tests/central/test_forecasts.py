@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 import bruit
 from bruit import central
-from bruit.central import makers
 from bruit.channels import IntegerNoise
 from bruit.core import Neighbours
 from bruit.errors import InvalidArgument
@@ -60,7 +59,7 @@ def test_a_mean_of_public_size_is_planned_before_it_is_asked() -> None:
 
 
 VALUES = st.lists(st.integers(-7, 30), min_size=1, max_size=60)
-MAKERS = {"mean": makers.mean_mechanism, "variance": makers.variance_mechanism}
+MAKERS = {"mean": central.mean_mechanism, "variance": central.variance_mechanism}
 
 
 def half_width(mechanism: Any, ends: Any) -> Any:

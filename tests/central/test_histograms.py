@@ -4,7 +4,6 @@ import pytest
 
 import bruit
 from bruit import central
-from bruit.central import makers
 from bruit.core import Neighbours
 from bruit.errors import InvalidArgument
 from bruit.tables import Table
@@ -24,7 +23,7 @@ def test_sensitivity_doubles_when_a_person_is_exchanged(neighbours: Neighbours) 
     frame = pl.DataFrame({"id": [1], "x": [1.0]})
     column = bruit.tables.read(frame, person="id").limit(groups=2, each=3)["x"].within(0, 9, grid=1)
     book = bruit.Ledger("people", epsilon=10, neighbours=neighbours, person="id")
-    loss = makers.histogram_mechanism(column, price=book.budget(epsilon=1)).loss
+    loss = central.histogram_mechanism(column, price=book.budget(epsilon=1)).loss
     assert loss.sensitivity == (6 if neighbours == bruit.ADD_OR_REMOVE_ONE else 12)  # type: ignore[attr-defined]
 
 

@@ -9,7 +9,6 @@ from laws import assert_law
 
 import bruit
 from bruit import central, tables
-from bruit.central import makers
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.tables import Column, Table
@@ -38,7 +37,7 @@ def stated(rows: Any, domain: Any, bound: Any, maker: Any, neighbours: Any) -> A
     return maker(column, book.budget(epsilon=1)).loss.sensitivity
 
 
-@pytest.mark.parametrize("maker", [makers.sum_mechanism, makers.mean_mechanism, makers.variance_mechanism])
+@pytest.mark.parametrize("maker", [central.sum_mechanism, central.mean_mechanism, central.variance_mechanism])
 @settings(max_examples=40)
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5), st.sampled_from([None, 1, 2, 3]), domains)
 def test_rule_6_one_person_moves_all_ends_by_at_most_their_sensitivity(

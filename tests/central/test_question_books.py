@@ -26,7 +26,7 @@ from bruit.central.questions import (
     total,
     variance,
 )
-from bruit.central.questions.noises import Bought, Share, buy, threshold, upper_tail
+from bruit.central.questions.noises import BudgetShare, PricedNoise, buy, threshold, upper_tail
 from bruit.central.questions.quantile_draws import moving_person
 from bruit.central.questions.targets import half_widths
 from bruit.central.ranks.mechanisms.exponential import rank_losses, rank_sensitivity
@@ -74,7 +74,7 @@ def concentrated(neighbours: Any = ADD_OR_REMOVE_ONE, **terms: Any) -> Any:
 def test_a_book_by_zcdp_takes_the_narrower_noise_at_equal_rho(neighbours: Any) -> None:
     """Few cells: Laplace, whose rho is epsilon^2 / 2; many: Gaussian, whose rho is l2^2 / (2 variance)."""
     rho = Fraction(1, 8)
-    share = Share(Fraction(1, 2), Fraction(0), neighbours, rho)
+    share = BudgetShare(Fraction(1, 2), Fraction(0), neighbours, rho)
     laws = set()
     for groups, confidence in product((1, 40), (0.5, 0.999999)):
         moved = sensitivity(RowRange(0, 1), Limit(groups=groups, each=1), groups=1000, neighbours=neighbours)
@@ -146,11 +146,14 @@ def test_a_threshold_in_a_book_by_zcdp_fails_with_its_chance(k: int, kind: str) 
     """A5, check 12: by the exact law, shown where the noisy number is at least the threshold."""
     failure, rho = Fraction(1, 10**7), Fraction(1, 8)
     moved = sensitivity(RowRange(0, 1, once=True), Limit(groups=k, each=1), groups=None, neighbours=REPLACE_ONE)
-    bought = threshold(moved, Share(Fraction(1, 2), Fraction(0), REPLACE_ONE, rho), failure, groups=k, kind=kind)
+    bought = threshold(moved, BudgetShare(Fraction(1, 2), Fraction(0), REPLACE_ONE, rho), failure, groups=k, kind=kind)
     assert -np.expm1(k * np.log1p(-upper_tail(bought.noise, bought.least - 1))) <= failure
     assert -np.expm1(k * np.log1p(-upper_tail(bought.noise, bought.least - 2))) > failure
     assert zcdp(bought.loss) <= rho
-    assert bruit.privacy.accounting.basic.total(bought.loss, bruit.privacy.accounting.basic.approximation) == failure
+    assert (
+        bruit.privacy.accounting.composition.total(bought.loss, bruit.privacy.accounting.composition.approximation)
+        == failure
+    )
 
 
 def test_the_curve_of_discrete_noise_is_no_function_of_its_squares() -> None:
@@ -170,7 +173,7 @@ def test_the_curve_of_discrete_noise_is_no_function_of_its_squares() -> None:
     assert {tuple(sorted(spread)) for spread in moved.spreads} == {((2, 1),), ((1, 2),)}
     wide = sensitivity(RowRange(-3, 9), Limit(rows=2), groups=9, neighbours=ADD_OR_REMOVE_ONE)
     assert wide.spreads is None
-    price = Share(Fraction(1), Fraction(1, 10**6), ADD_OR_REMOVE_ONE)
+    price = BudgetShare(Fraction(1), Fraction(1, 10**6), ADD_OR_REMOVE_ONE)
     noise = buy(wide, price, confidence=0.95, kind="gaussian").noise.loss
     assert isinstance(noise, DiscreteGaussian)
     assert bruit.privacy.epsilon(noise, delta=Fraction(1, 10**6), by="zcdp") <= 1
@@ -313,7 +316,7 @@ def test_every_measure_in_every_kind_of_book_costs_no_more_than_its_price(neighb
             release = asked.release(budget=ledger.budget(**price))
             assert release.guarantee.epsilon <= 1
             prepared = Prepared.of(asked, ledger.budget(**price))
-            assert all(isinstance(each, Bought | Fraction) for each in prepared.levels[0].bought.values())
+            assert all(isinstance(each, PricedNoise | Fraction) for each in prepared.levels[0].bought.values())
 
 
 def test_the_least_price_is_from_public_numbers_and_one_thousandth_less_is_too_wide() -> None:
@@ -362,7 +365,7 @@ def test_every_noise_is_made_for_the_sensitivity_of_its_measure_and_its_part_of_
         asked = Question(table, measures, {"ward": table["ward"]}, limit, noise=kind, levels=rollup("ward"))
         prepared = Prepared.of(asked, ledger.budget(epsilon=5, delta=1e-6))
         for priced, name, bought in ((each, *pair) for each in prepared.levels for pair in each.bought.items()):
-            assert isinstance(bought, Bought)
+            assert isinstance(bought, PricedNoise)
             moved, loss = asked.sensitivity(name, neighbours, priced.level), bought.noise.loss
             if isinstance(loss, DiscreteLaplace):
                 assert (loss.sensitivity, loss.sensitivity / loss.scale) == (moved.l1, Fraction(5, 10))

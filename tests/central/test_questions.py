@@ -27,7 +27,7 @@ from bruit.central.questions import (
     total,
     variance,
 )
-from bruit.central.questions.noises import Share, buy, threshold, upper_tail
+from bruit.central.questions.noises import BudgetShare, buy, threshold, upper_tail
 from bruit.central.questions.ratios import mean_interval, share_widths
 from bruit.channels.integer_noise import IntegerNoise
 from bruit.core.losses import DiscreteGaussian, DiscreteLaplace
@@ -226,7 +226,7 @@ def test_a_group_of_one_person_is_shown_with_at_most_its_chance(k: int, kind: st
     """By the exact law: none of k own groups reaches the threshold but with chance delta_2."""
     delta = Fraction(1, 10**6)
     moved = sensitivity(RowRange(0, 1, once=True), Limit(groups=k, each=1), groups=None, neighbours=ADD_OR_REMOVE_ONE)
-    bought = threshold(moved, Share(Fraction(1), delta, ADD_OR_REMOVE_ONE), delta, groups=k, kind=kind)
+    bought = threshold(moved, BudgetShare(Fraction(1), delta, ADD_OR_REMOVE_ONE), delta, groups=k, kind=kind)
     shown = -np.expm1(k * np.log1p(-upper_tail(bought.noise, bought.least - 1)))
     assert shown <= delta
     lower = -np.expm1(k * np.log1p(-upper_tail(bought.noise, bought.least - 2)))
@@ -251,7 +251,7 @@ def test_found_groups_are_shown_by_their_people_and_measured_alike() -> None:
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_gaussian_noise_is_taken_where_it_is_narrower_and_meets_its_price(neighbours: Any) -> None:
-    price = Share(Fraction(1), Fraction(1, 10**6), neighbours)
+    price = BudgetShare(Fraction(1), Fraction(1, 10**6), neighbours)
     few = sensitivity(RowRange(0, 1), Limit(groups=2, each=1), groups=100, neighbours=neighbours)
     many = sensitivity(RowRange(0, 1), Limit(groups=64, each=1), groups=1000, neighbours=neighbours)
     assert isinstance(buy(few, price, confidence=0.95).noise.loss, DiscreteLaplace)

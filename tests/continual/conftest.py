@@ -9,7 +9,7 @@ import pytest
 
 from bruit.continual import Contribution, Participation, once
 from bruit.continual.factorisation import search_factor
-from bruit.continual.plan import Plan, make_plan
+from bruit.continual.plan import StreamPlan, make_plan
 from bruit.core import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.ledger import Ledger
 from bruit.tables import Table, read
@@ -60,7 +60,7 @@ def plan_for(
     neighbours: Neighbours = ADD_OR_REMOVE_ONE,
     cells: int | None = 1,
     **more: Any,
-) -> Plan:
+) -> StreamPlan:
     """A plan for so many periods, with the factor that was searched for it."""
     often = participation or once()
     factor = more.pop("factor", None) or search_factor(periods, times=often.most(periods), apart=often.apart)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from bruit.continual import Contribution, at_most, once
 from bruit.continual.factorisation import FIXED, search_factor
 from bruit.continual.noise.buffers import empty, pack, published, rounded, step, step_wide, unpack
-from bruit.continual.plan import Lattice, Plan
+from bruit.continual.plan import Lattice, StreamPlan
 from bruit.core import REPLACE_ONE
 from bruit.privacy.accounting.gaussian import gaussian_delta
 from bruit.randomness import discrete_gaussian
@@ -39,7 +39,7 @@ class Compared:
     delta: dict[float, float]
 
 
-def compare(plan: Plan, world: World, other: World, *, reach: float) -> Compared:
+def compare(plan: StreamPlan, world: World, other: World, *, reach: float) -> Compared:
     """Walks every path within `reach` deviations in both worlds at once."""
     sigma, spare = plan.lattice.sigma, plan.lattice.spare
     edge = int(reach * sigma)
@@ -64,7 +64,7 @@ def compare(plan: Plan, world: World, other: World, *, reach: float) -> Compared
     return Compared(float(moved.max()), renyi, excess)
 
 
-def assert_within(plan: Plan, found: Compared) -> None:
+def assert_within(plan: StreamPlan, found: Compared) -> None:
     squared, sigma = float(plan.squared_shift), plan.lattice.sigma
     assert found.largest <= squared * sigma**2 * (1 + 1e-12)
     for order, divergence in found.renyi.items():
@@ -77,7 +77,7 @@ def once_at(place: int, value: int = 1) -> World:
     return lambda period, _answers: value * int(period == place)
 
 
-def coarse(sigma: int, spare: int, shift: float, **more: Any) -> Plan:
+def coarse(sigma: int, spare: int, shift: float, **more: Any) -> StreamPlan:
     return plan_for(3, shift=shift, factor=FACTOR, lattice=Lattice(sigma, spare), **more)
 
 

@@ -29,7 +29,7 @@ def error(case: str) -> float:
     chosen = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
     wanted = _oracle(model, chosen, inputs, targets)
     model, inputs, targets = model.cuda(), inputs.cuda(), targets.cuda()
-    shares = Engine(model, examine(model, (inputs,)), each_loss, 1.0).shares((inputs,), targets)
+    shares = Engine(model, examine(model, (inputs,)), each_loss, 1.0).per_sample_gradients((inputs,), targets)
     return max((s.per_sample().cpu().view_as(wanted[n]) - wanted[n]).abs().max().item() for n, s in shares.items())
 
 

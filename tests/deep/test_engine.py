@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from bruit.deep import Clipping, Engine, examine
-from bruit.deep.per_sample.factored_gradients import Kept, Products
+from bruit.deep.per_sample.factored_gradients import Products, StoredGradients
 from bruit.deep.per_sample.rules.convolution import Patches
 
 torch.set_num_threads(1)
@@ -62,7 +62,7 @@ def test_patches_laid_out_a_few_samples_at_a_time_give_the_same(
     monkeypatch.setattr("bruit.deep.per_sample.rules.convolution.NEAR", near)
     model, inputs, targets = made(case)
     wanted = oracle(model, inputs, targets)
-    for name, share in engine(model, inputs, bound=1.0).shares((inputs,), targets).items():
+    for name, share in engine(model, inputs, bound=1.0).per_sample_gradients((inputs,), targets).items():
         torch.testing.assert_close(share.per_sample().view_as(wanted[name]), wanted[name], rtol=1e-12, atol=1e-12)
 
 
@@ -70,7 +70,7 @@ def test_patches_laid_out_a_few_samples_at_a_time_give_the_same(
 def test_every_rule_gives_the_gradients_of_vmap_grad(case: str) -> None:
     model, inputs, targets = made(case)
     wanted = oracle(model, inputs, targets)
-    shares = engine(model, inputs, bound=1.0).shares((inputs,), targets)
+    shares = engine(model, inputs, bound=1.0).per_sample_gradients((inputs,), targets)
     assert set(shares) == set(wanted)
     for name, share in shares.items():
         squares = wanted[name].reshape(5, -1).square().sum(1)
@@ -142,8 +142,8 @@ def test_the_model_is_left_as_it_was() -> None:
 @pytest.mark.parametrize("case", [case for case in MODELS if case.endswith(("gram", "instantiated"))])
 def test_each_way_to_measure_is_tried(case: str) -> None:
     model, inputs, targets = made(case)
-    share = engine(model, inputs, bound=1.0).shares((inputs,), targets)["0.weight"]
-    assert isinstance(share, (Products, Patches) if case.endswith("gram") else Kept)
+    share = engine(model, inputs, bound=1.0).per_sample_gradients((inputs,), targets)["0.weight"]
+    assert isinstance(share, (Products, Patches) if case.endswith("gram") else StoredGradients)
 
 
 @pytest.mark.parametrize("case", ["linear, gram", "conv2d", "bare, unknown, borrowed"])
@@ -174,6 +174,6 @@ def test_rule_2_a_sample_that_leaves_a_parameter_unused_raises_nothing() -> None
     model, inputs, targets = Branching(), torch.rand(5, 4), torch.arange(5) % 3
     clipping = engine(model, inputs, bound=1.0)
     inputs[3] = 1000.0
-    each = clipping.shares((inputs,), targets)["second"].per_sample()
+    each = clipping.per_sample_gradients((inputs,), targets)["second"].per_sample()
     assert each[3].count_nonzero() == 0
     assert each[:3].count_nonzero() > 0

@@ -22,7 +22,7 @@ def test_gradients_and_clipped_means_are_those_of_opacus(name: str) -> None:
     inputs = torch.tensor(stored["inputs"], dtype=torch.long if name == "words" else torch.float64)
     targets = torch.tensor(stored["targets"])
     engine = Engine(model, examine(model, (inputs,)), each_loss, STORED["clip"])
-    for key, share in engine.shares((inputs,), targets).items():
+    for key, share in engine.per_sample_gradients((inputs,), targets).items():
         wanted = torch.tensor(stored["per_sample"][key], dtype=torch.float64)
         torch.testing.assert_close(share.per_sample().view_as(wanted), wanted, rtol=1e-10, atol=1e-12)
     found = engine.clipped_sum((inputs,), targets, torch.full((len(targets),), 1 / len(targets)))

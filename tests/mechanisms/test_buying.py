@@ -73,29 +73,29 @@ def test_a_single_loss_has_no_parts() -> None:
 
 @pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
 def test_what_a_budget_buys_costs_what_it_says(neighbours: Neighbours) -> None:
-    people = 1 if neighbours is ADD_OR_REMOVE_ONE else 2
-    pure = buy_vectors(budget(neighbours, epsilon=2), entries=7, each=10, people=people)
+    rows_changed = 1 if neighbours is ADD_OR_REMOVE_ONE else 2
+    pure = buy_vectors(budget(neighbours, epsilon=2), entries=7, each=10, rows_changed=rows_changed)
     assert isinstance(pure, CubeNoise)
-    assert pure.scale == Fraction(10 * people, 2)
+    assert pure.scale == Fraction(10 * rows_changed, 2)
     assert basic(pure.loss) == (2, 0)
-    many = buy_vectors(budget(neighbours, epsilon=1, delta=1e-5), entries=500, each=10, people=people)
+    many = buy_vectors(budget(neighbours, epsilon=1, delta=1e-5), entries=500, each=10, rows_changed=rows_changed)
     assert isinstance(many, GaussianVector)
-    assert zcdp(many.loss) == Fraction(500 * (10 * people) ** 2) / (2 * many.variance)
+    assert zcdp(many.loss) == Fraction(500 * (10 * rows_changed) ** 2) / (2 * many.variance)
 
 
 def test_shares_and_repeats_add_up() -> None:
     price = budget(epsilon=1, delta=1e-5)
     parts = [
-        buy_vectors(price, entries=600, each=3, people=1, share=Fraction(1, 3)),
-        buy_vectors(price, entries=600, each=3, people=1, share=Fraction(2, 3), times=4),
+        buy_vectors(price, entries=600, each=3, rows_changed=1, share=Fraction(1, 3)),
+        buy_vectors(price, entries=600, each=3, rows_changed=1, share=Fraction(2, 3), times=4),
     ]
     assert all(isinstance(part, GaussianVector) for part in parts)
-    whole = buy_vectors(price, entries=600, each=3, people=1)
+    whole = buy_vectors(price, entries=600, each=3, rows_changed=1)
     assert zcdp(all_of((parts[0], 1), (parts[1], 4))) == zcdp(whole.loss)
 
 
 def test_one_entry_is_discrete_laplace_noise() -> None:
-    noise = buy_vectors(budget(epsilon=1), entries=1, each=1, people=1)
+    noise = buy_vectors(budget(epsilon=1), entries=1, each=1, rows_changed=1)
     drawn = noise.draw(5, rng=np.random.default_rng(3))
     assert drawn.shape == (5, 1)
     same = DiscreteLaplace(1, sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
@@ -104,10 +104,10 @@ def test_one_entry_is_discrete_laplace_noise() -> None:
 
 def test_noise_beyond_64_bits_is_refused_before_anything_is_charged() -> None:
     with pytest.raises(InvalidArgument, match="64 bits"):
-        buy_vectors(budget(epsilon=1e-9), entries=100, each=2**20, people=1)
+        buy_vectors(budget(epsilon=1e-9), entries=100, each=2**20, rows_changed=1)
     stated = budget(epsilon=1)
     odd = bruit.ledger.Budget(
         stated.ledger, ZeroConcentrated(1, neighbours=ADD_OR_REMOVE_ONE), stated.epsilon, stated.delta
     )
     with pytest.raises(NotPrivate, match="basic"):
-        buy_vectors(odd, entries=2, each=1, people=1)
+        buy_vectors(odd, entries=2, each=1, rows_changed=1)

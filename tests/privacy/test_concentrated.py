@@ -22,7 +22,7 @@ from bruit.privacy import (
     epsilon,
     zcdp,
 )
-from bruit.privacy.accounting.zcdp import concentrated_epsilon
+from bruit.privacy.accounting.concentrated import concentrated_epsilon
 
 AR = ADD_OR_REMOVE_ONE
 

@@ -24,7 +24,7 @@ from bruit.privacy import (
     parallel,
     rdp,
 )
-from bruit.privacy.accounting.rdp import renyi
+from bruit.privacy.accounting.renyi import renyi
 
 AR = ADD_OR_REMOVE_ONE
 

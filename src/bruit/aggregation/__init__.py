@@ -1,4 +1,4 @@
-"""Sums of answers that no collector can read: secret shares, proofs that they are allowed, noise from both.
+"""Secure aggregation (Prio3): sums of answers that no collector can read, with proofs of validity and noise.
 
 Experimental: the cryptography passes the specification's vectors and was not reviewed from outside.
 """

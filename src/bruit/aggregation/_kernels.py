@@ -146,7 +146,7 @@ def _reduction_step(t0: np.uint64, t1: np.uint64, t2: np.uint64, p: Modulus) -> 
 
 @kernel
 def mul(a: Pair, b: Pair, p: Modulus) -> Pair:
-    """The product a b / 2^128 mod p: that of data and a constant in Montgomery form [Montgomery 1985]."""
+    """Montgomery multiplication, a b / 2^128 mod p: data a, a constant b in Montgomery form [Montgomery 1985]."""
     t0, t1, t2 = U(0), U(0), U(0)
     for w in b:
         # t < 2p: each word adds a w, then the lowest word is cancelled and shifted out.
@@ -164,7 +164,10 @@ def mul(a: Pair, b: Pair, p: Modulus) -> Pair:
 
 @kernel
 def transform(v: Words, roots: Words, step: int, p: Modulus) -> None:
-    """Replaces coefficients v[n] by the values at the powers of the n-th root; roots[k step] are those powers."""
+    """Number-theoretic transform: replaces n coefficients by values at the powers of the n-th root of unity.
+
+    v [n, 2]; roots[k step] are those powers.
+    """
     n, j = v.shape[0], 0
     for i in range(1, n):  # j is i with its bits reversed
         bit = n >> 1
@@ -195,7 +198,7 @@ def _rotate(x: np.uint64, n: np.uint64) -> np.uint64:
 
 @kernel
 def keccak(s: Words) -> None:
-    """Twelve rounds of Keccak-p[1600] on the lanes s[x + 5 y].
+    """Applies twelve rounds of Keccak-p[1600] to the lanes s[x + 5 y].
 
     Unrolled: named words stay in registers. c and d are the columns of theta, b the lanes after rho and pi, then chi.
     """
@@ -299,7 +302,7 @@ def keccak(s: Words) -> None:
 
 @kernel
 def absorb(s: Words, data: Bytes) -> None:
-    """Takes bytes in."""
+    """Absorbs bytes into the sponge."""
     at = np.int64(s[25])
     for i in range(data.shape[0]):
         s[at >> 3] ^= U(data[i]) << U((at & 7) * 8)
@@ -312,7 +315,7 @@ def absorb(s: Words, data: Bytes) -> None:
 
 @kernel
 def absorb_byte(s: Words, byte: int) -> None:
-    """Takes one byte in."""
+    """Absorbs one byte into the sponge."""
     at = np.int64(s[25])
     s[at >> 3] ^= U(byte) << U((at & 7) * 8)
     at += 1
@@ -332,7 +335,7 @@ def begin(s: Words, prefix: Bytes, seed: Bytes) -> None:
 
 @kernel
 def finish(s: Words) -> None:
-    """Pads with the domain byte 1 and turns to squeezing."""
+    """Pads the sponge with the domain byte 1 and switches it to squeezing."""
     at = np.int64(s[25])
     s[at >> 3] ^= U(1) << U((at & 7) * 8)
     s[RATE - 1] ^= U(0x80) << U(56)
@@ -356,7 +359,7 @@ def _below(x: Pair, p: Modulus) -> bool:
 
 @kernel
 def squeeze_elements(s: Words, wide: bool, p: Modulus, out: Words) -> None:
-    """Fills out[k, 2] with uniform elements: draws that are not below the modulus are refused [section 6.2]."""
+    """Fills out[k, 2] with uniform field elements, rejecting draws at or above the modulus [section 6.2]."""
     i = 0
     while i < out.shape[0]:
         low = _word(s)
@@ -368,7 +371,7 @@ def squeeze_elements(s: Words, wide: bool, p: Modulus, out: Words) -> None:
 
 @kernel
 def squeeze_seed(s: Words, out: Bytes) -> None:
-    """Finishes the sponge and fills out[32]."""
+    """Finishes the sponge and fills out[32] from it."""
     finish(s)
     for i in range(SEED // 8):
         word = _word(s)
@@ -387,7 +390,7 @@ def to_bytes(v: Words, wide: bool, out: Bytes) -> None:
 
 @kernel
 def from_bytes(data: Bytes, wide: bool, p: Modulus, out: Words) -> bool:
-    """Reads out.shape[0] elements; False if one is not below the modulus."""
+    """Reads field elements into `out`; False if one is not below the modulus."""
     size, good = (16 if wide else 8), True
     for i in range(out.shape[0]):
         out[i, 0], out[i, 1] = U(0), U(0)
@@ -665,7 +668,10 @@ def _truncate(c: Layout, inputs: Words, out: Words) -> None:
 def verify_all(
     c: Layout, key: Bytes, aggregator: int, nonces: Bytes, public: Bytes, shares: Bytes, out: Checked
 ) -> NDArray[np.bool_]:
-    """Fills `out`: output shares [report, output, 2], joint seeds, verifiers (bytes); True for each readable report."""
+    """Computes one collector's check of each report into `out`; True for each report that can be read.
+
+    `out`: output shares [report, output, 2], joint seeds and verifiers (bytes).
+    """
     outputs, seeds, verifiers = out
     s, size, total = np.zeros(26, U), (16 if c.wide else 8), c.proof_length * c.proofs
     mine, proof = np.zeros((c.inputs, 2), U), np.zeros((total, 2), U)
@@ -715,7 +721,10 @@ def _holds(c: Layout, both: Words) -> bool:
 
 @kernel
 def decide_all(c: Layout, verifiers: Bytes, seeds: Bytes) -> NDArray[np.bool_]:
-    """From the verifier shares [aggregator, report, bytes]: True for each valid report; its joint seed in `seeds`."""
+    """Decides from all collectors' verifier shares which reports are valid; fills `seeds` with joint seeds.
+
+    verifiers [aggregator, report, bytes], seeds [report, bytes].
+    """
     s, size, k = np.zeros(26, U), (16 if c.wide else 8), c.arity + 2
     span, parts = k * size, np.zeros(c.shares * SEED, np.uint8)
     one, both = np.zeros((k, 2), U), np.zeros((k, 2), U)

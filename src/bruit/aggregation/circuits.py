@@ -1,4 +1,4 @@
-"""Validity circuits of Prio3: which answers are allowed, how one becomes field elements, how far it moves the sum.
+"""Validity circuits of Prio3: the allowed answers, their encoding as field elements, and their sensitivity.
 
 Written from the text of the specification [draft-irtf-cfrg-vdaf-20, section 7.4].
 """
@@ -25,7 +25,7 @@ LARGEST_NUMBER: Final = 2**32 - 1
 
 
 class Layout(NamedTuple):
-    """What the kernels read of a circuit in a field: numbers, and constants in Montgomery form.
+    """The numbers and Montgomery constants that the kernels need of a circuit in a field.
 
     `width` inputs make one output; `points` is n, the least power of two above the gadget's `calls`; `query` and
     `joint` are lengths of randomness for one proof; weights [width, 2], roots [2 n, 2] of the 2n-th root of unity,
@@ -59,7 +59,7 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True)
 class Circuit(ABC):
-    """A set of allowed answers whose sum is wanted, and a proof that an answer is one of them."""
+    """A set of allowed answers to be summed, and the circuit that proves an answer is allowed."""
 
     kind: ClassVar[int]
     field: ClassVar[PrimeField] = FIELD128
@@ -72,46 +72,46 @@ class Circuit(ABC):
     @property
     @abstractmethod
     def inputs(self) -> int:
-        """Field elements of an encoded answer."""
+        """The number of field elements of an encoded answer."""
 
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """Numbers in the sum."""
+        """The number of entries in the sum."""
 
     @property
     @abstractmethod
     def sensitivity(self) -> int:
-        """How far the sum moves, added over its numbers, when one person's answer is replaced by another."""
+        """The l1 sensitivity of the sum when one person's answer is replaced by another."""
 
     @property
     def width(self) -> int:
-        """How many encoded bits make up one number of the sum."""
+        """The number of encoded bits per entry of the sum."""
         return 1
 
     @property
     def weights(self) -> list[int]:
-        """The weight of each encoded bit in its number of the sum."""
+        """The weights of the encoded bits of one entry of the sum."""
         return [1]
 
     @property
     def calls(self) -> int:
-        """How often the proof calls its gadget, the only non-linear gate of the circuit."""
+        """How often the proof calls its gadget, the circuit's only non-linear gate."""
         return self.inputs
 
     @property
     @abstractmethod
     def arity(self) -> int:
-        """How many wires lead into the gadget."""
+        """The number of inputs of the gadget."""
 
     @property
     def outputs_checked(self) -> int:
-        """Values of the circuit that must all vanish."""
+        """The number of circuit outputs that must all be zero for a valid answer."""
         return 1
 
     @abstractmethod
     def encode(self, answers: ArrayLike) -> NDArray[np.uint8]:
-        """The answers as rows of bits [answer, input]; refused if one of them is not allowed."""
+        """Encodes answers as rows of bits [answer, input]; refuses answers that are not allowed."""
 
     def to_json(self) -> dict[str, Any]:
         """The circuit in JSON types."""
@@ -120,7 +120,7 @@ class Circuit(ABC):
 
 @dataclass(frozen=True)
 class CountCircuit(Circuit):
-    """Yes or no; the sum is how many said yes."""
+    """Answers yes or no; the sum is the number of yes."""
 
     kind, field = _kernels.COUNT, FIELD64
     inputs, outputs, sensitivity, arity = 1, 1, 1, 2
@@ -131,7 +131,7 @@ class CountCircuit(Circuit):
 
 @dataclass(frozen=True)
 class SumCircuit(Circuit):
-    """A whole number from 0 to `largest`; the sum is their sum."""
+    """Answers from 0 to `largest`, which are summed."""
 
     largest: int
     kind = _kernels.SUM
@@ -196,7 +196,7 @@ class _Chunked(Circuit):
 
 @dataclass(frozen=True)
 class SumVecCircuit(_Chunked):
-    """`length` whole numbers from 0 to `largest`; the sum is each of their sums."""
+    """Answers of `length` integers from 0 to `largest`, summed entry by entry."""
 
     largest: int
     kind = _kernels.SUM_VEC
@@ -228,7 +228,7 @@ class SumVecCircuit(_Chunked):
 
 @dataclass(frozen=True)
 class HistogramCircuit(_Chunked):
-    """One of `length` choices, told by its place; the sum is how many chose each."""
+    """Answers that name one of `length` choices by its index; the sum counts each choice."""
 
     kind = _kernels.HISTOGRAM
 
@@ -249,7 +249,7 @@ class HistogramCircuit(_Chunked):
 
 @dataclass(frozen=True)
 class MultihotCountVecCircuit(_Chunked):
-    """At most `most` marks among `length` choices, told as a row of 0 and 1; the sum is how many marked each."""
+    """Answers that mark at most `most` of `length` choices by 0 and 1; the sum counts each choice's marks."""
 
     most: int
     kind = _kernels.MULTIHOT
@@ -290,12 +290,12 @@ KINDS: Final[dict[str, type[Circuit]]] = {
 
 
 def chunk_for(inputs: int) -> int:
-    """The chunk that makes a proof about as short as it can be: near the root of the number of inputs."""
+    """The chunk length that makes a proof nearly as short as possible: about the root of the number of inputs."""
     return max(1, isqrt(inputs - 1) + 1)
 
 
 def circuit_from_json(description: dict[str, Any]) -> Circuit:
-    """The circuit that `to_json` described, checked like one that is made by hand."""
+    """Rebuilds a circuit from what `Circuit.to_json` wrote, with the same checks as its constructor."""
     values = dict(description)
     kind = KINDS.get(str(values.pop("kind", "")))
     if kind is None:
@@ -338,5 +338,5 @@ def _require_whole(value: object, name: str, least: int, most: int) -> None:
 
 
 def answers_of(values: Sequence[int]) -> int | tuple[int, ...]:
-    """The aggregated sums: a tuple, or a plain number where the circuit counts one thing only."""
+    """The aggregated sums as a tuple, or as a plain number where there is only one."""
     return values[0] if len(values) == 1 else tuple(values)

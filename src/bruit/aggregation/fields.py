@@ -1,4 +1,4 @@
-"""The two prime fields of Prio3, and the constants that its kernels need of them."""
+"""The two prime fields of Prio3, and their constants for the kernels."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class PrimeField:
         return low, high, np.uint64(-pow(self.modulus, -1, _WORD) % _WORD)
 
     def montgomery(self, value: int) -> int:
-        """The value times 2^128, as the kernels hold constants."""
+        """The value in Montgomery form, times 2^128 mod p."""
         return value * _WORD**2 % self.modulus
 
     def encode(self, values: Iterable[int]) -> bytes:
-        """Elements as bytes."""
+        """Encodes field elements as bytes."""
         return b"".join(value.to_bytes(self.size, "little") for value in values)
 
     def decode(self, data: bytes) -> tuple[int, ...] | None:
-        """The elements that bytes stand for; None if they are cut or one of them is not below the modulus."""
+        """Decodes field elements from bytes; None if bytes are missing or an element is not below the modulus."""
         if len(data) % self.size:
             return None
         starts = range(0, len(data), self.size)
@@ -57,7 +57,7 @@ class PrimeField:
         return values if all(value < self.modulus for value in values) else None
 
     def signed(self, value: int) -> int:
-        """The integer nearest to zero that an element stands for: noise may take a count below zero."""
+        """The integer nearest to zero with this residue, since noise may make a count negative."""
         return value - self.modulus if value > self.modulus // 2 else value
 
 
@@ -66,15 +66,15 @@ FIELD128: Final = PrimeField("Field128", 2**66 * 4611686018427387897 + 1, 16, 66
 
 
 def pair(value: int) -> Pair:
-    """A number below 2^128 as low and high word."""
+    """Splits a number below 2^128 into (low word, high word)."""
     return np.uint64(value % _WORD), np.uint64(value // _WORD)
 
 
 def pairs(values: Sequence[int]) -> NDArray[np.uint64]:
-    """Numbers below 2^128 as rows of low and high word."""
+    """Splits numbers below 2^128 into rows of (low word, high word)."""
     return np.array([pair(value) for value in values], np.uint64).reshape(len(values), 2)
 
 
 def integers(rows: NDArray[np.uint64]) -> tuple[int, ...]:
-    """The numbers that rows of low and high word stand for."""
+    """Joins rows of (low word, high word) into integers."""
     return tuple(int(low) | int(high) << 64 for low, high in rows)

@@ -1,4 +1,4 @@
-"""Noise from two collectors: each adds its own full discrete Laplace noise; the world sees the sum of the two."""
+"""Noise of two collectors: each adds full discrete Laplace noise, so the published sum carries both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bruit.randomness import discrete_laplace
 
 @dataclass(frozen=True)
 class TwoLaplaceNoises:
-    """The sum d of two independent discrete Laplace noises of one scale, with a = exp(-1 / scale).
+    """The sum d of two independent discrete Laplace noises of one scale; a = exp(-1 / scale).
 
     P(d) = ((1-a)/(1+a))^2 a^|d| (|d| + (1+a^2)/(1-a^2)), the law convolved with itself. A collector that takes its own
     noise off still faces the other's, so the pure epsilon against it is sensitivity / scale, and no less against the
@@ -30,12 +30,12 @@ class TwoLaplaceNoises:
 
     @classmethod
     def of(cls, circuit: Circuit, epsilon: Exact) -> TwoLaplaceNoises:
-        """The noise that hides one answer at epsilon against either collector: scale = sensitivity / epsilon."""
+        """The noise that makes an answer epsilon-private against either collector: scale = sensitivity / epsilon."""
         return cls(circuit.sensitivity / positive(epsilon, "epsilon"))
 
     @property
     def ratio(self) -> float:
-        """The ratio a = exp(-1 / scale): how much less likely one more step is for one of the noises."""
+        """The ratio a = exp(-1 / scale) of successive probabilities of one of the noises."""
         return exp(-1 / float(self.scale))
 
     @property
@@ -59,17 +59,17 @@ class TwoLaplaceNoises:
 
     @property
     def mean_absolute_error(self) -> float:
-        """The mean of |d|: 2 ((1-a)/(1+a))^2 times the sum of d a^d (d + centre) over d > 0."""
+        """The mean of |d|, in closed form from the law P(d)."""
         a, gap = self.ratio, self._gap
         return 2 * self._height * (a * (1 + a) / gap**3 + self._centre * a / gap**2)
 
     def law(self, reach: int) -> NDArray[np.float64]:
-        """P(d) for d from -reach to reach."""
+        """The probabilities P(d) for d from -reach to reach."""
         steps = np.abs(np.arange(-reach, reach + 1))
         return np.asarray(self._height * np.exp(-steps / float(self.scale)) * (steps + self._centre), np.float64)
 
     def beyond(self, reach: int) -> float:
-        """P(|d| > reach), summed in closed form."""
+        """The tail probability P(|d| > reach), in closed form."""
         a, gap, first = self.ratio, self._gap, reach + 1
         tail = exp(-first / float(self.scale)) * ((first + self._centre) / gap + a / gap**2)
         return 2 * self._height * tail
@@ -88,16 +88,16 @@ class TwoLaplaceNoises:
         return high
 
     def loss(self, circuit: Circuit) -> DiscreteLaplace:
-        """What a collector charges: its own noise alone, under the replacement of one answer."""
+        """The loss that one collector charges: that of its own noise, for replacing one answer."""
         return DiscreteLaplace(self.scale, sensitivity=circuit.sensitivity, neighbours=REPLACE_ONE)
 
     def draw_one(self, size: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """The noise that one collector adds to its totals, exact on integers."""
+        """Draws one collector's noise for `size` totals, exact on integers."""
         return discrete_laplace(self.scale, size, rng=rng)
 
 
 def expected_error(circuit: Circuit, *, epsilon: Exact, confidence: float = 0.95) -> int:
-    """How far the noise of both collectors moves each number of the sum at most, at the stated confidence.
+    """The half-width of the noise of both collectors on each entry of the sum, at a confidence.
 
     >>> from bruit.aggregation import CountCircuit
     >>> expected_error(CountCircuit(), epsilon=1)

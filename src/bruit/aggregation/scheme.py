@@ -1,4 +1,4 @@
-"""Prio3: splits answers into shares, verifies that they are allowed without reading them, and adds them up."""
+"""Prio3: splits answers into shares, verifies without reading them that they are allowed, and sums them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_SHARES: Final = 255
 
 @dataclass(frozen=True)
 class SplitReports:
-    """Reports on their way to the collectors: `shares[a]` is what collector a gets, each row beside its nonce."""
+    """Secret-shared reports: `shares[a]` holds collector a's share of each, beside the reports' nonces."""
 
     nonces: Bytes
     public: Bytes
@@ -40,7 +40,7 @@ class SplitReports:
 
 @dataclass(frozen=True)
 class Verification:
-    """What one collector computes of its shares: sums need `outputs`, the other collectors need `verifiers`.
+    """One collector's results for its shares: `outputs` to be summed, `verifiers` for the other collectors.
 
     `readable` is False where a share is no row of field elements, or the random point of its check is not usable.
     """
@@ -53,7 +53,7 @@ class Verification:
 
 @dataclass(frozen=True)
 class Prio3:
-    """One question: which answers are allowed, split between how many collectors, in which context.
+    """A Prio3 instance: a circuit of allowed answers, a number of collectors, and a context.
 
     The context binds everything that the collectors agreed on before; reports of another context are refused.
     `proofs`, `field` and `identifier` differ from the circuit's own only in the specification's test circuit.
@@ -85,26 +85,26 @@ class Prio3:
     # ------------------------------------------------------------ sizes
     @property
     def elements(self) -> PrimeField:
-        """The field of the shares."""
+        """The prime field of the shares."""
         return self.field or self.circuit.field
 
     @property
     def joint(self) -> bool:
-        """Whether the proof uses joint randomness, and a report a public share."""
+        """Whether the proof uses joint randomness, so that reports have a public share."""
         return self.layout.joint > 0
 
     @property
     def rand_size(self) -> int:
-        """Random bytes that splitting one answer takes."""
+        """The number of random bytes needed to split one answer."""
         return SEED * self.shares * (2 if self.joint else 1)
 
     @property
     def public_size(self) -> int:
-        """Bytes of the part that every collector gets."""
+        """The size in bytes of the public share."""
         return SEED * self.shares if self.joint else 0
 
     def share_size(self, aggregator: int) -> int:
-        """Bytes that a collector gets: the first one elements, the others a seed; each a blind where there is one."""
+        """The size in bytes of a collector's share: elements for the first, a seed for others, plus any blind."""
         seeds = SEED if self.joint else 0
         if aggregator:
             return SEED + seeds
@@ -112,12 +112,12 @@ class Prio3:
 
     @property
     def verifier_size(self) -> int:
-        """Bytes that a collector sends to the others for one report."""
+        """The number of bytes that a collector sends to the others per report."""
         return (self.circuit.arity + 2) * self.elements.size * self.proofs + (SEED if self.joint else 0)
 
     @cached_property
     def layout(self) -> Layout:
-        """The numbers and constants of the circuit in the form that the compiled kernels read."""
+        """The circuit's numbers and constants as the compiled kernels read them."""
         circuit, field = self.circuit, self.elements
         points = 1 << circuit.calls.bit_length()
         root, checked = field.root(2 * points), circuit.outputs_checked
@@ -159,7 +159,7 @@ class Prio3:
     def shard(
         self, answers: ArrayLike, *, nonces: Bytes | None = None, rng: np.random.Generator | None = None
     ) -> SplitReports:
-        """Splits answers; each share alone is random, and nothing of an answer is left in any one of them."""
+        """Splits answers into shares, each of which alone is uniformly random."""
         bits = self.circuit.encode(answers)
         measurements = np.zeros((*bits.shape, 2), np.uint64)
         measurements[..., 0] = bits
@@ -168,7 +168,7 @@ class Prio3:
         return self.shard_encoded(measurements, drawn, random_bytes(count, self.rand_size, rng))
 
     def shard_encoded(self, measurements: NDArray[np.uint64], nonces: Bytes, rand: Bytes) -> SplitReports:
-        """Splits field elements [answer, input, 2], allowed or not, with the given nonces and random bytes."""
+        """Splits field elements [answer, input, 2], valid or not, with the given nonces and random bytes."""
         count = len(measurements)
         public = np.zeros((count, self.public_size), np.uint8)
         leader = np.zeros((count, self.share_size(0)), np.uint8)
@@ -179,7 +179,7 @@ class Prio3:
 
     # ------------------------------------------------------------ a collector
     def verify(self, key: Bytes, aggregator: int, nonces: Bytes, public: Bytes, shares: Bytes) -> Verification:
-        """Computes a collector's part of the check of each report; alone it tells nothing about an answer."""
+        """Computes one collector's part of the check of each report, which alone reveals nothing of an answer."""
         count = len(nonces)
         expected = {"nonces": NONCE, "public": self.public_size, "shares": self.share_size(aggregator)}
         for (name, size), rows in zip(expected.items(), (nonces, public, shares), strict=True):
@@ -195,7 +195,7 @@ class Prio3:
         return Verification(outputs, seeds, verifiers, readable)
 
     def decide(self, verifiers: Sequence[Bytes]) -> tuple[NDArray[np.bool_], Bytes]:
-        """From everybody's verifiers: whether each proof holds, and the joint seed that every collector must have."""
+        """From all collectors' verifiers: whether each proof holds, and the joint seed every collector must have."""
         together = np.stack([np.ascontiguousarray(each) for each in verifiers])
         if together.shape[::2] != (self.shares, self.verifier_size):
             raise InvalidArgument(
@@ -206,13 +206,13 @@ class Prio3:
         return _kernels.decide_all(self.layout, together, seeds), seeds
 
     def confirm(self, own: Verification, verifiers: Sequence[Bytes]) -> NDArray[np.bool_]:
-        """Which reports one collector accepts; a report counts if all collectors do."""
+        """Which reports this collector accepts; a report counts only if all collectors accept it."""
         holds, seeds = self.decide(verifiers)
         same = (own.seeds == seeds).all(axis=1) if self.joint else True
         return np.asarray(holds & own.readable & same, np.bool_)
 
     def accept(self, verifications: Sequence[Verification]) -> NDArray[np.bool_]:
-        """Which reports count, where all collectors are at hand."""
+        """Which reports count, from the verifications of all collectors in one place."""
         verifiers = [each.verifiers for each in verifications]
         return np.asarray(np.all([self.confirm(each, verifiers) for each in verifications], axis=0), np.bool_)
 
@@ -223,11 +223,11 @@ class Prio3:
         return integers(total)
 
     def add(self, *totals: Sequence[int]) -> tuple[int, ...]:
-        """The sum of totals in the field; noise may be added as negative numbers."""
+        """Adds totals in the field; noise may be added as negative numbers."""
         return tuple(sum(values) % self.elements.modulus for values in zip(*totals, strict=True))
 
     def unshard(self, totals: Sequence[Sequence[int]]) -> tuple[int, ...]:
-        """The sums that the collectors' totals hide between them, read with their sign."""
+        """Recombines the collectors' totals into the signed sums."""
         return tuple(self.elements.signed(value) for value in self.add(*totals))
 
 

@@ -1,4 +1,4 @@
-"""Seals the second collector's share to its public key, so that the first one can keep it and not read it.
+"""Encrypts the second collector's share to its public key (HPKE), so that the first can store but not read it.
 
 HPKE in base mode with X25519, HKDF-SHA256 and AES-128-GCM [RFC 9180]. The share is bound to the task, the nonce, the
 token and the public share: whoever carries it can drop it and alter nothing.
@@ -27,16 +27,16 @@ class SealingKey:
 
     @property
     def private(self) -> bytes:
-        """The 32 bytes to be kept."""
+        """The 32 bytes of the private key."""
         return bytes(self._private.private_bytes_raw())
 
     @property
     def public(self) -> bytes:
-        """The 32 bytes that stand in the task."""
+        """The 32 bytes of the public key, as stated in the task."""
         return bytes(self._private.public_key().public_bytes_raw())
 
     def open(self, task: Task, row: ReportRow) -> bytes:
-        """The share in a row's sealed half; refused if it was sealed for another key, task or report."""
+        """Decrypts the share in a row; refused if it was sealed for another key, task or report."""
         from cryptography.exceptions import InvalidTag
 
         try:
@@ -49,7 +49,7 @@ class SealingKey:
 
 
 def seal(task: Task, row: ReportRow, share: bytes) -> bytes:
-    """A share sealed to the key of the task's second collector, bound to the row that it belongs to."""
+    """Encrypts a share to the task's second collector, bound to the row it belongs to."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
     key = X25519PublicKey.from_public_bytes(bytes.fromhex(task.parties[1].key))
@@ -57,7 +57,7 @@ def seal(task: Task, row: ReportRow, share: bytes) -> bytes:
 
 
 def bound_to(digest: bytes, row: ReportRow) -> bytes:
-    """What a sealed share is bound to, as HPKE's info: task, nonce, token, and the hash of the public share."""
+    """The HPKE info that binds a sealed share to its task, nonce, token and public share."""
     return INFO + digest + row.nonce + row.token + hashlib.sha256(row.public).digest()
 
 

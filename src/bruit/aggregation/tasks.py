@@ -1,4 +1,4 @@
-"""The task of two collectors: everything that is fixed before anybody answers, bound into one name."""
+"""Tasks of two collectors: everything fixed before anybody answers, hashed into the task's name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
 
 @dataclass(frozen=True)
 class Party:
-    """A collector as participants see it: its name, where it is reached, and the public key that answers are sealed to.
+    """A collector as participants see it: its name, its address, and the public key answers are encrypted to.
 
     The first collector has an address, the second, which pulls, a key (32 bytes of X25519, hexadecimal).
     """
@@ -55,7 +55,7 @@ class Party:
 
     @property
     def words(self) -> str:
-        """The key's fingerprint as eight words that two people can compare aloud."""
+        """The fingerprint of the key as eight words that two people can compare aloud."""
         return fingerprint(bytes.fromhex(self.key))
 
 
@@ -110,7 +110,7 @@ class Task:
     # ------------------------------------------------------------ what follows from it
     @cached_property
     def text(self) -> str:
-        """The one text of the task: JSON with sorted keys and no spaces, which every collector and page hashes."""
+        """The canonical text of the task: JSON with sorted keys and no spaces, which everybody hashes."""
         values = {
             "format": FORMAT,
             "question": self.question,
@@ -126,46 +126,46 @@ class Task:
 
     @cached_property
     def digest(self) -> bytes:
-        """SHA-256 of the text: the context of every share and proof."""
+        """The SHA-256 of the text, which binds every share and proof to the task."""
         return hashlib.sha256(self.text.encode()).digest()
 
     @property
     def name(self) -> str:
-        """The digest in hexadecimal digits: the poll's name, which binds every parameter."""
+        """The digest in hexadecimal; it names the task and binds all its parameters."""
         return self.digest.hex()
 
     @cached_property
     def scheme(self) -> Prio3:
-        """How answers are split and verified in this task."""
+        """The Prio3 instance of this task."""
         return Prio3(self.circuit, self.digest)
 
     @property
     def noise(self) -> TwoLaplaceNoises:
-        """The noise of both collectors together."""
+        """The joint noise of both collectors."""
         return TwoLaplaceNoises.of(self.circuit, self.epsilon)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What a participant is promised against either collector, and against the world."""
+        """The guarantee to a participant against either collector and against the public."""
         return Guarantee(self.epsilon, Fraction(0), REPLACE_ONE, PERSON, "basic", ASSUMES)
 
     @property
     def sealed_size(self) -> int:
-        """Bytes of the second collector's share, sealed to its key."""
+        """The size in bytes of the second collector's encrypted share."""
         return self.scheme.share_size(1) + SEALING
 
     @property
     def report_size(self) -> int:
-        """Bytes that a participant sends: the first collector's parts and the sealed half."""
+        """The size in bytes of a participant's report: the first collector's parts and the encrypted share."""
         return sum(self.part_sizes(0)) + self.sealed_size
 
     def part_sizes(self, role: int) -> tuple[int, int, int, int]:
-        """Bytes of a report's parts at a collector: nonce, token, public share, its own share."""
+        """The sizes in bytes of a report's parts at a collector: nonce, token, public share, own share."""
         return NONCE, TOKEN, self.scheme.public_size, self.scheme.share_size(role)
 
 
 def task_from_text(text: str) -> Task:
-    """The task that a text describes; refused unless it is exactly the text that the task itself would give."""
+    """Parses a task; refuses a text other than the canonical one of that task."""
     try:
         values: dict[str, Any] = json.loads(text)
         task = Task(
@@ -194,7 +194,7 @@ def key_hash(key: bytes) -> str:
 
 
 def fingerprint(key: bytes) -> str:
-    """Eight pronounceable words for the first 128 bits of a key's SHA-256: 16 bits are five letters of a word."""
+    """Eight pronounceable words for the first 128 bits of a key's SHA-256, 16 bits per word."""
     digest = hashlib.sha256(b"bruit sealing key:" + key).digest()
     return " ".join(_word(int.from_bytes(digest[at : at + 2], "big")) for at in range(0, 16, 2))
 

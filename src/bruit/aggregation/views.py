@@ -1,4 +1,4 @@
-"""What a cheating collector could see at most (its view): the outputs that audits measure.
+"""The views of a cheating collector (all that it could see), as outputs for audits.
 
 The honest collector verifies, adds up and noises as in a poll; the attacker, the second one, gives its share of the sum
 without noise, so that only the honest noise is left between it and the answers.
@@ -29,7 +29,7 @@ AT_ONCE: Final = 20_000
 
 
 def views_of_second(circuit: Circuit, noise: Noise) -> Views:
-    """Many views of the second collector, each of freshly split answers and of fresh noise of the first."""
+    """Returns a function that draws many views of the second collector, with fresh shares and fresh noise."""
     scheme = Prio3(circuit, b"audit")
 
     def views(answers: ArrayLike, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -40,7 +40,7 @@ def views_of_second(circuit: Circuit, noise: Noise) -> Views:
 
 
 def full_noise(circuit: Circuit, epsilon: Exact) -> Noise:
-    """The discrete Laplace noise that one collector adds at this epsilon."""
+    """Returns a function that draws the discrete Laplace noise of one collector at this epsilon."""
     noise = TwoLaplaceNoises.of(circuit, epsilon)
     return lambda size, rng: noise.draw_one(size, rng=rng)
 

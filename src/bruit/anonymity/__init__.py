@@ -1,4 +1,4 @@
-"""What a table gives away without noise; generalisation; reconstruction."""
+"""Disclosure risk of tables without noise, generalisation to k-anonymity, pseudonyms, reconstruction attacks."""
 
 from bruit.anonymity.anomalies import Check, ColumnCheck, check
 from bruit.anonymity.disclosure.identifier_scan import Finding, Scan, scan

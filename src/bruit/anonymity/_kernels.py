@@ -187,7 +187,7 @@ def mondrian(
     l: int,  # noqa: E741  the letter of the literature
     part: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Cuts the rows (permuted in place) at the value nearest to the middle of the widest column, while it can.
+    """Mondrian: cuts the rows in two near the middle of the widest column while both halves stay large enough.
 
     Both sides of a cut keep at least k (by weight) and, where l > 1, l different codes of `secret`. `part` receives
     the group of each row; the answers are the lowest and the highest code of every group and column.

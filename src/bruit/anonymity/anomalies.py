@@ -1,4 +1,4 @@
-"""Anomalies of a table against what was declared: for its curator, outside every guarantee."""
+"""Checks a table against its declared domains; exact, for its curator only, without a privacy guarantee."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bruit.tables import Domain, Table, Within, read
 
 @dataclass(frozen=True)
 class ColumnCheck:
-    """How many values of a column are missing, no number, outside the bounds or unknown, and on which rows.
+    """How many values of a column are missing, not numbers, out of bounds or unknown, and in which rows.
 
     A private statistic treats each of them silently as the domain says; `rows` holds the first few places, and only
     when they were asked for.
@@ -34,13 +34,13 @@ class ColumnCheck:
 
     @property
     def anomalies(self) -> int:
-        """The number of anomalous values of the column, of every kind together."""
+        """The number of anomalous values of the column, of all kinds together."""
         return self.missing + self.unreadable + self.below + self.above + self.unknown
 
 
 @dataclass(frozen=True)
 class Check:
-    """The anomalies of a table.
+    """The anomalies of a table against its declared domains.
 
     `people` have rows, at most `most_rows` each, `beyond_limit` of them more than the table's stated limit; None where
     each row is a person.
@@ -54,12 +54,12 @@ class Check:
     notice: str = NOT_A_RELEASE
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The anomalies in JSON types."""
         return {**vars(self), "columns": [{**vars(one), "anomalies": one.anomalies} for one in self.columns]}
 
 
 def check(table: object, domain: Mapping[str, Domain], *, places: int = 0) -> Check:
-    """Lists what the declared domains would clamp, rename or drop, and people with many rows.
+    """Finds values that the declared domains would clamp, replace or drop, and people with many rows.
 
     Only counts come back, and with `places` the numbers of the first few such rows; never a value.
     """

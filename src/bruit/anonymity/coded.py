@@ -45,7 +45,7 @@ class Coded:
 
     @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
-        """The labels as numbers, not-a-number for a missing one; None where a label is no number."""
+        """The labels as numbers, NaN for a missing one; None where a label is not a number."""
         if self.labels.dtype == polars.String:
             parsed = self.labels.str.strip_chars().cast(polars.Float64, strict=False)
         elif self.labels.dtype.is_numeric():
@@ -57,7 +57,7 @@ class Coded:
         return np.array(parsed.to_numpy(), np.float64)
 
     def ordered(self) -> Coded:
-        """The same column with its labels in rising order: as numbers where all are, else as texts; missing last."""
+        """The column with its labels sorted: by value where all are numbers, else as texts; missing last."""
         keys = self.numbers if self.numbers is not None else self.labels.cast(polars.String).rank("ordinal").to_numpy()
         order = np.argsort(keys, kind="stable")
         place = np.empty(self.size, np.int64)
@@ -66,7 +66,7 @@ class Coded:
 
 
 def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.DataFrame:
-    """The named columns of a table, or of anything that `tables.read` reads."""
+    """The named columns of a table, as a polars frame; takes anything that `tables.read` reads."""
     read_table = table if isinstance(table, Table) else read(table, person=EACH_ROW)
     names = list(read_table.columns) if columns is None else list(columns)
     missing = [name for name in names if name not in read_table.columns]
@@ -76,7 +76,7 @@ def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.Data
 
 
 def encode_column(series: polars.Series) -> Coded:
-    """A column as integer codes; the order of the labels means nothing."""
+    """Encodes a column as integer codes; the order of the labels has no meaning."""
     if series.dtype.is_integer() and series.null_count() == 0 and len(series):
         low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if high - low < NARROW:
@@ -140,17 +140,17 @@ def _categories(series: polars.Series) -> Coded:
 
 
 def narrow(codes: NDArray[Any], size: int) -> NDArray[Any]:
-    """Codes below `size` in the narrowest integer type."""
+    """Converts codes below `size` to the narrowest integer type."""
     return codes.astype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.int32, copy=False)
 
 
 def join_columns(columns: Sequence[Coded], rows: int, *, room: int = 1) -> NDArray[np.int64]:
-    """One number for each row, the same for two rows exactly where all columns agree, and below 2^62 / room."""
+    """One integer per row, equal for two rows exactly if all columns agree, and below 2^62 / room."""
     return join_codes([(column.codes, column.size) for column in columns], rows, room=room)
 
 
 def join_codes(parts: Sequence[tuple[NDArray[Any], int]], rows: int, *, room: int = 1) -> NDArray[np.int64]:
-    """The same for codes with the number of their labels."""
+    """One integer per row, equal for two rows exactly if all codes agree; `parts` are (codes, number of labels)."""
     keys = np.zeros(rows, np.int64)
     size = 1
     for codes, labels in parts:

@@ -28,7 +28,7 @@ WHY_IT_FAILS = (
 
 @dataclass(frozen=True)
 class Pseudonymised:
-    """A table with pseudonyms, and what a look at their counts still tells.
+    """A table with pseudonyms, and how many rows their counts alone still give away.
 
     `recognised` is, for each column, the share of rows whose name has a count that no other name has: whoever knows
     how often names occur reads them through the pseudonyms.
@@ -50,7 +50,7 @@ def draw_pseudonym_key() -> bytes:
 
 
 def pseudonymise(table: object, columns: Sequence[str], *, key: bytes) -> Pseudonymised:
-    """Replaces the values of columns by HMAC-SHA-256 under a secret key; a missing value stays missing.
+    """Replaces the values of columns by their HMAC-SHA-256 under a secret key; missing values stay missing.
 
     pseudonym = HMAC(key, column name, value), the first 128 bits                            [RFC 2104]
     """
@@ -82,7 +82,7 @@ def pseudonym(key: bytes, column: str, value: str) -> str:
 
 
 def recognised_share(column: Coded) -> float:
-    """The share of rows whose value occurs a number of times that no other value does."""
+    """The share of rows whose value is the only one that occurs as often as it does."""
     counts = np.bincount(column.codes, minlength=column.size)
     sizes, values = np.unique(counts[counts > 0], return_counts=True)
     return float(sizes[values == 1].sum() / len(column.codes))

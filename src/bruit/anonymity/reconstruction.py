@@ -1,4 +1,4 @@
-"""Reconstruction attacks: secret bits from noisy answers to many counting questions.
+"""Reconstruction attacks: recover secret bits from noisy answers to many counting queries.
 
 Dinur and Nissim: if the answers to enough random subset sums are off by o(√n), nearly all of n secret bits come back in
 polynomial time; if all 2^n sums are answered within E, any table that fits differs in at most 4E bits.
@@ -34,7 +34,7 @@ RIDGE = 1e-6
 
 @dataclass(frozen=True)
 class HadamardQueries:
-    """The n subset sums over the +1 places of the rows of Sylvester's Hadamard matrix, n a power of two.
+    """The n subset-sum queries given by the rows of Sylvester's Hadamard matrix, n a power of two.
 
     Least squares on them is one fast transform, so that a million bits take a fraction of a second.
                                                                               [Dwork & Yekhanin 2008, Sec. 3]
@@ -47,7 +47,7 @@ class HadamardQueries:
             raise InvalidArgument(f"size={self.size}: Hadamard questions need a power of two; pad with zeros")
 
     def answers(self, secret: NDArray[Any]) -> NDArray[np.float64]:
-        """The exact sums."""
+        """The exact answer to each query for a vector of secret bits."""
         turned = _hadamard_transform(np.asarray(secret, np.float64))
         sums: NDArray[np.float64] = (turned + turned[0]) / 2
         return sums
@@ -58,7 +58,7 @@ Queries = NDArray[Any] | HadamardQueries
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """The bits that fit the answers best, by which method, and how far the answers are from them at most."""
+    """The bits that best fit the answers, the method that found them, and their largest deviation from an answer."""
 
     bits: NDArray[np.uint8]
     method: Method
@@ -68,7 +68,7 @@ class Reconstruction:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What an attacker got back in a simulation; guessing alone recovers half."""
+    """How many bits an attacker recovered in a simulation; guessing recovers half."""
 
     size: int
     questions: int
@@ -83,12 +83,12 @@ class Recovery:
 
 
 def random_queries(size: int, count: int, *, rng: np.random.Generator | None = None) -> NDArray[np.uint8]:
-    """So many random subsets, one a row."""
+    """`count` random subsets of 0 .. size-1, one per row, as zeros and ones."""
     return generator(rng).integers(0, 2, (count, size), dtype=np.uint8)
 
 
 def reconstruct(queries: Queries, answers: NDArray[Any], *, method: Method | None = None) -> Reconstruction:
-    """The secret bits that noisy subset sums give away.
+    """Recovers secret bits from noisy subset sums.
 
     Without `method`: the transform for Hadamard questions, every candidate for at most 16 bits, else least squares,
     which recovers as much as linear programming in less time.
@@ -113,7 +113,7 @@ def simulate_reconstruction(
     method: Method = "least squares",
     rng: np.random.Generator | None = None,
 ) -> Recovery:
-    """Tests a release before it is made: random bits, random questions, the planned noise, the attack.
+    """Simulates the attack on a planned release: random bits and queries, with the planned noise.
 
     `noise` is a bound E (each answer is off by a uniform number within ±E), or the loss of integer noise.
     """

@@ -1,4 +1,4 @@
-"""What a study reports, and the two sizes it runs at."""
+"""The result of a study, and the two sizes that a study runs at."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The networks of the studies: that of the thesis for digits, its frozen VGG16, and three more."""
+"""The networks of the studies: the thesis's for digits, its frozen VGG16, and three more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 class DigitsNetwork(nn.Module):
-    """The thesis's network for digits, with maps of 14, 13, 5 and 4.              [docs/spec.md S2.15]"""
+    """The thesis's network for digits, with feature maps of 14, 13, 5 and 4.        [docs/spec.md S2.15]"""
 
     def __init__(self) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class _Attention(nn.Module):
 
 
 class SmallViT(nn.Module):
-    """ViT-S/16 without learned positions.                                        [Dosovitskiy et al. 2021]"""
+    """ViT-S/16 without learned position embeddings.                              [Dosovitskiy et al. 2021]"""
 
     def __init__(self, width: int = 384, depth: int = 12, heads: int = 6, patch: int = 16) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class SmallViT(nn.Module):
         self.norm, self.out = nn.LayerNorm(width), nn.Linear(width, 102)
 
     def forward(self, image: Tensor) -> Tensor:
-        """One score for each class; patches are laid out as rows."""
+        """One score per class; the image's patches are laid out as rows."""
         batch, channels, height, width = image.shape
         side = self.patch
         cut = image.view(batch, channels, height // side, side, width // side, side).permute(0, 2, 4, 1, 3, 5)
@@ -141,7 +141,7 @@ class _Inverted(nn.Module):
 
 
 class MobileNetwork(nn.Module):
-    """Inverted residuals with depthwise convolutions of 5 by 5, group norms and dropout, for images of 96 by 96."""
+    """Inverted residuals with 5 by 5 depthwise convolutions, group norms and dropout, for images of 96 by 96."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -170,6 +170,6 @@ NETWORKS: dict[str, tuple[type[nn.Module], Shape]] = {
 
 
 def without_values(name: str) -> nn.Module:
-    """A network whose parameters have shapes only."""
+    """A network on the meta device: parameters with shapes but no values."""
     with torch.device("meta"):
         return NETWORKS[name][0]()

@@ -1,17 +1,17 @@
-"""Measures any callable from outside and says what epsilon it can really have."""
+"""Audits any callable as a black box: a lower bound on its epsilon, beside what it claims."""
 
 from bruit.audit.auditor import audit, audit_gaussian
-from bruit.audit.listening import Heard, listen
 from bruit.audit.one_run import audit_one_run, audit_one_run_curve
 from bruit.audit.small_tables import Walked, sensitivity
 from bruit.audit.tradeoffs import GAUSSIAN, ApproximateTradeOff, GaussianTradeOff, TradeOffs
 from bruit.audit.verdict import Verdict
+from bruit.audit.zero_noise import SensitivityCheck, check_sensitivity
 
 __all__ = [
     "GAUSSIAN",
     "ApproximateTradeOff",
     "GaussianTradeOff",
-    "Heard",
+    "SensitivityCheck",
     "TradeOffs",
     "Verdict",
     "Walked",
@@ -19,6 +19,6 @@ __all__ = [
     "audit_gaussian",
     "audit_one_run",
     "audit_one_run_curve",
-    "listen",
+    "check_sensitivity",
     "sensitivity",
 ]

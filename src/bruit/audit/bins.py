@@ -24,23 +24,23 @@ QUANTILES = np.unique(np.concatenate([LEVELS, 1.0 - LEVELS]))
 """Cells of equal mass, and thin ones in both tails, where a forgotten noise shows."""
 
 
-class Cells(Protocol):
-    """Sorts outputs into cells 0 … count - 1."""
+class Bins(Protocol):
+    """Assigns each output of a mechanism to one of `count` bins."""
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of bins."""
 
     def of(self, outputs: NDArray[Any]) -> NDArray[np.int64]:
-        """The cell of each output."""
+        """The number of the bin that each output falls into."""
 
     def describe(self, chosen: NDArray[np.int64]) -> str:
-        """Some cells, in rising order, as text."""
+        """Describes the chosen bins as text, in rising order."""
 
 
 @dataclass(frozen=True)
-class ScalarCells:
-    """The line cut at the edges; an edge that is also an atom has a cell of its own, any other belongs to the left.
+class ScalarBins:
+    """Bins of real outputs, cut at edges; an edge with an atom has a bin of its own, others belong to the left bin.
 
     The cell of x is the number of edges below x plus the number of atoms up to x.
     """
@@ -74,14 +74,14 @@ class ScalarCells:
 
 
 @dataclass(frozen=True)
-class JointCells:
-    """The cells of all coordinates of a vector together."""
+class JointBins:
+    """Bins of vectors: one for each combination of the bins of their coordinates."""
 
-    parts: tuple[ScalarCells, ...]
+    parts: tuple[ScalarBins, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many cells each coordinate has."""
+        """The number of bins of each coordinate."""
         return tuple(part.count for part in self.parts)
 
     @property
@@ -98,12 +98,12 @@ class JointCells:
 
 
 @dataclass(frozen=True)
-class ScoredCells:
+class ScoredBins:
     """Bins of the summed log-likelihood ratios of all coordinates: best where coordinates are independent."""
 
-    parts: tuple[ScalarCells, ...]
+    parts: tuple[ScalarBins, ...]
     ratios: tuple[NDArray[np.float64], ...]
-    scores: ScalarCells
+    scores: ScalarBins
 
     @property
     def count(self) -> int:
@@ -116,20 +116,20 @@ class ScoredCells:
         return f"score in {self.scores.describe(chosen)}"
 
 
-def learn(first: NDArray[Any], second: NDArray[Any]) -> Cells:
+def learn(first: NDArray[Any], second: NDArray[Any]) -> Bins:
     """Learns bins for outputs from draws on one data set and on its neighbour."""
     both = np.concatenate([first, second])
     if both.ndim == 1:
         return _learn_scalar(both)
-    joint = JointCells(tuple(map(_learn_scalar, both.T)))
+    joint = JointBins(tuple(map(_learn_scalar, both.T)))
     return joint if joint.count <= JOINT else _learn_scored(joint.parts, first, second)
 
 
-def _learn_scalar(outputs: NDArray[Any]) -> ScalarCells:
+def _learn_scalar(outputs: NDArray[Any]) -> ScalarBins:
     """Every value an atom if they are few, else quantiles, and the most frequent of the repeated values as atoms."""
     values, counts = np.unique(outputs, return_counts=True)
     if len(values) <= DISTINCT:
-        return ScalarCells(values, values)
+        return ScalarBins(values, values)
     edges = values[np.unique(np.searchsorted(counts.cumsum(), QUANTILES * len(outputs)))]
     often = np.argsort(-counts, kind="stable")[:DISTINCT]
     atoms = values[often[counts[often] >= REPEATED]]
@@ -137,23 +137,23 @@ def _learn_scalar(outputs: NDArray[Any]) -> ScalarCells:
     if np.isnan(values[-1]):  # not-a-number sorts above every number
         finite = np.append(finite, values[-2])
     atoms = np.unique(atoms[~np.isnan(atoms)])
-    return ScalarCells(np.union1d(finite, atoms), atoms)
+    return ScalarBins(np.union1d(finite, atoms), atoms)
 
 
-def _learn_scored(parts: tuple[ScalarCells, ...], first: NDArray[Any], second: NDArray[Any]) -> ScoredCells:
+def _learn_scored(parts: tuple[ScalarBins, ...], first: NDArray[Any], second: NDArray[Any]) -> ScoredBins:
     """Ratios from one half of the outputs, cells of the score from the other."""
     half = len(first) // 2
     ratios = tuple(
         np.log1p(_histogram(part, one)) - np.log1p(_histogram(part, other))
         for part, one, other in zip(parts, first[:half].T, second[:half].T, strict=True)
     )
-    return ScoredCells(
+    return ScoredBins(
         parts, ratios, _learn_scalar(_score(parts, ratios, np.concatenate([first[half:], second[half:]])))
     )
 
 
 def _score(
-    parts: tuple[ScalarCells, ...], ratios: tuple[NDArray[np.float64], ...], outputs: NDArray[Any]
+    parts: tuple[ScalarBins, ...], ratios: tuple[NDArray[np.float64], ...], outputs: NDArray[Any]
 ) -> NDArray[np.float64]:
     """The sum over coordinates of the log likelihood ratio of the coordinate's cell."""
     total = np.zeros(len(outputs))
@@ -162,11 +162,11 @@ def _score(
     return np.round(total, 9)
 
 
-def _histogram(part: ScalarCells, outputs: NDArray[Any]) -> NDArray[np.int64]:
+def _histogram(part: ScalarBins, outputs: NDArray[Any]) -> NDArray[np.int64]:
     return np.bincount(part.of(outputs), minlength=part.count)
 
 
-def _describe_one(part: ScalarCells, cell: np.int64) -> str:
+def _describe_one(part: ScalarBins, cell: np.int64) -> str:
     return part.describe(np.array([cell])) or "nothing"
 
 

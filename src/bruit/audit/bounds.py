@@ -6,13 +6,13 @@ from scipy import special
 
 
 def at_least(hits: NDArray[np.int64], trials: int, alarm: float) -> NDArray[np.float64]:
-    """A probability's lower bound, above the truth with chance at most `alarm`.   [Clopper & Pearson 1934]"""
+    """A lower confidence bound on a probability, wrong with chance at most `alarm`.   [Clopper & Pearson 1934]"""
     bound = special.betaincinv(np.maximum(hits, 1), trials - hits + 1, alarm)
     return np.where(hits > 0, bound, 0.0).astype(np.float64)
 
 
 def at_most(hits: NDArray[np.int64], trials: int, alarm: float) -> NDArray[np.float64]:
-    """A probability's upper bound, below the truth with chance at most `alarm`.   [Clopper & Pearson 1934]"""
+    """An upper confidence bound on a probability, wrong with chance at most `alarm`.   [Clopper & Pearson 1934]"""
     bound = special.betainccinv(hits + 1, np.maximum(trials - hits, 1), alarm)
     return np.where(hits < trials, bound, 1.0).astype(np.float64)
 
@@ -20,7 +20,7 @@ def at_most(hits: NDArray[np.int64], trials: int, alarm: float) -> NDArray[np.fl
 def epsilon_at_least(
     hits: NDArray[np.int64], others: NDArray[np.int64], trials: int, *, alarm: float, delta: float
 ) -> NDArray[np.float64]:
-    """The least epsilon that allows an event so many hits on one data set and so many on its neighbour.
+    """A lower bound on epsilon from an event's `hits` on one data set and `others` on its neighbour.
 
     epsilon >= log((P[S] - delta) / Q[S]), with P[S] bounded from below and Q[S] from above, each at half the alarm.
     """
@@ -33,7 +33,7 @@ def epsilon_at_least(
 def mu_at_least(
     hits: NDArray[np.int64], others: NDArray[np.int64], trials: int, *, alarm: float
 ) -> NDArray[np.float64]:
-    """The least mu of a Gaussian trade-off that allows an event so many hits, and so many on the neighbour.
+    """A lower bound on the mu of Gaussian DP from an event's `hits` on one data set and `others` on its neighbour.
 
     mu >= Phi^-1(P[S]) - Phi^-1(Q[S]), with P[S] bounded from below and Q[S] from above.       [Nasr et al. 2023]
     """

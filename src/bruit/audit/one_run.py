@@ -1,4 +1,4 @@
-"""Audits of one training run: canaries, each included by its own coin, are guessed from their scores."""
+"""Audits one training run: from their scores, guesses which canaries were included at random in the data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def audit_one_run(
     guesses: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Verdict:
-    """A lower bound on epsilon at delta, from the scores of canaries of one run.              [Steinke et al. 2023]
+    """A lower bound on epsilon at delta, from the scores of one run's canaries.              [Steinke et al. 2023]
 
     Guesses are right at most as often as those of randomised response: if the run is (epsilon, delta)-private, then
     P[right >= v] <= P[B >= v] + 2 m delta max_i P[v > B >= v - i] / i for m canaries, where B is binomial with as many

@@ -1,4 +1,4 @@
-"""How far one person moves the exact integers of a question, by walking small tables, beside what the question states.
+"""Checks a question's stated sensitivity by brute force: how far one person moves its integers in small tables.
 
 A question is anything with `plan`, `measures`, `reader` and `sensitivity`, such as `bruit.central.questions.Question`.
 Its plan is run on every small person in the place of its table: rows of the lowest, the highest and middle values of
@@ -58,12 +58,12 @@ class Walked:
 
     @property
     def holds(self) -> bool:
-        """Whether no small table moved further than was stated."""
+        """Whether no pair of small tables differed by more than the stated sensitivity."""
         return all(far <= allowed for far, allowed in zip(self.reached, self.stated, strict=True))
 
 
 def sensitivity(question: Asked, *, most_rows: int = 2, most_people: int = 400) -> list[Walked]:
-    """Walks small tables under both relations: one line a measure and relation, which holds or shows how it fails.
+    """Compares stated sensitivities with brute force over small tables: one line per measure and relation.
 
     `most_rows` is how many rows a small person has at most, `most_people` how many different people are walked.
     """

@@ -16,18 +16,18 @@ Numbers = NDArray[np.float64]
 
 
 class TradeOffs(Protocol):
-    """Symmetric trade-off functions f, one for each strength from 0; a stronger one allows more."""
+    """A family of symmetric trade-off functions f, indexed by a strength from 0; a stronger one allows more loss."""
 
     @property
     def measure(self) -> str:
-        """What the strength is called."""
+        """The name of the strength, such as epsilon or mu."""
 
     @property
     def delta(self) -> float:
-        """The delta that all curves of the family share, 0 where there is none."""
+        """The delta that all curves of the family share; 0 where the family has none."""
 
     def least(self, strength: Numbers, chance: Numbers) -> Numbers:
-        """The least chance on one data set of an event that has this chance on a neighbour, f(1 - chance).
+        """The least chance of an event on one data set if it has `chance` on a neighbour: f(1 - chance).
 
         It rises with the chance and falls with the strength.                       [Dong, Roth & Su 2022]
         """
@@ -47,7 +47,7 @@ class GaussianTradeOff:
 
 @dataclass(frozen=True)
 class ApproximateTradeOff:
-    """The curves of (epsilon, delta) at one delta.   [Wasserman & Zhou 2010]"""
+    """The trade-off curves of (epsilon, delta)-privacy at one delta.   [Wasserman & Zhou 2010]"""
 
     delta: float = 0.0
 

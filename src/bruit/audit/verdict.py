@@ -1,4 +1,4 @@
-"""What an audit found."""
+"""The result of an audit: a lower bound beside the claim."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ class Verdict:
 
     @property
     def passes(self) -> bool:
-        """Whether the claim may be true; if not, it is false but for the chance `alarm`."""
+        """Whether the claim is consistent with the lower bound; a true claim fails with chance at most `alarm`."""
         return self.lower_bound <= self.claimed
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Bounds for people who do not know them: a paid search over powers of two."""
+"""A paid search for the bounds of a column, over powers of two, for callers who do not know them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bounds(
     confidence: float = 0.99,
     rng: np.random.Generator | None = None,
 ) -> Release[NDArray[np.float64]]:
-    """A low and a high bound, each zero or a power of two times `grid`, between which most values lie.
+    """Estimated low and high bounds, each zero or a power of two times `grid`, that enclose most values.
 
     Rows are counted by magnitude: 0, [1, 2), [2, 4), ... steps of the grid up to `largest`, which must be known
     beforehand, and the same below zero. Every count gets its noise; the bounds enclose the magnitudes whose noisy count
@@ -48,7 +48,7 @@ def bounds(
 def bounds_mechanism(
     column: UndeclaredColumn, price: Budget, *, largest: Exact, grid: Exact, confidence: float = 0.99
 ) -> Mechanism[Integers, NDArray[np.float64]]:
-    """Which magnitudes reach the threshold once their counts have the integer noise that a price buys."""
+    """The mechanism of `bounds`: noisy counts by magnitude, of which those above a threshold set the bounds."""
     checked_confidence(confidence)
     searched = searched_column(column, largest, grid)
     question = magnitude_counts(searched)
@@ -76,7 +76,7 @@ def bounds_mechanism(
 
 
 def magnitude_counts(column: Column) -> Question:
-    """How many rows have each magnitude -K, ..., K, where the farther bound has K binary digits.
+    """A question for the number of rows of each magnitude -K, ..., K, where the farther bound has K binary digits.
 
     The magnitude of a whole number i of steps is 0 for 0, k for 2^(k-1) <= i < 2^k, -k for -i of magnitude k: a sum of
     comparisons, which every engine makes alike.
@@ -86,7 +86,7 @@ def magnitude_counts(column: Column) -> Question:
 
 
 def magnitude(value: Expression, most: int) -> Expression:
-    """The magnitude of a number as one of 2 most + 1 labels."""
+    """The magnitude (signed number of binary digits) of a number, as an expression with 2 most + 1 labels."""
     place: Node = Constant(most)
     one, none = Constant(1), Constant(0)
     for power in range(most):
@@ -96,7 +96,7 @@ def magnitude(value: Expression, most: int) -> Expression:
 
 
 def searched_column(column: UndeclaredColumn, largest: Exact, grid: Exact) -> Column:
-    """The column within everything that is searched: up to the first power of two times the grid at `largest`."""
+    """The column with symmetric bounds just below the first power of two times `grid` that reaches `largest`."""
     step, most = exactly(grid, "grid"), exactly(largest, "largest")
     if step <= 0 or most < step:
         raise OutOfDomain(f"largest={largest}, grid={grid}: give a grid above zero and the largest value there may be")
@@ -106,13 +106,13 @@ def searched_column(column: UndeclaredColumn, largest: Exact, grid: Exact) -> Co
 
 
 def least_count(noise: IntegerNoise, cells: int, confidence: float) -> int:
-    """The least t with P(noise < t in every one of the empty cells) >= confidence, by adding up their chances."""
+    """The least t such that the noise of all empty cells stays below t with the given confidence (union bound)."""
     # Both sides of the noise are outside a half-width; only the upper one counts.
     return noise.half_width(1 - min(2 * (1 - confidence) / cells, 0.5)) + 1
 
 
 def enclosing(shown: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The least and the greatest number of steps of the magnitudes that are shown; all of them where none is."""
+    """The least and greatest number of grid steps of the magnitudes shown; of all magnitudes where none is shown."""
     most = len(shown) // 2
     places = np.flatnonzero(shown) - most if shown.any() else np.array([-most, most])
     low, high = int(places[0]), int(places[-1])

@@ -1,4 +1,4 @@
-"""Functions that a caller brings (scores, questions): tried on no rows, then read so that no record can raise an error.
+"""Functions supplied by a caller (scores, queries): tried on an empty table, then run so that no record raises.
 
 On no rows an answer that is no number is refused, since that tells nothing of anybody. On the real table whatever comes
 back is read as whole numbers: a float is floored (|⌊a⌋ - ⌊b⌋| <= s where |a - b| <= s and s is whole), anything else,
@@ -21,7 +21,7 @@ Answers = Callable[[Table], ArrayLike]
 
 
 def try_on_no_rows(function: Answers, table: Table, *, numbers: int | None, what: str) -> None:
-    """Refuses a function that does not answer for a table without rows: with so many numbers, or with one for None."""
+    """Refuses a function that does not return `numbers` whole numbers (one for None) for an empty table."""
     asked = "a whole number" if numbers is None else f"one whole number for each of the {numbers} candidates"
     try:
         answer = np.asarray(function(table.without_rows()), object)
@@ -35,7 +35,7 @@ def try_on_no_rows(function: Answers, table: Table, *, numbers: int | None, what
 
 
 def read_numbers(function: Answers, table: Table, count: int) -> list[int]:
-    """One whole number for each candidate, whatever the function does."""
+    """The function's `count` whole numbers for a table, or zeros where it fails or returns anything else."""
     try:
         found = np.asarray(function(table), object).reshape(-1).tolist()
     except Exception:

@@ -1,4 +1,4 @@
-"""Questions about declared columns of one table, and the mechanism that answers those made of noisy integers."""
+"""Questions about declared columns of one table, and the mechanism that answers them by noisy integers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bruit.central.questions.asking import Question
 from bruit.central.questions.measures import Measure
-from bruit.central.questions.noises import Bought, Share, buy
+from bruit.central.questions.noises import BudgetShare, PricedNoise, buy
 from bruit.central.questions.sensitivities import Sensitivity
 from bruit.core.guarantee import Assumption
 from bruit.core.losses import Approximate, Pure
@@ -41,7 +41,7 @@ def question_about(
     key: Callable[[Expression], Expression] | None = None,
     confidence: float = 0.95,
 ) -> Question:
-    """One measure of columns of a table, in the groups of other columns, or of what `key` makes of them.
+    """A question for one measure of columns, grouped by other columns (or by `key` applied to each).
 
     A row that a domain drops is none of the rows that a limit chooses among.
     """
@@ -54,32 +54,32 @@ def question_about(
     return Question(plan, {ANSWER: measure(*rest)}, named, limit, confidence)
 
 
-def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> Bought:
-    """The narrower noise that all of a price buys; a price that is a single loss is that loss.
+def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> PricedNoise:
+    """The narrower of Laplace and Gaussian noise that the whole budget pays for.
 
     Gaussian noise is compared where the price has a delta and the book adds them up (`by="basic"`).
     """
     if not isinstance(price.loss, Pure | Approximate):
         noise = buy_integers(price, l1=moved.l1, l2_squared=moved.l2_squared, entries=moved.entries)
-        return Bought(noise, noise.loss)
+        return PricedNoise(noise, noise.loss)
     usual = LEAST_DELTA <= price.delta <= GREATEST_DELTA and Fraction(1, 10**6) <= price.epsilon <= GREATEST_EPSILON
     delta = price.delta if usual and price.ledger.terms.by == "basic" else Fraction(0)
-    return buy(moved, Share(price.epsilon, delta, price.neighbours), confidence=confidence)
+    return buy(moved, BudgetShare(price.epsilon, delta, price.neighbours), confidence=confidence)
 
 
-def buy_answer(question: Question, price: Budget) -> Bought:
-    """The noise that a price buys for the integers of a question's one measure."""
+def buy_answer(question: Question, price: Budget) -> PricedNoise:
+    """The noise that a budget pays for on the integers of a question with one measure."""
     return buy_noise(price, question.sensitivity(ANSWER, price.neighbours), question.confidence)
 
 
 def integers_mechanism(
     what: str,
     question: Question,
-    bought: Bought,
+    bought: PricedNoise,
     interpret: Callable[[Integers], Outcome[T]],
     assumes: tuple[Assumption, ...] = (),
 ) -> Mechanism[Integers, T]:
-    """The exact integers of a question, each with noise of its own; `interpret` is given one row a part."""
+    """The mechanism that adds noise to each exact integer of a question; `interpret` gets one row per part."""
     reader = question.reader
     parts = len(reader.parts)
 
@@ -93,6 +93,6 @@ def integers_mechanism(
 
 
 def middle_of(value: Expression) -> Fraction:
-    """The grid point in the middle of the bounds of a number, around which sums are smallest."""
+    """The grid point in the middle of a number's bounds; centring there makes sums smallest."""
     kind = value.numbers
     return kind.value((kind.lowest + kind.highest) // 2)

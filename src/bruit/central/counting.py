@@ -1,4 +1,4 @@
-"""How many rows there are."""
+"""The noisy number of rows of a table."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def count(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[int]:
-    """How many rows a table has, each person counted at most as often as its limit says.
+    """The noisy number of rows, in which each person counts at most as often as the table's limit says.
 
     Of a column those rows count that its domain keeps. Adding, removing or exchanging one person moves the count by at
     most that number of rows, under both relations.
@@ -28,7 +28,7 @@ def count(
 
 
 def count_mechanism(data: Table | Column, price: Budget, *, confidence: float = 0.95) -> Mechanism[Integers, int]:
-    """The count with the integer noise that a price buys."""
+    """The mechanism of `count`: the number of rows with the integer noise that a budget pays for."""
     table = table_of(data)
     if isinstance(data, Table):
         question = question_about(table, measures.count, confidence=confidence)

@@ -1,4 +1,4 @@
-"""Any function of a table with a small domain, answered by inverse sensitivity.
+"""Any function of a column with a small domain, by the inverse sensitivity mechanism.
 
     length(x, t) = the least number of records that come, go or are exchanged before the function of the table is t
     Pr[t] ~ exp(-epsilon length(x, t) / (2 D))                                     [Asi & Duchi 2020; docs/spec.md S3.4]
@@ -46,7 +46,7 @@ def inverse_sensitivity(
     public_size: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Release[T]:
-    """One of the declared outcomes of a function, the likelier the fewer records would have to change for it.
+    """One declared outcome of a function, more likely the fewer records must change for the function to give it.
 
     `function` is given how many records have each value of the domain. It is asked about every table within `reach`
     changes; a table for which it fails, or gives an outcome that was not declared, counts for no outcome. Where the
@@ -68,7 +68,7 @@ def inverse_sensitivity_mechanism(
     reach: int,
     public_size: bool = False,
 ) -> Mechanism[NDArray[np.int64], T]:
-    """The exponential mechanism that a price buys over the lengths to the outcomes, the shorter the better."""
+    """The mechanism of `inverse_sensitivity`: the exponential mechanism over each outcome's distance from the data."""
     what = "central.inverse_sensitivity"
     person = person_of(column, price, public_size=public_size)
     _check(outcomes, reach, column.domain.size, person)
@@ -95,7 +95,7 @@ def inverse_sensitivity_mechanism(
 def lengths(
     counts: Counts, function: Function[T], outcomes: Sequence[T], *, reach: int, exchange: bool
 ) -> NDArray[np.int64]:
-    """The length of each outcome, at most `reach` + 1, by looking at all tables within the reach, nearest first."""
+    """How many records must change for each outcome, at most `reach` + 1, by breadth-first search over tables."""
     found: dict[T, int] = {}
     seen, frontier = {counts}, [counts]
     for distance in range(reach + 1):

@@ -1,4 +1,4 @@
-"""What a statistic will be worth, and what it will cost, from public numbers alone: no data is touched."""
+"""The expected error and the required epsilon of a statistic, from public numbers alone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def expected_error(
     groups: int | None = None,
     confidence: float = 0.95,
 ) -> float:
-    """How far noise alone moves a statistic, at the stated confidence, in its own unit.
+    """The half-width of a statistic's noise at the given confidence, in the statistic's own unit.
 
     For count, histogram (one cell), sum, and sums by group (`group_by`, one group); `groups` is how many declared cells
     or groups there are, where that is known. For a mean and a variance the most that values anywhere within the bounds

@@ -1,4 +1,4 @@
-"""Counts and sums by group, the groups declared or found."""
+"""Counts and sums by group, with groups declared beforehand or discovered in the data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bruit.central.column_questions import (
 )
 from bruit.central.histograms import histogram, labels_of
 from bruit.central.questions import measures
-from bruit.central.questions.noises import Bought, Threshold
+from bruit.central.questions.noises import PricedNoise, Threshold
 from bruit.central.questions.pricing import Prepared
 from bruit.channels import IntegerNoise
 from bruit.core.intervals import Covers, Interval
@@ -42,7 +42,7 @@ def group_by(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[NDArray[np.float64]] | Release[NDArray[np.int64]]:
-    """Counts, or sums of `values`, by group.
+    """Noisy counts, or sums of `values`, by group.
 
     The groups are those that the column's domain declares; a column without a domain gives the groups that are found,
     of which only those with a noisy number of people above a threshold are shown, at the price of a delta.
@@ -59,7 +59,7 @@ def group_by(
 def group_sums_mechanism(
     by: Column, values: Column, price: Budget, *, confidence: float = 0.95
 ) -> Mechanism[Integers, NDArray[np.float64]]:
-    """Sums by declared group, each with the integer noise that a price buys."""
+    """The mechanism for sums by declared group, with the integer noise that a budget pays for."""
     table, domain = the_table(by, values), values.numbers
     question = question_about(table, measures.total, values, by=(by,), confidence=confidence)
     bought = buy_answer(question, price)
@@ -83,7 +83,7 @@ def group_sums_mechanism(
 def found_groups_mechanism(
     column: UndeclaredColumn, price: Budget, *, values: Column | None = None, confidence: float = 0.95
 ) -> Mechanism[ExactIntegers, NDArray[Any]]:
-    """The groups that occur, of which those are shown whose noisy number of people reaches a threshold.
+    """The mechanism for groups discovered in the data: only those whose noisy number of people reaches a threshold.
 
     Where nobody has two rows in a group, the numbers of people are those of the rows and all of the price is theirs;
     elsewhere half of it pays for the counts, or the sums, of the groups that are shown. An output is one tuple of the
@@ -97,7 +97,7 @@ def found_groups_mechanism(
     prepared = Prepared.of(question, price)
     shown_by, paid = prepared.levels[0].threshold, prepared.levels[0].bought.get(ANSWER)
     assert shown_by is not None
-    noise = paid.noise if isinstance(paid, Bought) else None
+    noise = paid.noise if isinstance(paid, PricedNoise) else None
     grid = 1.0 if values is None else float(values.numbers.grid)
     width = (noise or shown_by.noise).half_width(confidence) * grid
     details = {"threshold": shown_by.least, **asked(table, *summed, by=(column,))}

@@ -1,4 +1,4 @@
-"""Counts by group: histograms, and marginals over several columns."""
+"""Histograms: counts by value of a column, and marginals over several columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def histogram(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[NDArray[np.int64]]:
-    """How many rows have each declared value, or each combination of values of several columns.
+    """The noisy number of rows with each declared value, or each combination of values of several columns.
 
     Every cell gets its own noise, the empty ones too; the interval holds for each cell by itself.
     """
@@ -38,7 +38,7 @@ def histogram(
 def histogram_mechanism(
     *columns: Column, price: Budget, confidence: float = 0.95
 ) -> Mechanism[Integers, NDArray[np.int64]]:
-    """Counts by cell, each with the integer noise that a price buys."""
+    """The mechanism of `histogram`: counts by cell with the integer noise that a budget pays for."""
     table = the_table(*columns)
     question = question_about(table, measures.count, by=columns, confidence=confidence)
     bought = buy_answer(question, price)
@@ -60,6 +60,6 @@ def histogram_mechanism(
 
 
 def labels_of(question: Question) -> tuple[str, ...]:
-    """One label a cell, in the order of the flattened counts."""
+    """One label per cell, in the order of the flattened counts."""
     names = [key_labels(key) for key in question.keys.values()]
     return names[0] if len(names) == 1 else tuple(" / ".join(cell) for cell in product(*names))

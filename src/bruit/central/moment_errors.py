@@ -1,4 +1,4 @@
-"""The widest interval that a mean or a variance of so many rows can have, from public numbers alone.
+"""The widest confidence intervals of a mean or variance for a given number of rows, from public numbers alone.
 
 Noisy ends lie within their half-widths of exact ones, and exact ends are those of some values between the bounds. The
 interval of a release is followed over all of these, by the same functions that make it.
@@ -28,7 +28,7 @@ MARGIN: Final = 1.02
 
 
 def widest_mean_share(noise: IntegerNoise, rows: int, steps: int, confidence: float) -> float:
-    """The largest half-width of a mean of so many rows, in units of the width of its bounds.
+    """The largest half-width of the mean of `rows` rows, in units of the width of its bounds.
 
     The set of shares t with |A - t (A + B)| <= w(t) <= w(0) is at most 2 w(0) / (A + B) long, and two steps of its grid
     longer; A + B is at least rows * steps less both noises.
@@ -41,7 +41,7 @@ def widest_mean_share(noise: IntegerNoise, rows: int, steps: int, confidence: fl
 
 
 def widest_variance_share(noise: IntegerNoise, rows: int, steps: int, confidence: float) -> float:
-    """The largest half-width of a variance of so many rows, in units of the squared width of its bounds.
+    """The largest half-width of the variance of `rows` rows, in units of the squared width of its bounds.
 
     With u the place of a value between its bounds, the ends are sums of (1 - u)^2, 2 u (1 - u) and u^2: they follow
     from the mean m of u, and its second moment, which lies between m^2 and m.

@@ -1,4 +1,4 @@
-"""Sum, mean and variance of a column of numbers, each on one choice of rows."""
+"""Noisy sum, mean and variance of a numeric column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bruit.central.column_questions import (
 )
 from bruit.central.questions import measures
 from bruit.central.questions.asking import Question
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
 from bruit.central.ranks.records import require_public_size
 from bruit.core.arguments import whole
@@ -31,13 +31,13 @@ from bruit.tables import Column
 def sum(  # noqa: A001  the statistic's own name, used as central.sum
     column: Column, *, budget: Budget | None, confidence: float = 0.95, rng: np.random.Generator | None = None
 ) -> Release[float]:
-    """The sum of a column after clamping, of at most so many rows of each person as the limit says."""
+    """The noisy sum of a clamped column, over at most as many rows per person as the table's limit says."""
     purchase = ask(budget, what="central.sum", person=column.table.person, rng=rng)
     return sum_mechanism(column, purchase.price, confidence=confidence).release(purchase)
 
 
 def sum_mechanism(column: Column, price: Budget, *, confidence: float = 0.95) -> Mechanism[Integers, float]:
-    """The sum in steps of the grid with the integer noise that a price buys."""
+    """The mechanism of `sum`: the sum in grid steps with the integer noise that a budget pays for."""
     grid = float(column.numbers.grid)
     question = question_about(column.table, measures.total, column, confidence=confidence)
     bought = buy_answer(question, price)
@@ -58,7 +58,7 @@ def mean(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[float]:
-    """The mean of a column, by the sums of how far its rows lie from both bounds.
+    """The noisy mean of a column, from the sums of the rows' distances to both bounds.
 
     (x - low) and (high - x) add up to high - low for each row: both sums together cost as much as one, and n need not
     be paid for. `size` states, under REPLACE_ONE, that this number of rows is public and no replacement changes it;
@@ -71,7 +71,7 @@ def mean(
 def mean_mechanism(
     column: Column, price: Budget, *, size: int | None = None, confidence: float = 0.95
 ) -> Mechanism[Integers, float]:
-    """Both ends of a mean, or the sum around the middle where the size is public, with the noise that a price buys."""
+    """The mechanism of `mean`: noisy sums of distances to both bounds, or one centred sum where the size is public."""
     numbers = column.numbers
     if size is not None:
         return _mean_of_public_size(column, price, whole(size, "size", why="the public number of rows"), confidence)
@@ -113,7 +113,7 @@ def variance(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Release[float]:
-    """The variance of a column, by three sums of products of how far its rows lie from both bounds.
+    """The noisy variance of a column, from three sums of products of the rows' distances to both bounds.
 
     (high - x)^2, 2 (high - x)(x - low) and (x - low)^2 add up to (high - low)^2 for each row, so that all three
     together cost as much as one.
@@ -123,7 +123,7 @@ def variance(
 
 
 def variance_mechanism(column: Column, price: Budget, *, confidence: float = 0.95) -> Mechanism[Integers, float]:
-    """The three ends of a variance with the noise that a price buys."""
+    """The mechanism of `variance`: three noisy sums of products of distances to both bounds."""
     numbers = column.numbers
     question = question_about(column.table, measures.variance, column, confidence=confidence)
     bought, unit = buy_answer(question, price), float(numbers.high - numbers.low) ** 2
@@ -140,7 +140,7 @@ def variance_mechanism(column: Column, price: Budget, *, confidence: float = 0.9
 def _outcome(
     column: Column,
     question: Question,
-    bought: Bought,
+    bought: PricedNoise,
     ends: tuple[float, float, float],
     *,
     size: int | None = None,

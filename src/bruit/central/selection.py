@@ -1,4 +1,4 @@
-"""Choosing one of several declared candidates by a private score."""
+"""Private selection of one declared candidate by a score."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def exponential(
 def exponential_mechanism(
     table: Table, candidates: Sequence[C], scores: Scores, price: Budget, *, sensitivity: int, monotone: bool = False
 ) -> Mechanism[Whole, C]:
-    """The exponential mechanism that a price buys over a caller's scores."""
+    """The exponential mechanism over a caller's scores, for a budget."""
     what = "central.exponential"
     choice = _choice(price, Exponential, candidates, sensitivity=sensitivity, monotone=monotone, what=what)
     read = _scores_reader(table, scores, candidates, what)
@@ -88,7 +88,7 @@ def noisy_max(
 def noisy_max_mechanism(
     table: Table, candidates: Sequence[C], scores: Scores, price: Budget, *, sensitivity: int, monotone: bool = False
 ) -> Mechanism[Whole, C]:
-    """Permute-and-flip that a price buys over a caller's scores."""
+    """The permute-and-flip mechanism over a caller's scores, for a budget."""
     what = "central.noisy_max"
     choice = _choice(price, PermuteAndFlip, candidates, sensitivity=sensitivity, monotone=monotone, what=what)
     read = _scores_reader(table, scores, candidates, what)
@@ -102,7 +102,7 @@ def most_common(column: Column, *, budget: Budget | None, rng: np.random.Generat
 
 
 def most_common_mechanism(column: Column, price: Budget) -> Mechanism[Whole, str]:
-    """Permute-and-flip that a price buys over the counts by category; counts are monotone where people come and go."""
+    """The mechanism of `most_common`: permute-and-flip on category counts, monotone under add-or-remove."""
     what, labels = "central.most_common", column.categories.labels
     monotone = price.neighbours is ADD_OR_REMOVE_ONE
     question = question_about(column.table, measures.count, by=(column,))

@@ -1,4 +1,4 @@
-"""The sparse vector technique: many questions, paid for once, until one answer is above a threshold."""
+"""The sparse vector technique: many queries for one charge, until one answer is above a threshold."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from bruit.mechanisms import part_of
 from bruit.randomness import discrete_laplace
 from bruit.tables import Table
 
-Question = Callable[[Table], int]
+Query = Callable[[Table], int]
 """A whole number of a table that one person moves by at most the declared sensitivity."""
 
 
 class AboveThreshold:
-    """Says of each question whether its answer is above a noisy threshold, and stops at the first that is.
+    """Tells of each query whether its answer is above a noisy threshold, and stops at the first one above.
 
     Threshold + Lap(2 sensitivity / epsilon), each answer + Lap(4 sensitivity / epsilon), integer noise; the whole
     sequence costs epsilon, however many answers were below.            [Dwork & Roth 2014, Thm 3.23; docs/spec.md S3.1]
@@ -57,8 +57,8 @@ class AboveThreshold:
         self._release: Release[int | None] | None = None
         self._asking, self._process = RLock(), os.getpid()
 
-    def ask(self, question: Question) -> bool:
-        """Whether the answer is above the threshold; after the first yes nothing more is answered.
+    def ask(self, question: Query) -> bool:
+        """Whether the query's noisy answer is above the noisy threshold; after the first yes no query is answered.
 
         A question is tried on no rows first; its answer on the table is floored, and zero where it is no number.
         """
@@ -71,7 +71,7 @@ class AboveThreshold:
                 self._finish(self._asked - 1)
             return above
 
-    def _answer(self, question: Question) -> int:
+    def _answer(self, question: Query) -> int:
         """What the question says, while nothing else is answered: a question must not ask on behalf of another."""
         self._require_open()
         if self._in_question:
@@ -84,12 +84,12 @@ class AboveThreshold:
         finally:
             self._in_question = False
 
-    def first(self, questions: Iterable[Question]) -> int | None:
-        """The index of the first question whose answer is above, or None."""
+    def first(self, questions: Iterable[Query]) -> int | None:
+        """The index of the first query whose answer is above the threshold, or None."""
         return next((index for index, question in enumerate(questions) if self.ask(question)), None)
 
     def close(self) -> Release[int | None]:
-        """Ends the asking and finishes the entry: the place of the question that was above, or None."""
+        """Ends the queries and releases the index of the one above the threshold, or None."""
         with self._asking:
             if self._in_question:
                 raise PrivacyError("a question cannot close AboveThreshold: its own answer is still to be given")

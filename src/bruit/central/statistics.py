@@ -1,7 +1,7 @@
-"""The statistics that can be asked by name: what each needs, takes and measures.
+"""The registry of statistics by name, with the arguments that each needs.
 
-The command line makes its flags from this list, the workbench its form, `steward.Question` its checks and the code it
-prints. A new statistic is registered here once.
+`bruit release` makes its flags from this list, `steward.FileStatistic` its checks and the code it prints. SQL, recipes
+and the workbench ask measures of `central.questions` instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bruit.core.release import Release
 
 
 class Need(StrEnum):
-    """What a statistic is asked with, beside a table and a budget."""
+    """The arguments of a statistic besides a table and a budget."""
 
     COLUMN = "column"
     """A column, of numbers or of categories."""
@@ -44,7 +44,7 @@ class Need(StrEnum):
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic by its name: the public function, and what its doors have to ask for."""
+    """A named statistic: its public function, the arguments it needs, and those it may take."""
 
     name: str
     title: str
@@ -54,16 +54,16 @@ class Statistic:
 
     @property
     def divides(self) -> bool:
-        """Whether its error hangs on how many rows there are."""
+        """Whether the error depends on the number of rows."""
         return self.name in ("mean", "variance")
 
     @property
     def counts_rows(self) -> bool:
-        """Whether it counts rows; groups do where no column of numbers is summed."""
+        """Whether the statistic counts rows rather than summarising a numeric column."""
         return Need.NUMBERS not in self.needs
 
     def measures(self, column: str | None) -> str:
-        """The words of an axis: rows, or the statistic of its column."""
+        """The axis label of the statistic: rows, or the statistic of its column."""
         if Need.GROUPS in self.needs:
             return "rows" if column is None else f"sum of {column}"
         return "rows" if self.counts_rows else f"{self.name} of {column}"

@@ -1,4 +1,4 @@
-"""Sending symbols through a law of integers out of 2^52: one word of randomness a symbol."""
+"""Kernels that send symbols through a channel of integer weights out of 2^52, one random word per symbol."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from bruit._jit import kernel
 
 @kernel
 def send_symmetric(symbols: Any, keep: int, other: int, words: Any, received: Any) -> None:
-    """symbols, received (n,) int32; words (n,) uint64; keep + (k - 1) other = 2^52 and other > 0.
+    """Sends symbols through a symmetric channel: each is kept with weight `keep` or becomes another, `other` each.
 
+    symbols, received (n,) int32; words (n,) uint64; keep + (k - 1) other = 2^52 and other > 0.
     u < keep keeps the symbol, else (u - keep) // other names one of the others. The division of doubles is exact:
     the quotient stays 1 / other away from the next integer, more than half a unit in its last place.
     """
@@ -26,8 +27,9 @@ def send_symmetric(symbols: Any, keep: int, other: int, words: Any, received: An
 
 @kernel
 def send_rows(symbols: Any, upper: Any, words: Any, received: Any) -> None:
-    """symbols, received (n,) int32; upper (inputs, outputs) int64, the running sums of each row; words (n,) uint64.
+    """Sends symbols through a channel given by a table of weights, one row for each input.
 
+    symbols, received (n,) int32; upper (inputs, outputs) int64, the running sums of each row; words (n,) uint64.
     The output is the first y whose running sum is above u, found by halving.
     """
     last = upper.shape[1] - 1

@@ -1,4 +1,4 @@
-"""How many bits one use of a channel can carry."""
+"""The capacity of a channel: how many bits one use can carry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plogp(probability: NDArray[np.float64] | float) -> NDArray[np.float64]:
 
 
 def blahut_arimoto(law: NDArray[np.float64], *, tolerance: float) -> tuple[float, float]:
-    """Bounds around the capacity in bits that are at most `tolerance` apart.
+    """A lower and an upper bound on the capacity in bits, at most `tolerance` apart.
 
     With r the input law and D_x the divergence of row x from the output law, sum r_x D_x <= C <= max D_x; the next r is
     proportional to r_x 2^(D_x).                                              [Blahut 1972; Arimoto 1972]

@@ -1,4 +1,4 @@
-"""The root of every noise: a value goes in and comes out changed by a public law."""
+"""The base class of every channel: a value goes in and comes out changed by a public law."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Channel(ABC):
-    """A noisy channel: a public law by which what is sent comes out changed.
+    """A noisy channel: a public probability law from what is sent to what is received.
 
     The law is read three ways: how well it hides a person (`epsilon`, or the `loss` that an accountant prices), how far
     it moves the truth (`half_width`, `unmix`), how much gets across (`capacity`). A channel has those readings that its
@@ -19,12 +19,12 @@ class Channel(ABC):
 
     @abstractmethod
     def send(self, values: Any, rng: np.random.Generator | None = None) -> Any:
-        """What comes out for what is sent; without a generator the noise is of the strong source."""
+        """Draws the output for each value sent; without a generator the noise comes from the cryptographic source."""
 
     @property
     @abstractmethod
     def epsilon(self) -> Fraction | float:
-        """The privacy loss of one use, between inputs that the law is made for; math.inf where no number bounds it."""
+        """The privacy loss of one use, between the inputs that the channel is made for; math.inf where unbounded."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:

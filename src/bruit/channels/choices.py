@@ -1,4 +1,4 @@
-"""Choosing one of several candidates by their scores: channels from a row of scores to a place in it."""
+"""Private selection: channels from a row of scores to the index of the chosen candidate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Scores = Sequence[int] | NDArray[Any]
 
 @dataclass(frozen=True)
 class Choice(Channel):
-    """A choice by scores that one person moves by at most `sensitivity` each; one point is worth `exponent`.
+    """A private choice among scores of a given sensitivity; a point of score weighs a candidate up by e^exponent.
 
     `monotone` says that one person moves all scores in the same direction: the same epsilon then buys twice the
     exponent. It holds where people come and go and counts are scores, never where one is exchanged for another.
@@ -33,22 +33,22 @@ class Choice(Channel):
 
     @property
     def epsilon(self) -> Fraction:
-        """The loss of one choice: 2 sensitivity exponent, or half of it where monotone."""
+        """The loss of one choice: 2 * sensitivity * exponent, or half of that where the scores are monotone."""
         return self.exponent * self.sensitivity * (1 if self.monotone else 2)
 
     @abstractmethod
     def send(self, values: Scores, rng: np.random.Generator | None = None) -> int:
-        """The place of the candidate chosen by these whole scores, the larger the better."""
+        """The index of the candidate chosen by these integer scores; a larger score is better."""
 
     def to_json(self) -> dict[str, Any]:
-        """The exponent exactly, and the scores it was made for."""
+        """The exponent, exactly, and the sensitivity of the scores, in JSON types."""
         law = {"exponent": str(self.exponent), "sensitivity": self.sensitivity, "monotone": self.monotone}
         return {"kind": self.kind, **law, "epsilon": str(self.epsilon)}
 
 
 @dataclass(frozen=True)
 class Exponential(Choice):
-    """The exponential mechanism: a place with probability proportional to exp(exponent * score).
+    """The exponential mechanism: chooses an index with probability proportional to exp(exponent * score).
 
     The draw is exact: a uniform place is kept with probability exp(-exponent * (best - score)).
                                                                              [McSherry & Talwar 2007, Thm 6]
@@ -66,7 +66,7 @@ class Exponential(Choice):
 
 @dataclass(frozen=True)
 class PermuteAndFlip(Choice):
-    """Permute-and-flip: never worse than the exponential mechanism at the same price.
+    """Permute-and-flip: never less accurate than the exponential mechanism at the same epsilon.
 
     Places are met in random order; each is taken with probability exp(-exponent * (best - score)).
                                                                              [McKenna & Sheldon 2020, Alg. 1]

@@ -1,4 +1,4 @@
-"""A finite law from inputs to outputs: the one object that privacy, statistics and codes read."""
+"""Channels over finitely many symbols, as exact probability tables that privacy, statistics and codes share."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class FiniteChannel(Channel):
         return int(self.weights.shape[1])
 
     def probabilities(self) -> NDArray[np.float64]:
-        """The law as a matrix of doubles, one row an input; each entry is exact."""
+        """The law as a matrix of doubles, one row per input; each entry is exact."""
         return self.weights / ONE
 
     @cached_property
     def epsilon(self) -> Fraction | float:
-        """The privacy loss of one symbol, from the integers of the law and rounded up.
+        """The privacy loss of one symbol, computed from the integer weights and rounded up.
 
         It is math.inf when some output can rule out an input.
         max over y, x, x' of ln(W[x, y] / W[x', y])                     [Dwork & Roth 2014, Def. 2.4, on one record]
@@ -62,7 +62,7 @@ class FiniteChannel(Channel):
         return max(loss_of(a, b) for a, b in pairs)
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """What comes out for each symbol sent: one word of the strong source a symbol, or of the generator given.
+        """Draws the output of each symbol sent, with one random word per symbol.
 
         The shape is kept, and the integer type where it can hold every output.
         """
@@ -71,7 +71,7 @@ class FiniteChannel(Channel):
         return received.reshape(sent.shape).astype(_dtype_for(sent.dtype, self.outputs), copy=False)
 
     def send_checked(self, symbols: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        """As `send`, for a flat array of symbols that the caller has checked: the fast way of many answers."""
+        """As `send`, without checks, for a flat array of symbols that the caller has already checked."""
         received = np.empty_like(symbols)
         for start in range(0, symbols.size, _BLOCK):
             part = slice(start, start + _BLOCK)
@@ -86,15 +86,15 @@ class FiniteChannel(Channel):
         return np.cumsum(self.weights, axis=1)
 
     def capacity(self, *, tolerance: float = 1e-6) -> float:
-        """The most bits one use can carry [Shannon 1948]: at most `tolerance` below the truth, never above it."""
+        """The most bits one use can carry [Shannon 1948]; at most `tolerance` too low, never too high."""
         return self.capacity_bounds(tolerance=tolerance)[0]
 
     def capacity_bounds(self, *, tolerance: float = 1e-6) -> tuple[float, float]:
-        """Two numbers around the capacity in bits, by Blahut–Arimoto; equal where a closed form is known."""
+        """A lower and an upper bound on the capacity in bits, by Blahut–Arimoto; equal where a closed form is known."""
         return blahut_arimoto(self.probabilities(), tolerance=tolerance)
 
     def log_likelihood(self, received: ArrayLike) -> NDArray[np.float64]:
-        """What each received symbol says about the sent one.
+        """The log-likelihood of each input (with two inputs, their log-ratio) given each received symbol.
 
         With two inputs, log W[0, y] / W[1, y]: positive means zero. Otherwise a last axis of log W[x, y], one entry
         for each input x.
@@ -129,14 +129,14 @@ class FiniteChannel(Channel):
         return np.asarray(np.linalg.solve(gram, scaled).T)
 
     def then(self, other: FiniteChannel) -> FiniteChannel:
-        """The series of this channel and another; rounding never makes the pair less private than its exact product."""
+        """The channel followed by another; rounding never makes the series less private than the exact product."""
         if self.outputs != other.inputs:
             raise InvalidArgument(f"a channel with {self.outputs} outputs cannot feed one with {other.inputs} inputs")
         product = self.weights.astype(object) @ other.weights.astype(object)
         return MatrixChannel(round_rows(product, [ONE * ONE] * self.inputs))
 
     def cascade(self, times: int) -> FiniteChannel:
-        """The same channel `times` times in series."""
+        """The channel followed by itself, `times` times in all."""
         check_times(times)
         if times == 1:
             return self
@@ -145,13 +145,13 @@ class FiniteChannel(Channel):
         return both.then(self) if times % 2 else both
 
     def repeat(self, times: int) -> Repeated:
-        """The same symbol sent `times` times over the channel, each time with fresh noise: the losses add."""
+        """The channel with every symbol sent `times` times, each time with fresh noise; the losses add up."""
         return Repeated(self, check_times(times))
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixChannel(FiniteChannel):
-    """A channel that stores the whole table of its law."""
+    """A finite channel that stores its whole table of weights."""
 
     table: NDArray[np.int64]
 
@@ -180,39 +180,39 @@ class MatrixChannel(FiniteChannel):
 
 @dataclass(frozen=True)
 class Repeated(Channel):
-    """A channel used several times on the same symbol; what is received is a tuple, the last axis of arrays."""
+    """A channel used several times on the same symbol; the outputs of one symbol are the last axis of arrays."""
 
     channel: FiniteChannel
     times: int
 
     @property
     def epsilon(self) -> Fraction | float:
-        """The loss of all uses, times · epsilon, which the tuple of equal outputs with the worst ratio attains."""
+        """The loss of all uses together: the number of uses times the epsilon of one."""
         return self.channel.epsilon * self.times
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """The received tuples, on a new last axis."""
+        """Sends each symbol several times; its outputs are a new last axis."""
         sent = np.asarray(values)
         return self.channel.send(np.repeat(sent[..., None], self.times, axis=-1), rng)
 
     def to_json(self) -> dict[str, Any]:
-        """The law of one use, and how many there are."""
+        """The channel of one use and the number of uses, in JSON types."""
         law = {"kind": "repeated", "times": self.times, "channel": self.channel.to_json()}
         return {**law, "epsilon": str(self.epsilon)}
 
     def counts(self, received: ArrayLike) -> NDArray[np.int64]:
-        """How often each output came within each tuple, which says all that the tuple says."""
+        """How often each output occurs among the uses of each symbol: a sufficient statistic."""
         seen = _check_symbols(received, self.channel.outputs, "received symbol")
         return np.stack([(seen == output).sum(axis=-1) for output in range(self.channel.outputs)], axis=-1)
 
     def log_likelihood(self, received: ArrayLike) -> NDArray[np.float64]:
-        """The log-likelihoods of the uses, added."""
+        """The log-likelihoods of all uses of each symbol, added up."""
         each = self.channel.log_likelihood(received)
         return np.asarray(each.sum(axis=-1 if self.channel.inputs == 2 else -2))
 
 
 def log_table(law: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each output, log W[0, y] / W[1, y] with two inputs (0 if it never comes), else its log W[x, y]."""
+    """For each output y, log W[0, y] / W[1, y] with two inputs (0 if y never occurs), else log W[x, y] for each x."""
     with np.errstate(divide="ignore"):
         logs = np.log(law.T)
     if law.shape[0] != 2:
@@ -222,7 +222,7 @@ def log_table(law: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def checked_counts(counts: ArrayLike, outputs: int) -> NDArray[np.float64]:
-    """Counts of received symbols as doubles, one an output."""
+    """Checks counts of received symbols, one for each output, and returns them as doubles."""
     observed = np.asarray(counts, dtype=np.float64)
     if observed.shape != (outputs,) or not np.isfinite(observed).all() or (observed < 0).any():
         raise InvalidArgument(f"unmix needs {outputs} counts, one for each output and none negative")
@@ -230,7 +230,7 @@ def checked_counts(counts: ArrayLike, outputs: int) -> NDArray[np.float64]:
 
 
 def check_times(times: int) -> int:
-    """A number of uses, at least one."""
+    """Checks a number of uses, which is at least one."""
     return whole(times, "times")
 
 

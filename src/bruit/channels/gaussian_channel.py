@@ -1,4 +1,4 @@
-"""The Gaussian channel of codes: real numbers with Gaussian noise, and no finite epsilon."""
+"""The Gaussian channel of coding theory: real numbers plus Gaussian noise, without a finite epsilon."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ContinuousChannel(Channel):
 
     @property
     def epsilon(self) -> float:
-        """No number bounds what a received value tells of an unbounded one."""
+        """Infinity: Gaussian noise on unbounded numbers has no finite epsilon."""
         return math.inf
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-        """The numbers sent plus fresh noise."""
+        """The numbers sent, each plus fresh Gaussian noise."""
         sent = np.asarray(values, dtype=np.float64)
         received = generator(rng).standard_normal(sent.shape)
         received *= self.noise
@@ -58,7 +58,7 @@ class ContinuousChannel(Channel):
         return float(1 - _SHARES @ np.logaddexp(0, -llr) / math.log(2))
 
     def log_likelihood(self, received: ArrayLike) -> NDArray[np.float64]:
-        """What a received number says of the bit: log p(y | +1) / p(y | -1) = 2 y / noise^2."""
+        """The log-likelihood ratio of +1 to -1 given each received number y: 2 y / noise^2."""
         return np.asarray(received, dtype=np.float64) * (2 / self.noise**2)
 
     def to_json(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class ContinuousChannel(Channel):
 
 
 def gaussian(*, noise: float | None = None, snr: float | None = None) -> ContinuousChannel:
-    """The Gaussian channel of the given deviation, or of the given ratio of signal power 1 to noise power."""
+    """Makes the Gaussian channel of a given standard deviation, or of a given signal-to-noise ratio at power 1."""
     if (noise is None) == (snr is None):
         raise InvalidArgument("give either noise= (a deviation) or snr= (a ratio of powers), and not both")
     if snr is not None:

@@ -33,7 +33,7 @@ IntegerLoss = DiscreteLaplace | DiscreteGaussian
 
 @dataclass(frozen=True)
 class IntegerNoise(Channel):
-    """The channel that adds noise to whole numbers, each with its own: its law and its price are one description.
+    """The channel that adds independent discrete Laplace or Gaussian noise to integers, described by its loss.
 
     discrete Laplace    P(k) = (1 - a) / (1 + a) a^|k|,  a = exp(-1 / scale)             [Ghosh et al. 2009]
     discrete Gaussian   P(k) proportional to exp(-k^2 / (2 variance))     [Canonne, Kamath and Steinke 2020]
@@ -49,7 +49,7 @@ class IntegerNoise(Channel):
 
     @classmethod
     def laplace(cls, epsilon: Fraction, *, sensitivity: int, neighbours: Neighbours) -> IntegerNoise:
-        """The least discrete Laplace noise that a pure epsilon allows.
+        """The least discrete Laplace noise that is epsilon-private at a sensitivity.
 
         scale = sensitivity / epsilon                                            [Ghosh et al. 2009, Thm 3.2]
         """
@@ -59,7 +59,7 @@ class IntegerNoise(Channel):
 
     @property
     def epsilon(self) -> Fraction | float:
-        """How much one use shows where inputs differ by the loss's sensitivity; Gaussian noise has no such number."""
+        """The pure epsilon of one use at the loss's sensitivity; infinite for Gaussian noise."""
         return self.loss.sensitivity / self.loss.scale if isinstance(self.loss, DiscreteLaplace) else inf
 
     def draw(self, size: int, *, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
@@ -69,14 +69,14 @@ class IntegerNoise(Channel):
         return discrete_gaussian(self.loss.variance, size, rng=rng)
 
     def send(self, values: Any, rng: np.random.Generator | None = None) -> Any:
-        """Whole numbers plus noise, shape kept; a Python int stays one."""
+        """Adds noise to integers and keeps their shape; a Python int stays one."""
         if isinstance(values, int):
             return values + int(self.draw(1, rng=rng)[0])
         exact = np.asarray(values)
         return exact + self.draw(exact.size, rng=generator(rng)).reshape(exact.shape)
 
     def law(self, reach: int) -> NDArray[np.float64]:
-        """The chances P(noise = k) of k = -reach … reach."""
+        """The probabilities P(noise = k) for k from -reach to reach."""
         places = np.abs(np.arange(-reach, reach + 1))
         if isinstance(self.loss, DiscreteLaplace):
             ratio = ratio_of(float(self.loss.scale))
@@ -92,12 +92,12 @@ class IntegerNoise(Channel):
         return _gaussian_half_width(max(float(self.loss.variance), LEAST_SCALE), confidence)
 
     def to_json(self) -> dict[str, Any]:
-        """The loss, which names the law and all of its numbers."""
+        """The loss in JSON types, which determines the law."""
         return {"kind": "integer noise", "loss": self.loss.to_json()}
 
 
 def require_scale(scale: Fraction) -> None:
-    """Refuses noise that no draw can be made of, before anything is charged."""
+    """Refuses a noise scale that cannot be sampled, before anything is charged."""
     if scale >= LARGEST_SCALE:
         raise InvalidArgument(
             f"noise of a scale of 10^{log_of(scale) / log(10):.1f} is beyond 64 bits: give a larger epsilon, tighter "
@@ -106,7 +106,7 @@ def require_scale(scale: Fraction) -> None:
 
 
 def ratio_of(scale: float) -> float:
-    """How much less likely each further step of the noise is: exp(-1/scale), 0 where that underflows."""
+    """The ratio P(k + 1) / P(k) of discrete Laplace noise: exp(-1/scale), 0 where that underflows."""
     return exp(-1 / max(scale, LEAST_SCALE))
 
 

@@ -24,7 +24,7 @@ def binary(
     zero_to_one: Exact | None = None,
     one_to_zero: Exact | None = None,
 ) -> FiniteChannel:
-    """A channel over bits: symmetric from `epsilon` or `error`, or with its own chance of each of the two errors."""
+    """A channel over bits: symmetric by `epsilon` or `error`, or with a separate chance for each of the two errors."""
     if zero_to_one is None and one_to_zero is None:
         return symmetric(2, epsilon=epsilon, error=error)
     if zero_to_one is None or one_to_zero is None or epsilon is not None or error is not None:
@@ -35,16 +35,16 @@ def binary(
 
 @dataclass(frozen=True, eq=False)
 class ErasureChannel(MatrixChannel):
-    """A channel that delivers a symbol or says that it was lost: the last output says so; epsilon is infinite."""
+    """A channel that delivers a symbol or reports its loss as the last output; its epsilon is infinite."""
 
     def capacity_bounds(self, *, tolerance: float = 1e-6) -> tuple[float, float]:  # noqa: ARG002
-        """The closed form, twice: (1 - loss) log2 k."""
+        """The exact capacity (1 - loss) log2 k as both bounds."""
         bits = float(self.weights[0, 0] / ONE * np.log2(self.inputs))
         return bits, bits
 
 
 def erasure(size: int, *, loss: Exact) -> ErasureChannel:
-    """The channel over `size` symbols that loses each with chance `loss`; output `size` says "lost".
+    """Makes the channel over `size` symbols that loses each with chance `loss`; output `size` means "lost".
 
     What arrives is certainly true, so epsilon is infinite: for codes and for teaching, never for people's answers.
     """
@@ -60,7 +60,7 @@ def erasure(size: int, *, loss: Exact) -> ErasureChannel:
 
 
 def matrix(rows: ArrayLike | Sequence[Sequence[Exact]]) -> MatrixChannel:
-    """The channel of any stochastic matrix, one row of output probabilities for each input.
+    """Makes the channel of any stochastic matrix, one row of output probabilities per input.
 
     A float is read as its shortest decimal. The rows are rounded to integers that sum to 2^52 by largest remainders,
     after a padding common to all rows that keeps every likelihood ratio at or below that of the exact matrix

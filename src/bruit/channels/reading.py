@@ -1,4 +1,4 @@
-"""The channel that a JSON text describes, checked like one that is made by hand."""
+"""Reads channels from JSON, with the same checks as their constructors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Block = Mapping[str, Any]
 
 
 def channel_from_json(description: Block | str) -> Channel:
-    """The channel that `to_json` described; a block that is no law, or less private than it says, is refused."""
+    """Rebuilds a channel from its `to_json`; refuses an invalid law, or one less private than it states."""
     try:
         block = json.loads(description) if isinstance(description, str) else dict(description)
         channel = _read(block)

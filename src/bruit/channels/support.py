@@ -1,4 +1,4 @@
-"""The inversion of two weights: how often a report supports the true answer, and how often a given wrong one.
+"""Estimates from yes-or-no support: how often a report supports the true answer, and how often a wrong one.
 
 That is all an estimate needs to know of a channel whose errors are alike: each category sees a binary channel of its
 own, held or not -> supported or not.
@@ -16,7 +16,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Support:
-    """The chance that a report supports the respondent's answer (`true`), or another given one (`false`).
+    """The chances that a report supports the respondent's own answer (`true`) and any other one (`false`).
 
     Numbers, or one for each category. A share f of the respondents is seen as s = false + (true - false) f.
     [Wang et al. 2017, "pure" protocols]
@@ -33,11 +33,11 @@ class Support:
 
     @property
     def gap(self) -> float | NDArray[np.float64]:
-        """By how much a share is shrunk: true - false."""
+        """The factor by which the noise shrinks shares: true - false."""
         return self.true - self.false
 
     def mix(self, shares: ArrayLike) -> NDArray[np.float64]:
-        """The share of reports that support a category held by the given shares of respondents."""
+        """The expected share of reports that support a category, from the share of respondents who hold it."""
         return np.asarray(self.false + self.gap * np.asarray(shares, float))
 
     def unmix(self, supported: ArrayLike, *, out_of: float = 1.0) -> NDArray[np.float64]:
@@ -49,14 +49,14 @@ class Support:
         return np.asarray((np.asarray(supported, float) - out_of * self.false) / self.gap)
 
     def noise_variance(self, shares: ArrayLike, people: float) -> NDArray[np.float64]:
-        """The variance that the noise alone gives an estimated share: two binomial laws.
+        """The variance of an estimated share that is due to the noise alone.
 
         (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2)                                        [docs/spec.md S0.3]
         """
         return np.asarray(self._spread(shares, 1.0) / (people * self.gap**2))
 
     def counted_variance(self, held: ArrayLike, *, out_of: float) -> NDArray[np.float64]:
-        """The variance that the noise alone gives an estimated count: (f p (1 - p) + (N - f) q (1 - q)) / (p - q)^2."""
+        """The variance of an estimated count due to the noise alone: (f p (1 - p) + (N - f) q (1 - q)) / (p - q)^2."""
         return np.asarray(self._spread(held, out_of) / self.gap**2)
 
     def _spread(self, held: ArrayLike, out_of: float) -> NDArray[np.float64]:
@@ -64,10 +64,10 @@ class Support:
         return np.asarray(f * self.true * (1 - self.true) + (out_of - f) * self.false * (1 - self.false))
 
     def variance(self, shares: ArrayLike, people: int) -> NDArray[np.float64]:
-        """The variance of an estimated share of a population: s (1 - s) / (n (p - q)^2)."""
+        """The variance of an estimated share due to noise and sampling together: s (1 - s) / (n (p - q)^2)."""
         s = self.mix(shares)
         return np.asarray(s * (1 - s) / (people * self.gap**2))
 
     def worst_share(self) -> NDArray[np.float64]:
-        """The share of a population whose estimate varies most: where s is closest to a half."""
+        """The population share whose estimate has the largest variance: half of the reports support it, or nearly."""
         return np.clip(self.unmix(0.5), 0, 1)

@@ -24,7 +24,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class SymmetricChannel(FiniteChannel):
-    """A channel over `size` symbols that keeps each with weight `keep` and makes it any other with weight `other` each.
+    """A channel over `size` symbols: keeps a symbol with weight `keep`, or makes it any other with weight `other`.
 
     keep + (size - 1) other = 2^52. Two integers are stored, whatever the size.
     """
@@ -51,7 +51,7 @@ class SymmetricChannel(FiniteChannel):
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """The whole table, made when it is asked for."""
+        """The whole table of weights, built on request."""
         table = np.full((self.size, self.size), self.other, dtype=np.int64)
         np.fill_diagonal(table, self.keep)
         table.setflags(write=False)
@@ -59,7 +59,7 @@ class SymmetricChannel(FiniteChannel):
 
     @cached_property
     def epsilon(self) -> Fraction | float:
-        """ln(keep / other), or of its inverse when a symbol is more often changed than kept; rounded up."""
+        """The loss |ln(keep / other)| of one symbol, rounded up."""
         return loss_of(max(self.keep, self.other), min(self.keep, self.other))
 
     def _send(self, symbols: NDArray[np.int32], drawn: NDArray[np.uint64], received: NDArray[np.int32]) -> None:
@@ -69,14 +69,14 @@ class SymmetricChannel(FiniteChannel):
             _kernels.send_symmetric(symbols, self.keep, self.other, drawn, received)
 
     def capacity_bounds(self, *, tolerance: float = 1e-6) -> tuple[float, float]:  # noqa: ARG002
-        """The closed form, twice: log2 k + p log2 p + (k - 1) q log2 q."""
+        """The exact capacity log2 k + p log2 p + (k - 1) q log2 q as both bounds."""
         p, q = self.keep / ONE, self.other / ONE
         bits = max(0.0, math.log2(self.size) + float(plogp(p)) + (self.size - 1) * float(plogp(q)))
         return bits, bits
 
     @cached_property
     def support(self) -> Support:
-        """The binary channel that one symbol sees: sent or not -> received or not."""
+        """The chances that one symbol is received when it was sent, and when another was."""
         return Support(self.keep / ONE, self.other / ONE)
 
     def unmix(self, counts: ArrayLike) -> Unmixed:
@@ -84,14 +84,14 @@ class SymmetricChannel(FiniteChannel):
         return Unmixed.from_support(checked_counts(counts, self.size), self.support)
 
     def then(self, other: FiniteChannel) -> FiniteChannel:
-        """The series of this channel and another; two symmetric ones make a symmetric one."""
+        """The channel followed by another; two symmetric channels make a symmetric one."""
         if not isinstance(other, SymmetricChannel) or other.size != self.size:
             return super().then(other)
         moved = self.keep * other.other + self.other * other.keep + (self.size - 2) * self.other * other.other
         return _towards_uniform(self.size, Fraction(moved, ONE))
 
     def cascade(self, times: int) -> FiniteChannel:
-        """The same channel in series, in closed form: the gap keep - other is raised to the power `times`."""
+        """The channel followed by itself, `times` times in all, in closed form: (keep - other) ** times."""
         gap = Fraction(self.keep - self.other, ONE) ** check_times(times)
         return self if times == 1 else _towards_uniform(self.size, (1 - gap) / self.size * ONE)
 

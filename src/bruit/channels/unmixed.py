@@ -1,4 +1,4 @@
-"""Unbiased counts of what was sent, estimated from what came out of a channel."""
+"""Unbiased estimates of the counts sent through a channel, from the counts received."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bruit.channels.support import Support
 
 @dataclass(frozen=True)
 class Unmixed:
-    """Unbiased estimates of the counts sent, with the variance that the channel added to each.
+    """Unbiased estimates of the counts sent, with the variance that the channel's noise gives each.
 
     The variance is that of the estimate around the counts of the people who answered; sampling them from a population
     adds its own.
@@ -26,7 +26,7 @@ class Unmixed:
 
     @classmethod
     def through(cls, inverse: NDArray[np.float64], observed: NDArray[np.float64]) -> Unmixed:
-        """From an inverse B (outputs, inputs): value c B, covariance estimated by B' diag(c) B - diag(value).
+        """Estimates counts c by an inverse B of the law: c B, with covariance B' diag(c) B - diag(c B).
 
         Given the inputs, Cov = sum over x of n_x (B' diag(W_x) B - e_x e_x'), and c and the value are unbiased for
         what they replace.
@@ -36,7 +36,7 @@ class Unmixed:
 
     @classmethod
     def from_support(cls, observed: NDArray[np.float64], support: Support) -> Unmixed:
-        """The estimates for a symmetric channel over k symbols, in time k: each count from its two weights."""
+        """Estimates the counts sent through a symmetric channel in closed form, in time linear in the symbols."""
         total = float(observed.sum())
         value = support.unmix(observed, out_of=total)
         return cls(value, support.counted_variance(value, out_of=total), None, observed, support)

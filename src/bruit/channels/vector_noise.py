@@ -1,4 +1,4 @@
-"""Exact integer noise for vectors of which one person moves every entry a little.
+"""Exact integer noise for vectors in which one person moves every entry a little.
 
 Pure epsilon: noise of mass proportional to exp(-max|k_i| / scale) [Hardt & Talwar 2010, the K-norm mechanism of a
 cube]; its deviation is about 2.4 times less than that of independent Laplace noise. With a delta: discrete Gaussian
@@ -30,12 +30,12 @@ class CubeNoise(Channel):
 
     @property
     def epsilon(self) -> Fraction:
-        """How much one use shows of whoever moves a block by as much as the loss was priced for."""
+        """The epsilon of one use when a block moves by at most the sensitivity that the loss states."""
         return self.loss.epsilon
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one entry, about: a uniform point of a cube whose radius is a Gamma."""
+        """About the standard deviation of one entry: of a uniform point in a cube of Gamma-distributed radius."""
         radius = (self.entries + 1) * (self.entries + 2) * float(self.scale) ** 2
         return sqrt(radius / 3)
 
@@ -52,11 +52,11 @@ class CubeNoise(Channel):
         return np.array([uniform_below(2 * r + 1, self.entries, rng=source) - r for r in radii], np.int64)
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """Blocks of integers, one a row, plus noise."""
+        """Adds noise to blocks of integers, one block per row."""
         return _add(values, self, rng)
 
     def to_json(self) -> dict[str, Any]:
-        """The scale exactly, the length of a block and the loss."""
+        """The exact scale, the length of a block and the loss, in JSON types."""
         law = {"kind": "cube noise", "scale": str(self.scale), "entries": self.entries}
         return {**law, "loss": self.loss.to_json()}
 
@@ -70,12 +70,12 @@ class GaussianVector(Channel):
 
     @property
     def epsilon(self) -> float:
-        """No pure epsilon bounds Gaussian noise: an accountant prices its loss."""
+        """Infinity: Gaussian noise has no pure epsilon; an accountant prices its loss."""
         return inf
 
     @property
     def variance(self) -> Fraction:
-        """The variance of one entry, but for what the discrete law takes from it."""
+        """The variance parameter of one entry; the discrete law's own variance is slightly smaller."""
         return self.loss.variance
 
     @property
@@ -88,11 +88,11 @@ class GaussianVector(Channel):
         return discrete_gaussian(self.variance, blocks * self.entries, rng=rng).reshape(blocks, self.entries)
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[np.int64]:
-        """Blocks of integers, one a row, plus noise."""
+        """Adds noise to blocks of integers, one block per row."""
         return _add(values, self, rng)
 
     def to_json(self) -> dict[str, Any]:
-        """The length of a block and the loss, which names the variance."""
+        """The length of a block and the loss, which states the variance, in JSON types."""
         return {"kind": "gaussian vector", "entries": self.entries, "loss": self.loss.to_json()}
 
 

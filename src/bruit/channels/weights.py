@@ -1,4 +1,4 @@
-"""The privacy loss of a law of integers, bounded with certainty."""
+"""Rigorous upper bounds on the privacy loss of a law given by integer weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEP: Final = Decimal("1e-40")
 
 
 def log_above(numerator: int, denominator: int) -> Fraction:
-    """An upper bound of ln(numerator / denominator) that is at most 2e-40 too high; exactly 0 for equal numbers.
+    """An upper bound on ln(numerator / denominator), at most 2e-40 too high; exactly 0 for equal numbers.
 
     `decimal` rounds ln correctly at 80 digits, so the difference of two is wrong by far less than 1e-40.
     """
@@ -32,12 +32,12 @@ def log_above(numerator: int, denominator: int) -> Fraction:
 
 
 def loss_of(numerator: int, denominator: int) -> Fraction | float:
-    """The loss of the likelihood ratio numerator / denominator >= 1, rounded up; infinite when the second is zero."""
+    """The loss of a likelihood ratio numerator / denominator >= 1, rounded up; infinite for denominator 0."""
     return math.inf if denominator == 0 else log_above(numerator, denominator)
 
 
 def checked_epsilon(epsilon: Exact) -> Fraction:
-    """The exact epsilon a caller meant, above zero and within what integer weights can express."""
+    """Converts epsilon to an exact rational; refuses one that is not positive or too large for integer weights."""
     number = exactly(epsilon, "epsilon")
     if not 0 < number <= LARGEST_EPSILON:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""Check digits and error-correcting codes that run over any channel."""
+"""Check digits and error-correcting codes, with simulation over any channel."""
 
 from bruit.codes.block.bch import Bch
 from bruit.codes.block.hamming import Hamming

@@ -1,4 +1,4 @@
-"""Quantising and turning log-likelihoods for the kernels that decode many words side by side."""
+"""Quantises and transposes log-likelihood ratios for kernels that decode many words side by side."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""An envelope for bytes in transit: damage is repaired, loss is filled in, and what cannot be mended is said."""
+"""A Reed–Solomon envelope for bytes in transit: repairs damage, fills erasures, and reports what it cannot repair."""
 
 from hashlib import blake2b
 
@@ -15,7 +15,7 @@ LONGEST = 255
 
 
 def envelope(payload: bytes, *, checks: int = 32) -> bytes:
-    """The payload with its length and checksum, cut into Reed–Solomon words of bytes whose symbols are interleaved.
+    """The payload with length and CRC, split into interleaved Reed–Solomon codewords.
 
     Each word of at most 255 bytes carries `checks` of them. B words stand one symbol of each after the other, so a
     run of up to B·checks/2 wrong or B·checks lost bytes is repaired. Whoever opens it must know `checks`.
@@ -32,7 +32,7 @@ def envelope(payload: bytes, *, checks: int = 32) -> bytes:
 
 
 def open_envelope(sealed: bytes, *, erasures: ArrayLike = (), checks: int = 32) -> bytes:
-    """The payload of an envelope, repaired; a `DecodingFailure` where it was damaged beyond repair.
+    """The repaired payload of an envelope; raises `DecodingFailure` where it is damaged beyond repair.
 
     `erasures` are the places of bytes known to be lost, for example of packets that never came; what stands there
     does not matter. The checksum of 64 bits stands behind the answer.

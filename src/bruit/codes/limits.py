@@ -1,4 +1,4 @@
-"""How well any code could do: Shannon's limits, and what is left of them at a finite length."""
+"""Limits on any code: Shannon's limit, and the normal approximation at finite length."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -19,7 +19,7 @@ _SHARES = _WEIGHTS / _WEIGHTS.sum()
 
 
 def capacity_and_dispersion(kind: Kind, level: float, *, rate: float = 1.0) -> tuple[float, float]:
-    """Capacity and dispersion, in bits, of one binary symbol sent at this noise level.
+    """Capacity and dispersion, in bits per binary channel use, at this noise level.
 
     The information density is 1 − log2(1 + e^−L), L the log-likelihood of the bit that was sent; `rate` turns
     Eb/N0 into a ratio of powers.                                  [Polyanskiy, Poor & Verdú 2010, Section IV]
@@ -39,7 +39,7 @@ def capacity_and_dispersion(kind: Kind, level: float, *, rate: float = 1.0) -> t
 
 
 def shannon_limit(rate: float, kind: Kind = "gaussian") -> float:
-    """The worst level at which some code of this rate still works: where capacity = rate.       [Shannon 1948]
+    """The worst noise level at which a code of this rate can still work, where capacity = rate.    [Shannon 1948]
 
     For bits over a Gaussian channel, rate 1/3 needs −0.495 dB, 1/2 needs 0.187 dB and 3/4 needs 1.626 dB.
     """
@@ -48,7 +48,7 @@ def shannon_limit(rate: float, kind: Kind = "gaussian") -> float:
 
 
 def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gaussian") -> float:
-    """The worst level at which the best code of n bits for k loses a share `word_errors` of the words, nearly.
+    """The worst noise level at which the best (n, k) code reaches a word error rate, by the normal approximation.
 
     The normal approximation: k = nC − √(nV) Q⁻¹(word_errors) + ½ log2 n.    [Polyanskiy, Poor & Verdú 2010, (296)]
     """

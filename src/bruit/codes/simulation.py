@@ -1,4 +1,4 @@
-"""How often a code fails over a channel, counted until enough failures were seen."""
+"""Monte Carlo word error rates of a code over a channel, run until enough failures are seen."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -38,7 +38,7 @@ def simulate(
     file: str | PathLike[str] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> polars.DataFrame:
-    """One row a level: how many words were sent, how many came out wrong, and the rates with 95 % intervals.
+    """One row per noise level: words sent, words decoded wrongly, and error rates with 95 % intervals.
 
     Each level sends random messages until `word_errors` of them were wrong, or `words` were sent. Levels are Eb/N0 in
     dB ("gaussian"), the chance of an error ("symmetric") or of a loss ("erasure"), or ε ("randomised response").
@@ -54,7 +54,7 @@ def simulate(
 
 
 def channel_at(family: Family, level: float, code: Code) -> AnyChannel:
-    """The channel of a family at a level, for the alphabet and the rate of a code."""
+    """The channel of a family at a noise level, for the alphabet and rate of a code."""
     if not isinstance(family, str):
         return family(level)
     if family == "gaussian":
@@ -69,7 +69,7 @@ def channel_at(family: Family, level: float, code: Code) -> AnyChannel:
 def received_through(
     code: Code, channel: AnyChannel, words: NDArray[Any], *, rng: np.random.Generator | None = None
 ) -> Decoded:
-    """What the decoder makes of words sent over the channel: soft where it can listen, hard where it cannot.
+    """Sends words over the channel and decodes them, by soft decisions where the code supports them.
 
     Larger symbols cross a Gaussian channel bit by bit, the highest bit first.
     """

@@ -1,4 +1,4 @@
-"""Input of the soft decoders: log-likelihoods log p(0)/p(1), and the small integers their kernels count with."""
+"""Input of the soft decoders: log-likelihood ratios log p(0)/p(1), and their quantisation for the kernels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ UNDECIDED = 1e-9
 
 @dataclass(frozen=True)
 class SoftWords:
-    """A batch of received words: log-likelihoods (words, n), hard decisions, and the caller's leading axes.
+    """A batch of received words: log-likelihood ratios (words, n), and the leading axes of the caller's array.
 
     `certain` marks the bits whose log-likelihood was infinite; None where there was none.
     """
@@ -37,7 +37,7 @@ class SoftWords:
 
     @property
     def two_valued(self) -> NDArray[np.bool_]:
-        """The words whose bits are all equally sure, or lost: from bits, randomised response or an erasure channel."""
+        """A mask of the words whose bits are all equally reliable or erased, as from a binary symmetric channel."""
         size = np.abs(self.likelihoods)
         most = size.max(axis=1)
         least = np.where(size > 0, size, np.inf).min(axis=1)
@@ -45,7 +45,7 @@ class SoftWords:
 
     @property
     def hard(self) -> NDArray[np.uint8]:
-        """The bit each log-likelihood favours."""
+        """The hard decisions: the bit that each log-likelihood ratio favours."""
         return (self.likelihoods < 0).view(np.uint8)
 
     def in_callers_shape(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -53,14 +53,14 @@ class SoftWords:
         return rows.reshape(self.leading + rows.shape[1:])
 
     def factors(self, level: float = LEVEL) -> NDArray[np.float32]:
-        """For each word the factor that brings its root mean square to `level`, so that no word sees its neighbours."""
+        """For each word, the factor that scales its root mean square to `level` (independent of other words)."""
         values = self.likelihoods
         power = np.einsum("ij,ij->i", values, values) / values.shape[1]
         return (level / np.sqrt(np.where(power > 0, power, 1))).astype(np.float32)
 
 
 def read_soft_words(received: Received, n: int) -> SoftWords:
-    """Log-likelihoods of received words: floats as they are, bits as plus or minus one."""
+    """Received words as log-likelihood ratios: floats unchanged, bits as plus or minus one."""
     if not is_soft(received):
         bits = as_symbols(received, n, symbols=2, what="received words")
         return SoftWords((1 - 2 * bits.reshape(-1, n).astype(np.float32)).astype(np.float32), bits.shape[:-1])
@@ -85,7 +85,7 @@ def _tame(values: NDArray[np.float32], finite: NDArray[np.bool_]) -> NDArray[np.
 
 
 def rounds_of(sent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The sent places split into rounds in which no bit repeats: first transmissions, second ones, and so on."""
+    """The indices of sent bits, split into rounds of first, second, … transmissions of each bit."""
     order = np.argsort(sent, kind="stable")
     ordered = sent[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
@@ -111,7 +111,7 @@ def lanes_of(
 def answer(
     batch: SoftWords, message: NDArray[np.uint8], word: NDArray[np.uint8], decided: NDArray[np.bool_]
 ) -> Decoded:
-    """The result of a soft decoder; a word that was not decoded comes back as its hard decisions.
+    """The `Decoded` result of a soft decoder; failed words are returned as their hard decisions.
 
     A word counts as decoded where every bit was `decided` and none contradicts a bit that was certain.
     """

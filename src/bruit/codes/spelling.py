@@ -1,4 +1,4 @@
-"""The spelling alphabet: a code for voices, where every letter becomes a word that is hard to mishear."""
+"""The spelling alphabet: every letter becomes a word that is hard to mishear."""
 
 import unicodedata
 
@@ -24,7 +24,7 @@ LETTERS = {word.lower(): word[0] for word in WORDS} | {
 
 
 def spell(text: str) -> str:
-    """The words of the letters of a text: ERREUR is Echo Romeo Romeo Echo Uniform Romeo."""
+    """The text spelt in code words: ERREUR is Echo Romeo Romeo Echo Uniform Romeo."""
     wrong = next((letter for letter in text.upper() if not "A" <= letter <= "Z"), None)
     if wrong is not None or not text:
         raise InvalidArgument(f"{text!r} cannot be spelt: give letters A to Z, without accents or spaces")

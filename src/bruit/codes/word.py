@@ -1,4 +1,4 @@
-"""Words that go into a code and come out of it: what every code shares.
+"""The interface of all codes, and the checks of messages and received words.
 
 Batch first: the last axis is the word, the axes before it count words; a single word is a one-dimensional array.
 Integers are symbols. Floats are log-likelihoods log p(0)/p(1), for the codes whose `soft` is true.
@@ -20,7 +20,7 @@ Received = ArrayLike
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a decoder says about each received word.
+    """The result of decoding: message, corrected word, number of changes and success for each received word.
 
     `message` and `word` have the word on their last axis; `corrected` (symbols changed), `decoded` and `checks`
     have one entry per word. A word that was not decoded is returned as it was received, with `corrected` 0.
@@ -36,7 +36,7 @@ class Decoded:
 
     @property
     def positions(self) -> Any:
-        """Where symbols were changed: one array of indices, or a list of them for a batch."""
+        """The indices of changed symbols: one array, or a list of arrays for a batch."""
         changed = self.word != self.received
         if changed.ndim == 1:
             return np.flatnonzero(changed)
@@ -55,19 +55,19 @@ class Decoded:
 
 
 class Code(Protocol):
-    """The common shape of every code: n symbols carry k, each one of `symbols` values."""
+    """The interface of every code: k message symbols are sent as n, each with `symbols` values."""
 
     @property
     def n(self) -> int:
-        """Symbols sent."""
+        """The length of a codeword in symbols."""
 
     @property
     def k(self) -> int:
-        """Symbols of the message."""
+        """The number of message symbols."""
 
     @property
     def rate(self) -> float | Fraction:
-        """The share of what is sent that is message, k / n."""
+        """The code rate, k / n."""
 
     @property
     def symbols(self) -> int:
@@ -75,47 +75,47 @@ class Code(Protocol):
 
     @property
     def soft(self) -> bool:
-        """Whether `decode` also takes log-likelihoods log p(0)/p(1)."""
+        """Whether `decode` also takes log-likelihood ratios log p(0)/p(1)."""
 
     @property
     def fills_erasures(self) -> bool:
-        """Whether `decode` takes `erasures`, the places of symbols known to be lost."""
+        """Whether `decode` takes `erasures`, the positions of symbols known to be lost."""
 
     def random_messages(self, words: int, rng: np.random.Generator) -> NDArray[Any]:
-        """So many messages, all equally likely."""
+        """Uniformly random messages, `words` of them."""
 
     def encode(self, messages: Received, /) -> NDArray[Any]:
-        """The words of the messages."""
+        """The codewords of the messages."""
 
     def decode(self, received: Received, /, *, raise_on_failure: bool = False) -> Decoded:
-        """The messages that were most likely sent."""
+        """The most likely messages, as a `Decoded` result."""
 
 
 class BlockWords:
-    """The defaults of a code: it decodes hard symbols only, and takes no places of lost symbols."""
+    """The defaults of a code: it decodes hard symbols only, and no erasures."""
 
     @property
     def rate(self: Code) -> float | Fraction:
-        """The share of what is sent that is message, k / n."""
+        """The code rate, k / n."""
         return self.k / self.n
 
     @property
     def soft(self) -> bool:
-        """False: `decode` takes symbols, not log-likelihoods."""
+        """False: `decode` takes symbols, not log-likelihood ratios."""
         return False
 
     @property
     def fills_erasures(self) -> bool:
-        """False: `decode` takes no places of lost symbols."""
+        """False: `decode` takes no erasures."""
         return False
 
     def random_messages(self: Code, words: int, rng: np.random.Generator) -> NDArray[Any]:
-        """So many messages, all equally likely."""
+        """Uniformly random messages, `words` of them."""
         return rng.integers(0, self.symbols, (words, self.k), np.uint8 if self.symbols <= 256 else np.uint16)
 
 
 class HardBits(BlockWords):
-    """The base class of binary codes whose decoder takes bits alone."""
+    """The base class of binary codes with hard-decision decoding only."""
 
     @property
     def symbols(self) -> int:
@@ -124,11 +124,11 @@ class HardBits(BlockWords):
 
 
 class SoftBits(HardBits):
-    """The base class of binary codes whose decoder also takes log-likelihoods."""
+    """The base class of binary codes that can also decode log-likelihood ratios."""
 
     @property
     def soft(self) -> bool:
-        """True: `decode` also takes log-likelihoods."""
+        """True: `decode` also takes log-likelihood ratios."""
         return True
 
 
@@ -144,12 +144,12 @@ def settle(code: object, **spans: tuple[int | None, int | None]) -> None:
 
 
 def is_soft(received: Received) -> bool:
-    """Whether these are log-likelihoods (floats) and not symbols (integers)."""
+    """Whether the values are log-likelihood ratios (floats) rather than symbols (integers)."""
     return not isinstance(received, bytes | bytearray | memoryview) and np.asarray(received).dtype.kind == "f"
 
 
 def as_symbols(values: Received, length: int, *, symbols: int, what: str) -> NDArray[Any]:
-    """Symbols below `symbols` with `length` of them on the last axis, in the smallest unsigned type, contiguous."""
+    """Checked symbols below `symbols`, `length` on the last axis, contiguous in the smallest unsigned type."""
     raw: Any = np.frombuffer(values, np.uint8) if isinstance(values, bytes | bytearray | memoryview) else values
     array = np.asarray(raw)
     if array.dtype.kind not in "biu":
@@ -163,7 +163,7 @@ def as_symbols(values: Received, length: int, *, symbols: int, what: str) -> NDA
 
 
 def as_log_likelihoods(values: ArrayLike, length: int, *, what: str = "log-likelihoods") -> NDArray[np.float64]:
-    """Log-likelihoods log p(0)/p(1) with `length` of them on the last axis; infinities are certain, NaN is refused."""
+    """Checked log-likelihood ratios, `length` on the last axis; infinities mean certainty, NaN is refused."""
     array = np.ascontiguousarray(np.asarray(values), np.float64)
     check_shape(array, length, what)
     if np.isnan(array).any():

@@ -1,4 +1,4 @@
-"""The steps of check digits and small codes in sentences, for people who want to follow them by hand."""
+"""The steps of check digits and small codes as sentences, to be followed by hand."""
 
 from collections.abc import Callable
 
@@ -28,7 +28,7 @@ def _digits(text: str) -> list[int]:
 
 
 def luhn_steps(text: str) -> list[str]:
-    """Every second digit from the right doubled, minus 9 from 10 on; the sum should end in 0."""
+    """The steps of Luhn's check: doubled digits, their sum, and whether it ends in 0."""
     digits = _digits(text)
     doubled = [len(digits) - place & 1 == 0 for place in range(len(digits))]
     terms = [(2 * digit - 9 * (digit > 4)) if double else digit for digit, double in zip(digits, doubled, strict=True)]
@@ -41,7 +41,7 @@ def luhn_steps(text: str) -> list[str]:
 
 
 def nir_steps(text: str) -> list[str]:
-    """The number with 2A read as 19 and 2B as 18, what it leaves by 97, and the key."""
+    """The steps of the NIR check: the number with 2A as 19 and 2B as 18, its remainder modulo 97, and the key."""
     number = compact(text)
     read = number[:5] + {"2A": "19", "2B": "18"}.get(number[5:7], number[5:7]) + number[7:]
     if len(read) != 15 or not read.isascii() or not read.isdigit():
@@ -56,7 +56,7 @@ def nir_steps(text: str) -> list[str]:
 
 
 def iban_steps(text: str) -> list[str]:
-    """The first four characters moved to the end, letters read as 10…35, and what the number leaves by 97."""
+    """The steps of the IBAN check: first four characters moved to the end, letters as 10…35, remainder modulo 97."""
     number = compact(text)
     if len(number) < 5 or not number.isascii() or not number.isalnum():
         raise InvalidArgument(f"{text!r} is no country, two check digits and account")
@@ -70,7 +70,7 @@ def iban_steps(text: str) -> list[str]:
 
 
 def automaton_steps(scheme: AutomatonDigits) -> Callable[[str], list[str]]:
-    """The states that a number runs through, which should end in 0."""
+    """A function that lists the automaton's states for a number, which should end in 0."""
 
     def steps(text: str) -> list[str]:
         number = compact(text)
@@ -89,7 +89,7 @@ def automaton_steps(scheme: AutomatonDigits) -> Callable[[str], list[str]]:
 
 
 def parity_steps(text: str) -> list[str]:
-    """How many ones there are."""
+    """The step of a parity check: the number of ones, and whether it is even."""
     ones = text.count("1")
     return [f"ones       {ones}, which is {'odd' if ones & 1 else 'even'}"]
 
@@ -99,7 +99,7 @@ def _join(bits: object) -> str:
 
 
 def hamming_steps(code: Hamming, received: Received) -> list[str]:
-    """The syndrome of one word and the row of H it is equal to."""
+    """The steps of Hamming decoding: the syndrome of one word, and the row of H that it equals."""
     bits = as_symbols(received, code.n, symbols=2, what="received words")
     syndrome = code.syndromes(bits)
     decoded = code.decode(bits)
@@ -113,7 +113,7 @@ def hamming_steps(code: Hamming, received: Received) -> list[str]:
 
 
 def repetition_steps(code: Repetition, received: Received) -> list[str]:
-    """The copies of each symbol and the one that most of them say."""
+    """The steps of a majority vote: the copies of each symbol, and the most frequent one."""
     symbols = as_symbols(received, code.n, symbols=code.symbols, what="received words")
     decoded = code.decode(symbols)
     groups = [_join(group) for group in symbols.reshape(code.k, code.times)]

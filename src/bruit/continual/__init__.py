@@ -1,4 +1,4 @@
-"""Numbers published every period for one price: running counts, sums, means, histograms and found keys."""
+"""Statistics published every period for one price: running counts, sums, means, histograms and found keys."""
 
 from bruit.continual.participation import Contribution, Participation, at_most, once, once_in
 from bruit.continual.plan import Lattice

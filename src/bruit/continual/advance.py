@@ -1,4 +1,4 @@
-"""One period: what was added, fresh noise, what is published, and the state that is kept."""
+"""Computes one period of a stream: adds the new data and fresh noise, and gives the numbers to publish."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bruit.continual.noise.buffers import Integers, empty, pack, published, step, unpack
 from bruit.continual.noise.found_keys import past_buffers
-from bruit.continual.plan import Plan
+from bruit.continual.plan import StreamPlan
 from bruit.continual.store import StoredState
 from bruit.continual.terms import StreamTerms
 from bruit.randomness import discrete_gaussian
@@ -31,14 +31,14 @@ class Period:
     labels: str
 
 
-def empty_state(plan: Plan) -> tuple[bytes, bytes]:
-    """Totals and buffers before the first period."""
+def empty_state(plan: StreamPlan) -> tuple[bytes, bytes]:
+    """The totals and noise buffers before the first period, as bytes."""
     cells = plan.cells or 0
     return np.zeros(cells, "<i8").tobytes(), pack(empty(plan.factor, cells))
 
 
-def added_by(vectors: polars.DataFrame, plan: Plan) -> Added:
-    """What the vectors of all people add to each cell."""
+def added_by(vectors: polars.DataFrame, plan: StreamPlan) -> Added:
+    """Sums people's contributions of one period for each cell."""
     summed = vectors.group_by("cell").agg(polars.col("value").sum())
     if plan.cells is None:
         return dict(zip(summed["cell"].to_list(), summed["value"].to_list(), strict=True))
@@ -48,7 +48,7 @@ def added_by(vectors: polars.DataFrame, plan: Plan) -> Added:
 
 
 def advance(terms: StreamTerms, state: StoredState, added: Added, rng: np.random.Generator) -> Period:
-    """The next period of a stream; nothing is written here."""
+    """Computes the next period of a stream from its state and what the period adds; writes nothing."""
     totals = np.frombuffer(state.totals, "<i8").astype(np.int64)
     buffers = unpack(state.buffers, len(terms.plan.factor.poles))
     if isinstance(added, Mapping):
@@ -87,7 +87,7 @@ def _advance_found(
 
 
 def _noisy(
-    plan: Plan, totals: NDArray[np.int64], buffers: Integers, rng: np.random.Generator
+    plan: StreamPlan, totals: NDArray[np.int64], buffers: Integers, rng: np.random.Generator
 ) -> tuple[Integers, NDArray[np.int64]]:
     fresh = discrete_gaussian(plan.lattice.sigma**2, len(totals), rng=rng)
     after, noise = step(plan.factor, plan.lattice.spare, buffers, fresh)

@@ -1,4 +1,4 @@
-"""Released totals of a stream: a value for each label, its interval and its noise."""
+"""Answers from the noisy totals of a stream: a value per label, its interval and its noise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHOD = "correlated discrete Gaussian"
 
 @dataclass(frozen=True)
 class Answer:
-    """The numbers of one release; `low` is None where no interval holds, as for keys that were found."""
+    """The numbers of one release; `low` is None where there is no interval, as for keys found in the data."""
 
     value: NDArray[Any]
     low: NDArray[np.float64] | None
@@ -26,7 +26,7 @@ class Answer:
     labels: tuple[str, ...]
 
     def outcome(self, details: Mapping[str, Any], *, single: bool) -> Outcome[Any]:
-        """The answer as it is released; a `single` number is a number, not an array of one."""
+        """The answer as an outcome to release; with `single`, a plain number instead of an array of one."""
         value = self.value.item() if single else self.value
         return Outcome(value, METHOD, self.labels, self._interval(single=single), self.noise, dict(details))
 
@@ -38,7 +38,7 @@ class Answer:
 
 
 def around(values: NDArray[Any], width: float, confidence: float, labels: tuple[str, ...], *, positive: bool) -> Answer:
-    """Values with the same half-width on either side; none is below zero where nothing negative was added."""
+    """Values with intervals of one half-width; with `positive`, no interval goes below zero."""
     low, high = (np.asarray(values, np.float64) + side for side in (-width, width))
     if positive:
         low, high = np.maximum(low, 0.0), np.maximum(high, 0.0)
@@ -48,7 +48,7 @@ def around(values: NDArray[Any], width: float, confidence: float, labels: tuple[
 def ratios(
     ends: NDArray[Any], width: float, confidence: float, labels: tuple[str, ...], *, between: tuple[float, float]
 ) -> Answer:
-    """Means between two bounds from how far rows are from either: ends[i] = (Σ x - low, Σ high - x), noisy.
+    """Means from noisy pairs ends[i] = (Σ (x - low), Σ (high - x)), which fix both the sum and the number of rows.
 
     An interval is the range of the ratio while each of the two totals stays within `width`.
     """

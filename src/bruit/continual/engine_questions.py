@@ -1,4 +1,4 @@
-"""Streams of questions that the question engine asks: one measure of a plan, by declared keys, every period.
+"""Streams of a `Question`: one measure of a plan, by declared keys, published every period.
 
 A question is bound to the rows of one table, a stream outlives them: it keeps what is public about the question, and
 every period brings the same question of that period's rows.
@@ -26,13 +26,13 @@ from bruit.errors import InvalidArgument, PrivacyError
 from bruit.tables import Table
 from bruit.tables.plan.reading import Reader
 
-MEASURES = ("count", "non_missing", "people", "sum", "mean")
+PUBLISHED = ("count", "non_missing", "people", "sum", "mean")
 """The measures that are sums of what each person adds; a person's distinct values or a quantile are not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineQuestion(StreamQuestion):
-    """What is public about a question of the engine, as a stream keeps it: one number for each declared group.
+    """The public description of a `Question` that a stream stores: one number for each declared group.
 
     `lowest`, `highest` and `grid` describe the numbers that are added up; `identity` is a digest of words and schemas.
     """
@@ -66,7 +66,7 @@ class EngineQuestion(StreamQuestion):
         return len(self.groups) * self.parts
 
     def vectors(self, rows: polars.DataFrame) -> polars.DataFrame:
-        """`cell` and `value` of rows with `group`, and `integer` where a value is measured."""
+        """Turns rows with `group` (and `integer` where a value is measured) into columns `cell` and `value`."""
         present = rows.drop_nulls("integer") if "integer" in rows.columns else rows
         if self.measure == "people" and "person" in rows.columns:
             present = present.unique(["person", "group"])
@@ -98,10 +98,10 @@ class EngineQuestion(StreamQuestion):
 
 
 def engine_question(question: Question) -> EngineQuestion:
-    """What a stream keeps of a question; one whose numbers are no sums over people is refused."""
+    """The public description of a question for a stream; refuses measures that are not sums over people."""
     [measure, *more] = question.measures.values()
-    if more or measure.what not in MEASURES:
-        raise InvalidArgument(f"a stream publishes one measure: one of {', '.join(MEASURES)}; open one for each")
+    if more or measure.what not in PUBLISHED:
+        raise InvalidArgument(f"a stream publishes one measure: one of {', '.join(PUBLISHED)}; open one for each")
     if question.levels is not None or question.size is not None:
         raise InvalidArgument("a stream publishes the groups of all keys, of a number of rows that nobody states")
     if question.is_found:
@@ -130,7 +130,7 @@ def engine_question(question: Question) -> EngineQuestion:
 
 
 def check_question(kept: EngineQuestion, question: Question, person: str) -> None:
-    """Refuses, by what is public, another question than the stream's."""
+    """Refuses a question whose public description differs from the stream's."""
     if question.plan.person != person:
         raise PrivacyError(
             f"the stream protects {person!r}, the rows of this question belong to {question.plan.person!r}"
@@ -140,7 +140,7 @@ def check_question(kept: EngineQuestion, question: Question, person: str) -> Non
 
 
 def read_question(kept: EngineQuestion, question: Question, rng: np.random.Generator) -> polars.DataFrame:
-    """The rows that count, chosen by the engine within each person's rows, as `person`, `cell` and `value`."""
+    """Reads a question's rows within each person's limit, as columns `person`, `cell` and `value`."""
     reader = question.reader
     rows = reader.rows(rng)
     whose = [] if question.plan.person == EACH_ROW else [polars.col("person").cast(polars.String).alias("person")]
@@ -149,7 +149,7 @@ def read_question(kept: EngineQuestion, question: Question, rng: np.random.Gener
 
 
 def require_table(data: Table | Question, question: StreamQuestion) -> Table:
-    """The data, where it is a table; a question of the engine belongs to a stream that was opened with one."""
+    """Returns the table; refuses data of another kind than the stream takes (tables, or its own `Question`)."""
     if isinstance(data, Table) and not isinstance(question, EngineQuestion):
         return data
     raise InvalidArgument(

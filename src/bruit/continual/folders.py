@@ -1,4 +1,4 @@
-"""A folder that grows: whatever files no period has read yet are the rows of the next one."""
+"""A growing folder as the source of a stream: the files not read yet are the rows of the next period."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bruit.tables.reading import KINDS
 
 
 def new_files(folder: str | Path, known: Collection[str]) -> list[Path]:
-    """The files of a folder that were not read, by name; a name that starts with a dot is still being written."""
+    """The files of a folder that are not in `known`, by name; names that start with a dot are skipped."""
     return [path for path in data_files(folder) if path.name not in known]
 
 
 def read_files(folder: str | Path, files: Sequence[Path], person: str) -> Table:
-    """The rows of some files of a folder; of none, a table with the folder's columns and no row.
+    """The rows of some files of a folder; without files, an empty table with the folder's columns.
 
     Every file has the columns of the first one by name; another schema is refused before any row is read.
     """
@@ -32,7 +32,7 @@ def read_files(folder: str | Path, files: Sequence[Path], person: str) -> Table:
 
 
 def data_files(folder: str | Path) -> list[Path]:
-    """The CSV and Parquet files of a folder, by name."""
+    """The CSV and Parquet files of a folder, sorted by name."""
     path = Path(folder)
     files = sorted(file for file in path.glob("*") if file.suffix.lower() in KINDS and not file.name.startswith("."))
     if not files:

@@ -1,4 +1,4 @@
-"""Opening a stream: its row, its charge, the mark that it was paid for. Nothing is drawn before the mark."""
+"""Opens a stream: stores it, charges it and marks it as paid; no noise is drawn before the mark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bruit.continual.factorisation.any_horizon import ANY_HORIZON, LONGEST
 from bruit.continual.noise.found_keys import threshold
 from bruit.continual.participation import Participation
 from bruit.continual.payment import affordable, charge_from, charge_numbered, keys_delta_of, loss_of, pay
-from bruit.continual.plan import Plan, make_plan
+from bruit.continual.plan import StreamPlan, make_plan
 from bruit.continual.questions import Keys, StreamQuestion
 from bruit.continual.store import (
     StoredState,
@@ -40,7 +40,7 @@ Goal = str | int
 
 @dataclass(frozen=True)
 class Opened:
-    """A stream that is paid for."""
+    """A stream that was paid for: its store, token, terms and charge."""
 
     engine: Engine
     token: str
@@ -57,7 +57,7 @@ def open_or_create(
     periods: int | None,
     goal: Goal,
 ) -> Opened:
-    """The stream of that name on these terms, made and paid for where it does not stand."""
+    """Opens the stream of that name, or creates and pays for it; refuses one that was opened on other terms."""
     ledger = purchase.price.ledger
     asked = _asked(participation, periods, goal, purchase.price)
     engine, book = prepare_store(_store(ledger)), ledger.book.identity
@@ -88,12 +88,12 @@ def planned_terms(
     periods: int | None,
     goal: Goal,
 ) -> StreamTerms:
-    """The terms that a stream would be opened on; nothing is written or paid."""
+    """The terms on which a stream would be opened; nothing is written or paid."""
     return _make_terms(question, _asked(participation, periods, goal, purchase.price), purchase, participation)
 
 
 def open_standing(name: str, ledger: Ledger, *, set_back: bool = False) -> Opened:
-    """The stream of that name, which was paid for; its last values are those that its book remembers."""
+    """Opens an existing, paid stream, and checks its last values against the digest in the ledger's store."""
     engine = prepare_store(_store(ledger))
     state = find(engine, ledger.book.identity, name)
     if state is None or state.entry is None:
@@ -106,7 +106,7 @@ def open_standing(name: str, ledger: Ledger, *, set_back: bool = False) -> Opene
 
 
 def open_again(name: str, purchase: Purchase, *, seen: int) -> Opened:
-    """The stream of that name after its store was set back: paid for once more before it draws again.
+    """Reopens a stream whose store was restored to an older state; it must be paid for again before new noise.
 
     On the branch that starts here the same bound holds as on the first, so j restorations cost j more prices. A crash
     between charge and mark is paid for again: nobody can tell it from another restoration.
@@ -165,7 +165,7 @@ def _make_terms(
     factor = _factor(asked, participation, periods)
     keys_delta = keys_delta_of(budget) if isinstance(question, Keys) else Fraction(0)
 
-    def make(shift: float) -> Plan:
+    def make(shift: float) -> StreamPlan:
         return make_plan(
             factor,
             shift,

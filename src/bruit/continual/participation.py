@@ -1,4 +1,4 @@
-"""How often a person comes into a stream, and how much one person adds in a period."""
+"""Participation: in how many periods one person counts, and how much one person adds in a period."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bruit.core.arguments import whole
 
 @dataclass(frozen=True)
 class Participation:
-    """One person's rows count in at most `times` periods (None: no bound but the next), any two `apart` periods apart.
+    """One person counts in at most `times` periods (None: any number), any two at least `apart` periods apart.
 
     The stream enforces it: rows of a person who may not come yet, or any more, are left out.
     """
@@ -23,7 +23,7 @@ class Participation:
             whole(self.times, "times")
 
     def most(self, periods: int) -> int:
-        """In how many of so many periods one person can be."""
+        """The most of the first `periods` periods in which one person can count."""
         room = -(-periods // self.apart)
         return room if self.times is None else min(self.times, room)
 
@@ -35,7 +35,7 @@ class Participation:
 
 
 def once() -> Participation:
-    """Each person's rows count in one period, the first one they come in."""
+    """Each person's rows count in one period only, the first with a row of theirs."""
     return Participation(1)
 
 
@@ -45,13 +45,13 @@ def at_most(times: int, *, apart: int = 1) -> Participation:
 
 
 def once_in(periods: int) -> Participation:
-    """Each person's rows count at most once in so many periods, to the end of the stream."""
+    """Each person's rows count at most once in any `periods` successive periods, to the end of the stream."""
     return Participation(None, periods)
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one person adds in one period: whole numbers with a bounded squared l2 norm over all cells.
+    """The most one person adds in one period: integers with a bounded squared l2 norm over all cells.
 
     `largest` bounds a single cell, `cells` how many cells are not zero. Everything a person adds *and takes back* in a
     period counts. Where `signed` is false nothing is negative, which halves the price of replacing a person.

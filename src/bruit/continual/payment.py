@@ -1,4 +1,4 @@
-"""What a stream costs: one entry in the book, charged before anything is drawn, and never twice for one stream."""
+"""Pays for a stream: one entry in the ledger, charged before any noise is drawn, and never twice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bruit.continual.plan import Plan
+from bruit.continual.plan import StreamPlan
 from bruit.core import Approximate, Loss, NormalShift, Pure, ZeroConcentrated, composed
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
 from bruit.ledger import Budget, Charge, Ledger, Payment, Purchase, ask
@@ -28,7 +28,7 @@ NORMAL = "gdp"
 
 
 def ask_for_stream(budget: Payment, name: str, rng: np.random.Generator | None = None) -> Purchase:
-    """The purchase of a stream, where a budget can pay for one, whatever its plan."""
+    """Prepares the purchase of a stream; refuses a budget that could not pay for any stream."""
     what = f"continual.Stream {name}"
     purchase = ask(budget, what=what, person=budget.person if isinstance(budget, Budget) else None, rng=rng)
     price = purchase.price
@@ -43,8 +43,8 @@ def ask_for_stream(budget: Payment, name: str, rng: np.random.Generator | None =
     return purchase
 
 
-def affordable(purchase: Purchase, make: Callable[[float], Plan], keys_delta: Fraction) -> Plan:
-    """The plan with the least noise that a budget pays for, by halving; `make` gives the plan of a shift."""
+def affordable(purchase: Purchase, make: Callable[[float], StreamPlan], keys_delta: Fraction) -> StreamPlan:
+    """The plan with the least noise that a budget pays for; `make` builds the plan of a Gaussian shift."""
     shift = _stated_shift(purchase.price.loss) or _largest_shift(purchase, keys_delta)
     step = 2.0**-40
     while step < 0.5:
@@ -58,14 +58,14 @@ def affordable(purchase: Purchase, make: Callable[[float], Plan], keys_delta: Fr
 
 
 def loss_of(shift: NormalShift, keys_delta: Fraction) -> Loss:
-    """What a stream loses, with the δ of keys that nobody listed."""
+    """The loss of a stream, including the δ for keys found in the data."""
     if not keys_delta:
         return shift
     return composed([(shift, 1), (Approximate(0, keys_delta, neighbours=shift.neighbours), 1)])
 
 
 def pay(purchase: Purchase, loss: Loss, *, source: str) -> Charge:
-    """Charges a loss once for a source; where it was paid for before, the charge that stands."""
+    """Charges a loss once for a source; if it was charged before, returns that charge."""
     try:
         return purchase.pay(loss, otherwise=NORMAL, source=source)
     except BudgetExceeded:
@@ -76,19 +76,19 @@ def pay(purchase: Purchase, loss: Loss, *, source: str) -> Charge:
 
 
 def charge_from(ledger: Ledger, source: str) -> Charge | None:
-    """The charge that a source was paid with, where it was."""
+    """The charge that a source was paid with; None where it was not paid."""
     if not any(ledger.book.carried(source)):
         return None
     return next((_charge(ledger, row) for row in ledger.book.rows() if row["source"] == source), None)
 
 
 def charge_numbered(ledger: Ledger, number: int) -> Charge:
-    """The charge that stands under a number of the book."""
+    """The charge of the ledger's entry with that number."""
     return _charge(ledger, next(iter(ledger.book.rows(after=number - 1))))
 
 
 def keys_delta_of(budget: Budget) -> Fraction:
-    """The part of a budget's δ that hides keys of a single person; a zcdp book pays it from its failures=."""
+    """The part of a budget's δ for keys found in the data; a "zcdp" ledger takes it from its failures=."""
     terms = budget.ledger.terms
     if terms.by == "basic":
         return budget.delta * KEYS_SHARE

@@ -1,4 +1,4 @@
-"""The public plan of a stream before it is paid: its factorisation, noise lattice, unit and price."""
+"""The public plan of a stream before it is paid for: factorisation, noise scale and price."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ WIDEST = 52
 
 @dataclass(frozen=True)
 class Lattice:
-    """Whole units of noise: `sigma` of them are one deviation, and buffers have `spare` bits more."""
+    """The integer grid of the noise: `sigma` units are one standard deviation; buffers have `spare` extra bits."""
 
     sigma: int
     spare: int
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A stream of so many periods and cells. `unit` is U, how many units of noise one unit of the data is worth.
+class StreamPlan:
+    """The public plan of a stream: periods, cells, factor, noise, and `unit`, the noise units per unit of data.
 
     `cells` is None where keys are found: nobody knows their number. All that a price depends on stands here, so that
     what is stored was paid for, whatever the floats of another machine would make of it.
@@ -58,11 +58,11 @@ class Plan:
 
     @property
     def loss(self) -> NormalShift:
-        """What the whole stream loses."""
+        """The privacy loss of the whole stream."""
         return normal_shift(self.squared_shift, self.periods * self.changed, self.lattice.sigma, self.neighbours)
 
     def loss_after(self, periods: int) -> NormalShift:
-        """What the first so many periods lose: the price grows as the stream goes on, and is paid at its opening."""
+        """The privacy loss of the first `periods` periods; the whole stream is paid for at its opening."""
         asked = (self.participation, self.contribution, self.neighbours, self.cells)
         shift = _squared_shift(self.factor, periods, self.unit, self.lattice, *asked)
         draws = periods * cells_changed(periods, *asked)
@@ -70,11 +70,11 @@ class Plan:
 
     @cached_property
     def deviation(self) -> float:
-        """One deviation of the noise of a period, in units of the data."""
+        """The standard deviation of one period's fresh noise, in units of the data."""
         return self.lattice.sigma / self.unit
 
     def to_json(self) -> dict[str, Any]:
-        """A complete description in JSON types; U and the price stand in it."""
+        """A complete description in JSON types, including the unit U and the price."""
         return {
             "periods": self.periods,
             "cells": self.cells,
@@ -89,9 +89,9 @@ class Plan:
         }
 
 
-def plan_from_json(description: dict[str, Any]) -> Plan:
-    """The plan that `to_json` described."""
-    return Plan(
+def plan_from_json(description: dict[str, Any]) -> StreamPlan:
+    """Rebuilds a plan from what `StreamPlan.to_json` wrote."""
+    return StreamPlan(
         periods=description["periods"],
         cells=description["cells"],
         factor=factor_from_json(description["factor"]),
@@ -114,8 +114,8 @@ def make_plan(
     contribution: Contribution,
     neighbours: Neighbours,
     lattice: Lattice | None = None,
-) -> Plan:
-    """The plan with the least noise whose whole stream is no easier to tell than N(shift, 1) from N(0, 1)."""
+) -> StreamPlan:
+    """The plan with the least noise such that the whole stream is at most `shift`-GDP (N(shift, 1) against N(0, 1))."""
     asked = (participation, contribution, neighbours, cells)
     chosen = lattice or lattice_for(periods, shift, contribution)
     norm, slack = _norm_and_slack(factor, periods, chosen, *asked)
@@ -126,11 +126,11 @@ def make_plan(
             "than 64 bits hold: give a larger epsilon, fewer periods or tighter bounds"
         )
     moved = _squared_shift(factor, periods, unit, chosen, *asked)
-    return Plan(periods, cells, factor, participation, contribution, neighbours, chosen, unit, moved)
+    return StreamPlan(periods, cells, factor, participation, contribution, neighbours, chosen, unit, moved)
 
 
 def lattice_for(periods: int, shift: float, contribution: Contribution) -> Lattice:
-    """Noise fine enough that rounding costs nothing, with as many spare bits as floats keep exact."""
+    """A noise grid fine enough that rounding costs nothing, with as many spare bits as floats hold exactly."""
     size = ceil(log2(contribution.squared_norm + 1) / 2 + log2(1 + 1 / shift))
     bits = max(FINEST, 17 + size)
     spare = max(0, 46 - bits - ceil(log2(periods) / 2))
@@ -150,14 +150,14 @@ def cells_changed(
     neighbours: Neighbours,
     cells: int | None,
 ) -> int:
-    """The most cells that can differ between neighbours: those of one person, or of two."""
+    """The most cells in which neighbouring data sets can differ: one person's, or two people's."""
     people = 1 if neighbours is ADD_OR_REMOVE_ONE else 2
     most = people * participation.most(periods) * contribution.cells
     return most if cells is None else min(most, cells)
 
 
 def normal_shift(squared: Fraction, draws: int, sigma: int, neighbours: Neighbours) -> NormalShift:
-    """The loss of so many draws moved by `squared` in all, in variances (docs/continual.md, Theorem 2)."""
+    """The loss of `draws` discrete Gaussian draws shifted by `squared` variances (docs/continual.md, Theorem 2)."""
     near = Fraction(draws) * (REACH**2 // 24 + 2) / sigma**2
     far = rounded_up(draws * 4 * exp(60 - REACH**2 / 2))
     return NormalShift(squared, near=near, far=far, neighbours=neighbours)
@@ -169,7 +169,7 @@ def slack_of(factor: Factor, lattice: Lattice, periods: int, changed: int) -> Fr
 
 
 def rounding_bound(factor: Factor, lattice: Lattice) -> float:
-    """H, the most by which rounding moves the difference of two h_t."""
+    """H, a bound on how far rounding can move the difference of two neighbouring streams' noise in one period."""
     return 1 + 2.0**-lattice.spare * (len(factor.poles) + 2 + 1.5 * factor.spread)
 
 

@@ -1,4 +1,4 @@
-"""What a stream has published, read again for nothing: totals, changes, windows, trends, each with its interval."""
+"""Everything a stream has published, read without further cost: totals, changes, windows, trends, intervals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONFIDENCE = 0.95
 
 
 class Published:
-    """The public side of a stream: everything here is computed from published values and the plan alone."""
+    """The public side of a stream, computed from published values and the plan alone."""
 
     name: str
     ledger: Ledger
@@ -42,27 +42,27 @@ class Published:
 
     @property
     def terms(self) -> StreamTerms:
-        """The question, the plan and what was agreed beside them."""
+        """The question, the plan and the other terms of the stream."""
         return self._opened.terms
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the whole stream promises, up to its last period."""
+        """The guarantee of the whole stream, up to its last period."""
         return self._opened.charge.guarantee
 
     @property
     def periods(self) -> int:
-        """The last period that is paid for."""
+        """The number of periods that are paid for."""
         return self.terms.plan.periods
 
     @property
     def period(self) -> int:
-        """The last period that was published."""
+        """The number of the last period that was published."""
         with reading(self._opened.engine) as connection:
             return require_current(read_state(connection, self._opened.token), self.name).period
 
     def guarantee_after(self, period: int) -> Guarantee:
-        """What the first so many periods give away; the rest of the price is for what will come."""
+        """The guarantee of the first `period` periods alone."""
         if not 1 <= period <= self.periods:
             raise InvalidArgument(f"period {period}: the stream {self.name!r} has periods 1 to {self.periods}")
         whole, terms = self.guarantee, self.terms
@@ -74,19 +74,19 @@ class Published:
         ).guarantee
 
     def total(self, period: int | None = None, *, confidence: float = CONFIDENCE) -> Release[Any]:
-        """What was published for a period: the total since the start."""
+        """The total since the start as published for a period."""
         until = self._published(period)
         return self.change(0, until, confidence=confidence)
 
     def window(self, length: int, *, until: int | None = None, confidence: float = CONFIDENCE) -> Release[Any]:
-        """What the last `length` periods added, up to a period."""
+        """What the `length` periods up to `until` added together."""
         end = self._published(until)
         if not 1 <= length <= end:
             raise InvalidArgument(f"a window of {length} periods up to period {end}: give 1 to {end}")
         return self.change(end - length, end, confidence=confidence)
 
     def change(self, since: int, until: int | None = None, *, confidence: float = CONFIDENCE) -> Release[Any]:
-        """What was added after period `since` (0: the start), up to a period; noise of the two cancels in part."""
+        """What was added after period `since` (0: the start) up to `until`; the two noises cancel in part."""
         check_confidence(confidence)
         end = self._published(until)
         if not 0 <= since < end:
@@ -96,7 +96,7 @@ class Published:
         return self._released(self._outcome(moved, labels, (since, end), confidence))
 
     def trend(self, length: int, *, until: int | None = None, confidence: float = CONFIDENCE) -> Release[Any]:
-        """How much is added in a period, by least squares over the last `length` totals."""
+        """The average amount added per period, by least squares over the last `length` totals."""
         check_confidence(confidence)
         end = self._published(until)
         if not 2 <= length <= end:
@@ -186,7 +186,7 @@ class Published:
 
 
 def require_current(state: StoredState, name: str) -> StoredState:
-    """The state, unless more was published than it knows: drawing again would have to be paid for."""
+    """Returns the state, or refuses one that a restored backup has set behind what was published."""
     if state.was_set_back:
         raise StorageError(
             f"the stream {name!r} was set back to period {state.period}, but its book knows period {state.marked[1]}; "

@@ -1,4 +1,4 @@
-"""What a stream publishes of the rows of each period: counts, sums, means, histograms and keys that nobody listed.
+"""Questions of streams: counts, sums, means, histograms and found keys of each period's rows.
 
 A question turns rows into whole numbers per person and cell. Of each person at most `rows` rows count in a period,
 chosen at random from that person's rows alone, before anything is added up.
@@ -27,7 +27,7 @@ SIGN = within(-1, 1, grid=1)
 
 @dataclass(frozen=True, kw_only=True)
 class StreamQuestion(ABC):
-    """What is published of each period's rows.
+    """The statistic that a stream publishes of its rows; the root of all questions.
 
     `rows` is the most rows of one person that count in a period. `corrections` names a column that is -1 where a row
     takes an earlier one back; such rows use up the person's turn like any other.
@@ -47,33 +47,33 @@ class StreamQuestion(ABC):
     @property
     @abstractmethod
     def contribution(self) -> Contribution:
-        """What one person adds in one period at most."""
+        """The most that one person adds in one period."""
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """One label a number of the answer."""
+        """One label for each number of the answer."""
 
     @property
     def parts(self) -> int:
-        """Of how many noisy totals one number of the answer is made."""
+        """How many noisy totals each number of the answer is computed from."""
         return 1
 
     @property
     def size(self) -> int | None:
-        """How many cells are kept; None where keys are found."""
+        """The number of cells (noisy totals); None where keys are found in the data."""
         return len(self.labels)
 
     def readings(self, table: Table) -> list[Column]:
-        """The columns that are read, with their domains."""
+        """The columns that the question reads, with their domains."""
         return [] if self.corrections is None else [Column(table, table[self.corrections].name, SIGN)]
 
     @abstractmethod
     def vectors(self, rows: polars.DataFrame) -> polars.DataFrame:
-        """Columns `cell` and `value`, beside `person` where there is one, of rows with `integer 0`, … and `sign`."""
+        """Turns rows of integers and signs into what each adds: columns `cell`, `value` and perhaps `person`."""
 
     def answer(self, totals: NDArray[Any], width: float, confidence: float, labels: tuple[str, ...]) -> Answer:
-        """What is told of totals whose noise stays within `width` each."""
+        """The answer computed from noisy totals whose noise is at most `width` each."""
         return around(totals, width, confidence, labels, positive=not self.contribution.signed)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class StreamQuestion(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Count(StreamQuestion):
-    """How many rows there were."""
+    """The number of rows."""
 
     @property
     def contribution(self) -> Contribution:
@@ -113,7 +113,7 @@ class _OfColumn(StreamQuestion, ABC):
 
 @dataclass(frozen=True)
 class Histogram(_OfColumn):
-    """How many rows had each value of a column."""
+    """The number of rows with each declared value of a column."""
 
     @property
     def contribution(self) -> Contribution:
@@ -149,7 +149,7 @@ class _OfNumbers(_OfColumn, ABC):
 
 @dataclass(frozen=True)
 class Sum(_OfNumbers):
-    """The sum of a column of numbers."""
+    """The sum of a numeric column."""
 
     @property
     def contribution(self) -> Contribution:
@@ -172,7 +172,7 @@ class Sum(_OfNumbers):
 
 @dataclass(frozen=True)
 class Mean(_OfNumbers):
-    """The mean of a column of numbers, from how far its rows are from either end.
+    """The mean of a numeric column, from the sums of its distances to both bounds.
 
     A row adds (x - low, high - x), whose l2 norm is at most high - low, as much as its count would cost alone. The two
     totals add up to the number of rows times high - low.
@@ -210,7 +210,7 @@ class Mean(_OfNumbers):
 
 @dataclass(frozen=True)
 class Keys(StreamQuestion):
-    """How many rows had each value of a column that nobody listed: a key is shown once its noisy total is large.
+    """The number of rows with each value of a column whose values are found in the data; small ones stay hidden.
 
     It costs a δ besides. The order of the answer is that of the keys, not that of their arrival.
     """
@@ -235,7 +235,7 @@ class Keys(StreamQuestion):
         return None
 
     def answer(self, totals: NDArray[Any], width: float, confidence: float, labels: tuple[str, ...]) -> Answer:
-        """No interval: a key shows when its noise is high, so that one which holds for a listed key fails here."""
+        """The totals without intervals: published keys are those with high noise, so no interval would hold."""
         return Answer(totals, None, None, float(width), confidence, labels)
 
     def vectors(self, rows: polars.DataFrame) -> polars.DataFrame:
@@ -246,7 +246,7 @@ class Keys(StreamQuestion):
 
 
 def question_from_json(description: dict[str, Any]) -> StreamQuestion:
-    """The question that `to_json` described."""
+    """Rebuilds a question from what its `to_json` wrote."""
     values = dict(description)
     kind = StreamQuestion.kinds[values.pop("kind")]
     if "domain" in values:
@@ -255,7 +255,7 @@ def question_from_json(description: dict[str, Any]) -> StreamQuestion:
 
 
 def read_rows(question: StreamQuestion, table: Table, rng: np.random.Generator) -> polars.DataFrame:
-    """The rows of a period that may count, as `cell` and `value`: at most `rows` of each person, chosen at random.
+    """The rows of a period as columns `cell` and `value`: at most `rows` of each person, chosen at random.
 
     `person` stands beside them where there is one, as the text that the store keeps.
     """

@@ -1,4 +1,4 @@
-"""A stream as a file states it: what a job that runs every month reads, opens and publishes."""
+"""Reads the definition of a stream from a file, for a job that opens it and publishes every period."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = frozenset({"name", "question", "participation", "periods", "epsilon", "d
 
 @dataclass(frozen=True)
 class StreamRecipe:
-    """Everything that a stream is opened with, but for its book: the same every month.
+    """The complete definition of a stream (name, question, participation, price), without its ledger.
 
     `periods` is None where nobody knows the end; ε and δ pay for the whole stream when it is opened.
     """
@@ -40,7 +40,7 @@ class StreamRecipe:
 
     @classmethod
     def from_json(cls, description: Mapping[str, Any]) -> StreamRecipe:
-        """The recipe that a mapping states: name, question, participation, periods, epsilon, delta and perhaps aim.
+        """Reads a recipe from a mapping: name, question, participation, periods, epsilon, delta, perhaps aim.
 
         A question is stated as `StreamQuestion.to_json` writes it; `periods` may be "unknown".
         """
@@ -61,7 +61,7 @@ class StreamRecipe:
 
     @classmethod
     def from_toml(cls, text: str) -> StreamRecipe:
-        """The recipe of the table [stream] of a TOML text; numbers keep every digit."""
+        """Reads a recipe from the table [stream] of a TOML text; numbers keep every digit."""
         try:
             stated = tomllib.loads(text, parse_float=str).get("stream")
         except tomllib.TOMLDecodeError as error:
@@ -71,7 +71,7 @@ class StreamRecipe:
         return cls.from_json(stated)
 
     def open(self, ledger: Ledger) -> Stream:
-        """The stream in a book: made and paid for the first time, the one that stands afterwards."""
+        """Opens the stream in a ledger; the first time it is created and paid for."""
         return Stream(
             self.name,
             self.question,

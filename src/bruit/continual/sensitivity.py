@@ -1,4 +1,4 @@
-"""How far one person can move a stream of totals, in exact integers, rounded up.
+"""The sensitivity of a stream to one person, in exact integers, rounded up.
 
 G = CᵀC has entries that are not negative and that fall in max(s, t) and in |s - t|, since c falls and stays above
 zero. So of all people who come at most k times, any two w periods apart, the one who comes at 1, 1 + w, 1 + 2w, …
@@ -24,7 +24,7 @@ FFT_ERROR = 1e-9
 
 
 def squared_column_norm(factor: Factor, periods: int, *, times: int = 1, apart: int = 1) -> Fraction:
-    """At least ‖Σ_{i<k} c shifted by i w‖², and within 2^-90 of it, relatively."""
+    """An upper bound on ‖Σ_{i<times} c shifted by i · apart‖², too large by at most a relative 2^-90."""
     if factor == ANY_HORIZON and periods == LONGEST and times == 1:
         return SQUARED_NORM
     cut = [x >> (FIXED - KEPT) for x in factor.c(periods)]
@@ -41,7 +41,7 @@ def squared_sensitivity(
     neighbours: Neighbours,
     cells: int | None,
 ) -> Fraction:
-    """At least the largest ‖C (x - x')‖² over two neighbouring streams; `cells` is None where keys are found."""
+    """An upper bound on ‖C (x - x')‖² over neighbouring streams x, x'; `cells` is None where keys are found."""
     times = participation.most(periods)
     once = squared_column_norm(factor, periods, times=times, apart=participation.apart) * contribution.squared_norm
     if neighbours is ADD_OR_REMOVE_ONE:

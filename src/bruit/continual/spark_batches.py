@@ -1,4 +1,4 @@
-"""A stream over Spark Structured Streaming: whatever rows came since the last run are one period."""
+"""Streams over Spark Structured Streaming: the rows that arrived since the last run are one period."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bruit.tables import read
 
 
 def update_from_spark(stream: Stream, rows: Any, *, checkpoint: str, confidence: float = CONFIDENCE) -> Release[Any]:
-    """Publishes the next period from the rows of a streaming frame that no run with this checkpoint has read.
+    """Publishes the next period from the rows of a streaming frame that are new since the checkpoint.
 
     Run it by the clock, once a period: without new rows the period is published too. Spark numbers its batches in the
     `checkpoint` folder, and the stream notes each number in the transaction of its period, so a batch that Spark runs

@@ -1,4 +1,4 @@
-"""Numbers that are published every period for one price."""
+"""Streams: statistics of growing data, published every period for one price."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Stream(Published):
 
     @classmethod
     def open(cls, name: str, ledger: Ledger, *, rng: np.random.Generator | None = None) -> Stream:
-        """The stream that stands under a name in a book; it costs nothing."""
+        """Opens an existing stream by name, at no cost."""
         opened, source = open_standing(name, ledger), generator(rng)
         if not is_strong(source) and not opened.terms.seeded:
             raise InvalidArgument(f"the stream {name!r} promises noise that nobody can repeat: open it without rng")
@@ -114,7 +114,7 @@ class Stream(Published):
         window: int | None = None,
         confidence: float = CONFIDENCE,
     ) -> int:
-        """The half-width of the last total, or of the last `window` periods, before anything is paid or read.
+        """The half-width of the last total or of the last `window` periods, computed before anything is paid or read.
 
         It is in whole units of what is added up: rows of a count, steps of the grid of a sum.
         """
@@ -126,12 +126,12 @@ class Stream(Published):
 
     @staticmethod
     def names(ledger: Ledger) -> tuple[str, ...]:
-        """The streams that a book has paid for."""
+        """The names of the streams that a ledger has paid for."""
         return () if ledger.book.store is None else stream_names(prepare_store(ledger.book.store), ledger.book.identity)
 
     @classmethod
     def restore(cls, name: str, *, budget: Budget | None, seen: int = 0) -> Stream:
-        """The stream after its store was set back to an older copy: it is paid for once more.
+        """Reopens a stream whose store was restored from an older backup, and pays for it again.
 
         Its book knows the last period unless it was set back too; then say with `seen` which period was published.
         """
@@ -147,7 +147,7 @@ class Stream(Published):
         source: str | None = None,
         confidence: float = CONFIDENCE,
     ) -> Release[Any]:
-        """Publishes the next period from its rows, or gives again what was published for an earlier one.
+        """Publishes the next period from its rows, or returns again what was published for an earlier one.
 
         `source` names what is read, such as "2026-03": a job that runs again, after a crash or by mistake, gives what
         was published from it. Rows that come late belong to the period that is open. A period without rows is
@@ -172,7 +172,7 @@ class Stream(Published):
         source: str | None = None,
         confidence: float = CONFIDENCE,
     ) -> Release[Any]:
-        """The same from what the period adds to each cell, where another engine has bounded what each person adds.
+        """Publishes the next period from sums per cell, in which another engine has bounded each person's part.
 
         Whoever calls this answers for the participation and the bounds; nothing is checked but shape and type.
         """

@@ -1,4 +1,4 @@
-"""What was agreed when a stream was opened, as it is kept in its store."""
+"""The terms that a stream was opened on, as stored."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from bruit.continual.plan import Plan, plan_from_json
+from bruit.continual.plan import StreamPlan, plan_from_json
 from bruit.continual.questions import StreamQuestion, question_from_json
 
 
 @dataclass(frozen=True)
 class StreamTerms:
-    """A question, the plan that was paid for, and the total from which on a found key shows (None: keys are listed)."""
+    """A question, the plan that was paid for, and the threshold of found keys (None: keys are declared)."""
 
     question: StreamQuestion
     asked: dict[str, Any]
-    plan: Plan
+    plan: StreamPlan
     keys_delta: Fraction
     threshold: int | None
     seeded: bool
 
     def to_json(self) -> str:
-        """A complete description."""
+        """A complete description as JSON text."""
         return json.dumps(
             {
                 "question": self.question.to_json(),
@@ -38,13 +38,13 @@ class StreamTerms:
         )
 
     def agrees_with(self, question: StreamQuestion, asked: dict[str, Any]) -> bool:
-        """Whether a stream was opened with the same words."""
+        """Whether the stream was opened with the same question and arguments."""
         return self.question == question and self.asked == asked
 
 
 @lru_cache(maxsize=64)
 def terms_from_json(text: str) -> StreamTerms:
-    """The terms that `to_json` described; the same text, read in every transaction, is parsed once."""
+    """Rebuilds terms from the text that `StreamTerms.to_json` wrote, with a cache."""
     description = json.loads(text)
     return StreamTerms(
         question=question_from_json(description["question"]),

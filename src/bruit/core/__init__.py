@@ -1,4 +1,4 @@
-"""What everything speaks of, and how arguments are read: numbers, neighbours, losses, guarantees, releases."""
+"""Types that every package shares (losses, neighbours, guarantees, releases), and checks of arguments."""
 
 from bruit.core.best_of import BestOf
 from bruit.core.guarantee import Assumption, Guarantee, guarantee_from_json

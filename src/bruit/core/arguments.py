@@ -1,4 +1,4 @@
-"""Reads the arguments of a call: one check and one sentence for each kind of number or name."""
+"""Checks the arguments of a call: one check and one error message for each kind of number or name."""
 
 from fractions import Fraction
 from math import isfinite
@@ -19,7 +19,7 @@ def is_whole(value: Any) -> bool:
 
 
 def whole(value: Any, name: str, *, least: int | None = 1, most: int | None = None, why: str = "") -> int:
-    """The value as a Python integer, where it is a whole number from `least` to `most`; `why` ends the refusal."""
+    """Returns the value as a Python integer, or refuses one outside `least` to `most`; `why` ends the message."""
     if is_whole(value) and (least is None or value >= least) and (most is None or value <= most):
         return int(value)
     span = "" if least is None else f", at least {least}" if most is None else f" from {least} to {most}"
@@ -27,19 +27,19 @@ def whole(value: Any, name: str, *, least: int | None = 1, most: int | None = No
 
 
 def share(value: Any, name: str, *, why: str = "") -> float:
-    """The value, where it is a number strictly between 0 and 1."""
+    """Returns the value, or refuses one that is not a number strictly between 0 and 1."""
     if isinstance(value, float | np.floating | Fraction) and 0 < value < 1:
         return float(value)
     raise InvalidArgument(f"{name}={value!r} must lie between 0 and 1{', ' + why if why else ''}")
 
 
 def confidence(value: Any) -> float:
-    """The confidence of an interval: strictly between 0 and 1."""
+    """Returns the confidence level of an interval, or refuses one that is not strictly between 0 and 1."""
     return share(value, "confidence", why="for example 0.95")
 
 
 def fraction(value: Number, name: str) -> Fraction:
-    """The exact rational that a sampler is asked with, which must not be negative."""
+    """Returns a sampler's argument as an exact rational, or refuses a negative one."""
     if isinstance(value, bool) or not isinstance(value, Rational | float | np.integer | np.floating):
         raise InvalidArgument(f"{name}={value!r} is not a number; give an int, a float or a Fraction")
     if not isinstance(value, Rational) and not isfinite(value):

@@ -1,4 +1,4 @@
-"""The loss of a search: of a random number of runs only the best is told."""
+"""The privacy loss of a search that makes a random number of runs and releases only the best."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bruit.errors import InvalidArgument, NeighboursDiffer
 
 @dataclass(frozen=True)
 class BestOf(Loss):
-    """The best of a random number of runs that each lose `loss`: of all of them only the best is told.
+    """The loss of making a random number of runs, each with loss `loss`, and releasing only the best of all.
 
     The number of runs is at least one, drawn independently of the data and kept secret. Its law is the truncated
     negative binomial of a shape and a chance `stop`: logarithmic for shape 0, geometric for shape 1.
@@ -43,7 +43,7 @@ class BestOf(Loss):
 
 
 def log_mean(stop: Fraction) -> float:
-    """The mean of the logarithmic law, (1/stop - 1) / ln(1/stop), and one where it always stops."""
+    """The mean of the logarithmic law, (1/stop - 1) / ln(1/stop); 1 where stop is 1."""
     if stop == 1:
         return 1.0
     return float(1 / stop - 1) / (math.log(stop.denominator) - math.log(stop.numerator))

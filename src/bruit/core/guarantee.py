@@ -1,4 +1,4 @@
-"""What a loss amounts to."""
+"""What a privacy loss guarantees: epsilon and delta, for whom, by which accountant, under which assumptions."""
 
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
@@ -28,15 +28,15 @@ class Assumption(StrEnum):
 
 
 class GroupCurve(Protocol):
-    """What a loss amounts to for several people at once."""
+    """Computes the epsilon of a loss for a group of several people at once."""
 
     def epsilon(self, people: int, delta: Fraction) -> Fraction | None:
-        """The epsilon of so many people at a delta; None where it is not known."""
+        """The epsilon for a group of `people` persons at a delta; None where it is not known."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a loss amounts to, for whom, by which accountant and under which assumptions.
+    """The epsilon and delta of a loss: for whom, by which accountant and under which assumptions.
 
     `epsilon` is a rational, or `math.inf` where the law promises nothing: an answer that is forced, for instance.
 
@@ -64,7 +64,7 @@ class Guarantee:
         return f"{amount} for {self.person} ({self.neighbours}, by {self.by}{assumed})"
 
     def for_people(self, people: int) -> "Guarantee":
-        """What holds for a group of people who join, leave or are replaced together: a family, the pupils of a class.
+        """The guarantee for a group of people who join, leave or are replaced together: a family, a class of pupils.
 
         Let x = x_0, x_1, ..., x_k = x' change one person after the other. From Pr[M(x_i) in S] <= e^ε Pr[M(x_(i+1)) in
         S] + δ, put into itself k times,
@@ -101,12 +101,12 @@ class Guarantee:
 
 
 def factor_of_delta(epsilon: Fraction, people: int) -> Fraction:
-    """How many times one person's delta a group of people has: 1 + e^ε + ... + e^((k-1)ε), rounded up."""
+    """How many times one person's delta a group of k people has: 1 + e^ε + ... + e^((k-1)ε), rounded up."""
     return sum((rounded_up(exp(i * epsilon)) for i in range(people)), Fraction(0))
 
 
 def print_above(value: Fraction, *, digits: int) -> str:
-    """The value with so many significant digits, rounded up: what is printed never promises more than what holds."""
+    """The value as text with `digits` significant digits, rounded up so that it never promises more than holds."""
     above = Context(prec=digits, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
     nearest = float(above)
     beyond_floats = isinf(nearest) or (nearest == 0 and above != 0)
@@ -114,7 +114,7 @@ def print_above(value: Fraction, *, digits: int) -> str:
 
 
 def guarantee_from_json(description: dict[str, Any]) -> Guarantee:
-    """The guarantee that `to_json` described."""
+    """Rebuilds a guarantee from what `Guarantee.to_json` wrote."""
     return Guarantee(
         epsilon=inf if description["epsilon"] == "inf" else Fraction(description["epsilon"]),
         delta=Fraction(description["delta"]),

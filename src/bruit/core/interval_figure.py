@@ -14,7 +14,7 @@ WIDTH, ROW, MARGIN, NAMES = 640, 26, 18, 190
 
 @dataclass(frozen=True)
 class IntervalFigure:
-    """One row a label: a dot at the value, a line from low to high; notebooks show it, `save` writes it."""
+    """An SVG figure with one row per label: a dot at the value and a line from low to high."""
 
     labels: tuple[str, ...]
     values: tuple[float, ...]
@@ -61,6 +61,6 @@ class IntervalFigure:
 def interval_figure(
     labels: Sequence[str], values: Sequence[float], low: Sequence[float], high: Sequence[float], *, caption: str
 ) -> IntervalFigure:
-    """The figure of values that each have an interval; without one both ends are the value."""
+    """Makes the figure of values and their intervals; give low = high = value where there is no interval."""
     middle, least, most = (tuple(map(float, each)) for each in (values, low, high))
     return IntervalFigure(tuple(map(str, labels)), middle, least, most, caption)

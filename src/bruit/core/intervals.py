@@ -1,4 +1,4 @@
-"""Intervals, and what each promises to contain."""
+"""Confidence intervals, and what each is for: the population, this table, or a rank."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from bruit.errors import InvalidArgument, NeighboursDiffer
 
 
 class Scheme(StrEnum):
-    """How the records of a step were chosen."""
+    """The sampling scheme: how the records of a step were chosen."""
 
     POISSON = "poisson"
     """Each record by its own coin."""
@@ -51,7 +51,7 @@ class Loss:
     __rmul__ = __mul__
 
     def parts(self) -> Iterator[tuple[Loss, int]]:
-        """The losses composed here with how often each happened."""
+        """Yields each loss that this one is composed of, with how often it happened."""
         yield self, 1
 
     def to_json(self) -> dict[str, Any]:
@@ -70,7 +70,10 @@ class Loss:
 
 @dataclass(frozen=True)
 class Pure(Loss):
-    """Any mechanism whose output law changes by at most a factor e^epsilon.   [Dwork et al. 2006, Def. 1]"""
+    """The loss of any epsilon-private mechanism: its output law changes by a factor of at most e^epsilon.
+
+    [Dwork et al. 2006, Def. 1]
+    """
 
     epsilon: Fraction
 
@@ -80,7 +83,7 @@ class Pure(Loss):
 
 @dataclass(frozen=True)
 class BoundedRange(Loss):
-    """A choice whose log odds between any two outcomes move by at most epsilon; the exponential mechanism is one.
+    """The loss of a choice whose log odds between any two outcomes move by at most epsilon.
 
     Drawing i with probability proportional to exp(epsilon * score_i / (2 sensitivity)) has range epsilon: half of the
     range that a pure epsilon allows, so it composes better.                      [Durfee & Rogers 2019]
@@ -94,7 +97,7 @@ class BoundedRange(Loss):
 
 @dataclass(frozen=True)
 class Approximate(Loss):
-    """Any mechanism that is (epsilon, delta)-private."""
+    """The loss of any (epsilon, delta)-private mechanism."""
 
     epsilon: Fraction
     delta: Fraction
@@ -105,7 +108,10 @@ class Approximate(Loss):
 
 @dataclass(frozen=True)
 class ZeroConcentrated(Loss):
-    """Any mechanism whose Rényi divergence of every order a is at most rho * a.   [Bun & Steinke 2016, Def. 1.1]"""
+    """The loss of any rho-zCDP mechanism: its Rényi divergence of every order a is at most rho * a.
+
+    [Bun & Steinke 2016, Def. 1.1]
+    """
 
     rho: Fraction
 
@@ -115,7 +121,7 @@ class ZeroConcentrated(Loss):
 
 @dataclass(frozen=True)
 class NormalShift(Loss):
-    """Integer Gaussian noise moved step by step, never further in all than `squared_shift`, in units of its variance.
+    """Gaussian noise on integers that move over many steps, by at most `squared_shift` variances in all.
 
     Whatever the path, it is told no better than N(shift, 1) from N(0, 1), once the chances of the discrete law and of
     the rounded normal one are exchanged: those differ by at most a factor e^near, but for a chance of `far`. Its Rényi
@@ -137,7 +143,7 @@ class NormalShift(Loss):
 
 @dataclass(frozen=True)
 class Laplace(Loss):
-    """A real number of the given sensitivity plus Laplace noise of the given scale."""
+    """The loss of releasing a real number of a given sensitivity with Laplace noise of a given scale."""
 
     scale: Fraction
     sensitivity: Fraction
@@ -150,7 +156,7 @@ class Laplace(Loss):
 
 @dataclass(frozen=True)
 class DiscreteLaplace(Loss):
-    """Integers of the given l1 sensitivity, each with integer noise of mass proportional to exp(-|k| / scale)."""
+    """The loss of releasing integers of a given l1 sensitivity with noise of mass proportional to exp(-|k| / scale)."""
 
     scale: Fraction
     sensitivity: int
@@ -161,7 +167,7 @@ class DiscreteLaplace(Loss):
 
 @dataclass(frozen=True)
 class Gaussian(Loss):
-    """Real numbers with Gaussian noise whose deviation is `noise` times the l2 sensitivity."""
+    """The loss of releasing real numbers with Gaussian noise of deviation `noise` times the l2 sensitivity."""
 
     noise: Fraction
 
@@ -171,7 +177,7 @@ class Gaussian(Loss):
 
 @dataclass(frozen=True)
 class DiscreteGaussian(Loss):
-    """Integers with integer noise of mass proportional to exp(-k^2 / (2 variance)).
+    """The loss of releasing integers with noise of mass proportional to exp(-k^2 / (2 variance)).
 
     `squared_sensitivity` is the square of the l2 sensitivity, an integer; `entries` is the most numbers one person can
     change: with more than one, the sum of the noises is not the noise of a sum, and accountants say so.
@@ -219,7 +225,7 @@ class Sampled(Loss):
 
 @dataclass(frozen=True)
 class Composed(Loss):
-    """Several losses on the same people, each with how often it happened."""
+    """The loss of several losses on the same people, each with how often it happened."""
 
     counted: tuple[tuple[Loss, int], ...]
 
@@ -233,7 +239,7 @@ class Composed(Loss):
 
 @dataclass(frozen=True)
 class Parallel(Loss):
-    """Losses on disjoint parts of the data; the part of a record depends on that record alone.
+    """The loss of several losses on disjoint parts of the data; the part of a record depends on that record alone.
 
     A person who is in at most `cells` parts pays the `cells` largest; exchanging a person's rows for another's can
     change as many parts again, and each of those gains, loses or exchanges rows: under REPLACE_ONE the loss of a part
@@ -250,7 +256,7 @@ class Parallel(Loss):
 
 
 def composed(counted: Iterable[tuple[Loss, int]]) -> Composed:
-    """All the losses together; equal ones are counted once with their number."""
+    """Composes losses that each happened a number of times; equal losses are merged and their numbers added."""
     merged: dict[Loss, int] = {}
     for loss, times in counted:
         number = whole(times, "times")
@@ -265,7 +271,7 @@ def parallel(*losses: Loss, cells: int = 1) -> Parallel:
 
 
 def loss_from_json(description: dict[str, Any]) -> Loss:
-    """The loss that `to_json` described, checked like one that is made by hand."""
+    """Rebuilds a loss from what `Loss.to_json` wrote, with the same checks as its constructor."""
     try:
         return _described(dict(description))
     except (KeyError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Which two data sets a guarantee compares, and whose data the difference is."""
+"""Neighbouring relations: which two data sets a guarantee compares, and whose data differ."""
 
 from enum import StrEnum
 from typing import Final

@@ -1,4 +1,4 @@
-"""Numbers that are stored and added exactly."""
+"""Exact rational numbers: parsed from arguments, rounded up, and converted to floats."""
 
 import re
 import sys
@@ -25,7 +25,7 @@ _EXPONENT = re.compile(r"[eE]([-+]?[\d_]+)\s*$")
 
 
 def exactly(value: Exact, name: str) -> Fraction:
-    """The rational a caller meant: a float is read as the shortest decimal that denotes it, so 0.1 is 1/10.
+    """The rational number that a caller meant: a float is read as its shortest decimal, so 0.1 is 1/10.
 
     A text may be a decimal, a fraction "1/3", or a logarithm "ln 3", which is rounded down: reading never raises an ε.
     """
@@ -67,7 +67,7 @@ def _too_long(name: str) -> str:
 
 
 def positive(value: Exact, name: str) -> Fraction:
-    """An exact number above zero."""
+    """Converts a number to an exact rational, or refuses one that is not above zero."""
     number = exactly(value, name)
     if number <= 0:
         raise InvalidArgument(f"{name}={value} must be above zero")
@@ -75,7 +75,7 @@ def positive(value: Exact, name: str) -> Fraction:
 
 
 def probability(value: Exact, name: str) -> Fraction:
-    """An exact number from zero up to, but not including, one."""
+    """Converts a number to an exact rational, or refuses one outside [0, 1)."""
     number = exactly(value, name)
     if not 0 <= number < 1:
         raise InvalidArgument(f"{name}={value} must be at least 0 and below 1")
@@ -107,13 +107,13 @@ def log_of(value: Fraction) -> float:
 
 
 def rounded_up(value: float) -> Fraction:
-    """A rational at or above a price that was computed in floating point; an infinite price is refused."""
+    """A rational at or above a floating-point price; an infinite price is refused."""
     if not isfinite(value):
         raise NotPrivate("no finite price: the noise is too small, or δ is, for the accountant that was asked")
     return Fraction(value + abs(value) * ROUNDING)
 
 
 def root(value: Fraction) -> Fraction:
-    """A rational at or above a square root, within 2^-60 of it relatively, whatever the size."""
+    """A rational at or above the square root of the value, within a relative 2^-60."""
     shift = max(0, 128 - value.numerator.bit_length() + value.denominator.bit_length()) // 2 * 2
     return Fraction(isqrt((value.numerator << shift) // value.denominator) + 1, 1 << shift // 2) if value else value

@@ -1,4 +1,4 @@
-"""Things known by a name, listed once and asked for everywhere."""
+"""A registry of values by name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Values by name, in the order in which they were registered; a name that is not there is refused with the list."""
+    """Values by name, in order of registration; asking for an unknown name raises an error that lists them all."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._values: dict[str, T] = {}
 
     def register(self, name: str, value: T) -> T:
-        """Adds a value under a name of its own, and gives it back."""
+        """Adds a value under a name that must be new, and returns the value."""
         if name in self._values:
             raise InvalidArgument(f"a {self.kind} named {name!r} is registered already")
         self._values[name] = value

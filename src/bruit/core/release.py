@@ -1,4 +1,4 @@
-"""What comes out: a value with its labels, its interval, its guarantee and the entry that paid for it."""
+"""Released values, each with its labels, interval, guarantee and the ledger entry that paid for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Receipt:
-    """Which entry paid: the name of the book, its identity (names can be given again) and the number of the entry."""
+    """Which ledger entry paid: the ledger's name, its unique identity, and the number of the entry."""
 
     book: str
     identity: str
@@ -32,7 +32,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Release(Generic[T]):
-    """What a mechanism gives out: everything here may be published.
+    """What a mechanism releases (value, labels, interval, guarantee, receipt); all of it may be published.
 
     `noise` is the half-width that the added noise alone accounts for, at the interval's confidence. A model has no
     interval. `details` holds what a method has to say beside its value. `receipt` names the entry that paid; None where
@@ -49,7 +49,7 @@ class Release(Generic[T]):
     receipt: Receipt | None = None
 
     def frame(self) -> polars.DataFrame:
-        """One row a label: value, low, high, noise."""
+        """The release as a table with one row per label: value, low, high, noise."""
         import polars
 
         values = np.atleast_1d(np.asarray(self.value)).reshape(-1)
@@ -61,7 +61,7 @@ class Release(Generic[T]):
         return polars.DataFrame(columns)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The frame as a pandas one."""
+        """The table of `frame` as a pandas DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.frame().to_dict(as_series=False))
@@ -80,7 +80,7 @@ class Release(Generic[T]):
         return f"{shown}<p>{escape(str(self.guarantee))}</p>"
 
     def to_json(self) -> str:
-        """Everything but the receipt, as a JSON text: the same seed gives the same text, whichever book paid."""
+        """Everything but the receipt as JSON text; the same seed gives the same text whichever ledger paid."""
         return json.dumps(
             {
                 "value": _plain(self.value),
@@ -97,7 +97,7 @@ class Release(Generic[T]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
-    """What a mechanism found, before its guarantee and its receipt are added."""
+    """The result of a mechanism before its guarantee and its receipt are added."""
 
     value: T
     method: str
@@ -107,7 +107,7 @@ class Outcome(Generic[T]):
     details: dict[str, Any] = field(default_factory=dict)
 
     def release(self, guarantee: Guarantee, receipt: Receipt | None = None) -> Release[T]:
-        """The outcome with what it promises and the entry that paid for it."""
+        """Makes a release of the outcome by adding its guarantee and its receipt."""
         return Release(
             value=self.value,
             guarantee=guarantee,

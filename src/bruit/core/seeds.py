@@ -1,4 +1,4 @@
-"""What a caller gave as `rng` or `random_state`: where the noise of a paid answer comes from."""
+"""Sources of randomness as callers give them, in `rng` or `random_state`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ RandomState = int | np.integer[Any] | np.random.Generator | np.random.RandomStat
 
 @dataclass(frozen=True)
 class Seed:
-    """A source of randomness as it was given; None is the strong source of `bruit.randomness`."""
+    """The `rng` or `random_state` that a caller gave; None stands for the cryptographic source."""
 
     given: RandomState = None
 
     @property
     def seeded(self) -> bool:
-        """Whether somebody could repeat the noise: true for all but the strong source."""
+        """Whether the noise could be reproduced: true for everything but the cryptographic source."""
         if self.given is None:
             return False
         return not (isinstance(self.given, np.random.Generator) and _is_strong(self.given))
 
     @property
     def assumes(self) -> tuple[Assumption, ...]:
-        """What a guarantee takes for granted where the noise comes from here."""
+        """The assumptions that a guarantee must state about this source: SEEDED, or none if cryptographic."""
         return (Assumption.SEEDED,) if self.seeded else ()
 
     def stream(self, *key: int) -> np.random.Generator:
-        """A generator of its own for a key: fresh from the strong source, or PCG64 of a seed and the key.
+        """A generator for a key: a fresh one over the cryptographic source, or PCG64 seeded by the seed and the key.
 
         A generator that was given is asked for one number, so that two streams under one key differ too.
         """
@@ -52,14 +52,14 @@ class Seed:
 
 
 def seed_of_rng(rng: Any) -> Seed:
-    """The seed of a function: None or a NumPy Generator, whose state goes on from call to call."""
+    """The seed from a function's `rng`: None, or a NumPy Generator, which advances with each call."""
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise _no_source("rng", rng, "a numpy Generator such as np.random.default_rng(seed)")
     return Seed(rng)
 
 
 def seed_of_state(random_state: Any) -> Seed:
-    """The seed of an estimator: also a whole number or a RandomState, as scikit-learn takes them."""
+    """The seed from an estimator's `random_state`: None, an integer, a RandomState or a Generator."""
     is_whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     if is_whole and random_state >= 0:
         return Seed(int(random_state))

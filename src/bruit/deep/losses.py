@@ -10,7 +10,7 @@ from bruit.deep.per_sample.factored_gradients import wide
 
 
 def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
-    """−log of the probability of the right class, for each sample; a label that is no class counts as zero.
+    """Per-sample cross entropy, −log p(target); a label that is no class has loss zero.
 
     An error would tell that such a record is there.                                       [docs/rules.md 2]
     """

@@ -57,7 +57,7 @@ def privatise(
     processes: Any = None,
     rng: np.random.Generator | None = None,
 ) -> Training:
-    """Charges a DP-SGD run and returns it to be stepped: `for batch in training: training.step(batch)`.
+    """Charges a DP-SGD run and returns its `Training`, to be used as `for batch in training: training.step(batch)`.
 
     `size` is the public size of the data set; without it that of `data` is taken, and the guarantee assumes that it is
     public; the budget of a cell of a partition needs it. `loss` gives one number for each sample. `person` says whose
@@ -75,42 +75,42 @@ def privatise(
     _require_banded(correlation, clip)
     batch_size, epochs = whole(batch_size, "batch_size"), whole(epochs, "epochs")
     size = None if size is None else whole(size, "size", why="the public number of records, or left out")
-    together = process_group(processes, alone=isinstance(clip, AdaptiveClip))
+    group = process_group(processes, alone=isinstance(clip, AdaptiveClip))
     settings = Settings(clip, clipping, at_once, precision, compiled, assume_separate)
     records = _records(data, person, records_per_person, example)
-    together.require_same((len(records), size, batch_size, epochs, settings, correlation), "data or settings")
-    private = together.once(lambda: _purchase(budget, size, rng, person) is not None)
+    group.require_same((len(records), size, batch_size, epochs, settings, correlation), "data or settings")
+    private = group.once(lambda: _purchase(budget, size, rng, person) is not None)
     engine = prepare_engine(model, records, loss, settings) if private else PlainEngine(model, loss, precision)
     require_own_parameters(model, optimiser)
     epoch = -(-(size or len(records)) // batch_size)
     files = checkpoints(checkpoint, every, steps_of_epoch=epoch, bands=correlation.bands) if private else None
     if private:
         paid = pay_run(
-            _purchase(budget, size, rng, person) if together.leads else None,
+            _purchase(budget, size, rng, person) if group.is_rank_zero else None,
             size or len(records),
             batch_size=batch_size,
             epochs=epochs,
             correlation=correlation,
             files=files,
             taken=_taken_for_granted(engine, records, public_size=size is None),
-            team=together,
+            group=group,
         )
     else:
         paid = without_privacy(size or len(records), batch_size=batch_size, epochs=epochs)
-    _restore(paid, model, optimiser, together)
+    _restore(paid, model, optimiser, group)
     stream = _stream(rng, paid, next(model.parameters()).device, strong=strong_noise)
     return Training(
         engine=engine,
         optimiser=optimiser,
         records=records,
         planned=paid,
-        stream=stream if together.leads else None,
+        stream=stream if group.is_rank_zero else None,
         at_once=at_once,
         views=views,
         adaptive=settings.adaptive,
         correlation=correlation,
         checkpoints=files,
-        together=together,
+        group=group,
     )
 
 
@@ -158,16 +158,16 @@ def _stream(rng: np.random.Generator | None, paid: Paid, device: torch.device, *
     return source(rng, entry=entry, stretch=paid.start, device=device, strong=strong)
 
 
-def _restore(paid: Paid, model: nn.Module, optimiser: torch.optim.Optimizer, together: ProcessGroup) -> None:
+def _restore(paid: Paid, model: nn.Module, optimiser: torch.optim.Optimizer, group: ProcessGroup) -> None:
     """Loads the state of a checkpoint, and copies rank 0's model to all processes."""
     if paid.state is not None:
         model.load_state_dict(paid.state["model"])
         optimiser.load_state_dict(paid.state["optimiser"])
-    together.copy(model.state_dict().values())
+    group.broadcast(model.state_dict().values())
 
 
 def require_own_parameters(model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Refuses an optimiser of another model's parameters, which would be trained without noise."""
+    """Refuses an optimiser that holds parameters outside the model, since these would be trained without noise."""
     own = set(model.parameters())
-    if not all(parameter in own for group in optimiser.param_groups for parameter in group["params"]):
+    if not all(parameter in own for each in optimiser.param_groups for parameter in each["params"]):
         raise InvalidArgument("the optimiser holds parameters that are not the model's: give it model.parameters()")

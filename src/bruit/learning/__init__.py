@@ -1,4 +1,4 @@
-"""scikit-learn estimators that spend from a ledger, and estimators that know their channel."""
+"""scikit-learn estimators that spend from a privacy ledger, and estimators for locally randomised answers."""
 
 from bruit.learning.clusters import KMeans
 from bruit.learning.components import PCA

@@ -1,4 +1,4 @@
-"""Private k-means: a few noisy rounds of Lloyd's algorithm from centres that the data does not choose."""
+"""Private k-means: a few noisy rounds of Lloyd's algorithm, started from a noisy mean and covariance of the rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.base import ClusterMixin, TransformerMixin
 from bruit.channels import VectorNoise
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._design import STEPS, Design
 from bruit.learning.linear_models._moments import noisy_products, product_entries, with_ones
 from bruit.mechanisms import all_of, buy_vectors
@@ -35,7 +35,7 @@ that the nearest centre of a row never hangs on which other rows are there."""
 
 
 class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
-    """k-means in columns scaled to [-1, 1] (without a domain: as they are), by noisy Lloyd rounds.
+    """k-means on columns scaled to [-1, 1] (unscaled without a domain), by noisy Lloyd rounds.
 
     First the noisy mean and covariance of all rows: centres start where k-means puts them in made-up normal rows of
     that shape. Then rounds, each of which releases every cluster's count and sums once; a row moves one cluster, every
@@ -62,7 +62,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> KMeans:
-        """Finds the centres; `groups` says whose row each is where people have several."""
+        """Fits the centres; `groups` names the person behind each row where people have several rows."""
         del y
         clusters = whole(self.n_clusters, "n_clusters")
         question = self._ask(X, groups=groups)
@@ -99,7 +99,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return np.asarray(self._design.integers(values) / STEPS)
 
     def fit_predict(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[np.int64]:
-        """Finds the centres, then the nearest one for each row that was given."""
+        """Fits the centres, then returns the index of the nearest one for each row."""
         return self.fit(X, y, groups=groups).predict(X)
 
     def transform(self, X: Any) -> Floats:
@@ -108,7 +108,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return np.asarray(np.sqrt(((rows[:, None] - self._centres) ** 2).sum(axis=2)))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The nearest centre of each row; post-processing of the fit."""
+        """The index of the nearest centre for each row; post-processing of the fit."""
         rows = self._scale(self._encode(X))
         return _nearest(rows, self._centres)[0]
 
@@ -119,14 +119,14 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
         return -float(_nearest(rows, self._centres)[1].sum())
 
 
-def _plan_rounds(question: Question, columns: int, clusters: int, asked: Any) -> tuple[int, VectorNoise]:
+def _plan_rounds(question: FitRequest, columns: int, clusters: int, asked: Any) -> tuple[int, VectorNoise]:
     """How many rounds, from public numbers alone, and their noise."""
-    price, people = question.price, question.people
+    price, rows_changed = question.price, question.rows_changed
     assert price is not None
 
     def noise(rounds: int) -> VectorNoise:
         share = Fraction(rounds, rounds + 1)
-        return buy_vectors(price, entries=columns + 1, each=STEPS, people=people, share=share, times=rounds)
+        return buy_vectors(price, entries=columns + 1, each=STEPS, rows_changed=rows_changed, share=share, times=rounds)
 
     if asked is not None or question.size is None:
         rounds = USUAL_ROUNDS if asked is None else whole(asked, "rounds")
@@ -145,14 +145,14 @@ class _Shape:
     full: bool
 
     @classmethod
-    def of(cls, question: Question, columns: int, *, parts: int, like: VectorNoise) -> _Shape:
+    def of(cls, question: FitRequest, columns: int, *, parts: int, like: VectorNoise) -> _Shape:
         """Covariances where the noise of all of them is small against the public size."""
         assert question.price is not None
         price, known = question.price, question.size is not None
 
         def noise(entries: int) -> VectorNoise:
-            share, people = Fraction(1, parts), question.people
-            return buy_vectors(price, entries=entries, each=STEPS**2, people=people, share=share, like=like)
+            share, rows_changed = Fraction(1, parts), question.rows_changed
+            return buy_vectors(price, entries=entries, each=STEPS**2, rows_changed=rows_changed, share=share, like=like)
 
         full = noise(product_entries(columns + 1, public_size=known))
         if full.deviation / STEPS**2 < DROWNED * (question.size or 0):

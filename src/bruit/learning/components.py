@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
-    """The directions of largest variance, in the units of the columns, from sums of products noised once.
+    """The directions of largest variance, in the columns' own units, from a covariance matrix noised once.
 
     One person moves every sum of products of columns scaled to [-1, 1] by at most one; eigenvectors of the noisy
     covariance are post-processing.                                       [Dwork et al. 2014, Analyze Gauss]
@@ -43,7 +43,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> PCA:
-        """Finds the components; `groups` says whose row each is where people have several."""
+        """Fits the components; `groups` names the person behind each row where people have several rows."""
         del y
         question = self._ask(X, groups=groups)
         self._design = None if question.domains is None else Design(question.domains, first=0)
@@ -54,7 +54,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         design = self._design
         self._component_count(design.columns)
         entries = product_entries(design.columns + 1, public_size=question.size is not None)
-        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, people=question.people)
+        noise = buy_vectors(question.price, entries=entries, each=STEPS**2, rows_changed=question.rows_changed)
         records = question.pay(noise.loss)
         rows_of_ones = with_ones(design.integers(records.values))
         mean, covariance = _centre(noisy_products(rows_of_ones, noise, size=question.size, rng=records.rng))
@@ -82,12 +82,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         return kept
 
     def transform(self, X: Any) -> Floats:
-        """The rows in the coordinates of the components; post-processing of the fit."""
+        """The coordinates of the rows along the components; post-processing of the fit."""
         rows = own_units(self._encode(X), self._design)
         return np.asarray((rows - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: Any) -> Floats:
-        """The columns of rows given in the coordinates of the components."""
+        """The rows in their original columns, from coordinates along the components."""
         return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
 
 

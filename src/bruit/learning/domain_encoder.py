@@ -1,4 +1,4 @@
-"""Scales, encodes and fills in rows from their public domains: preparation that learns nothing and costs nothing."""
+"""Scales, encodes and imputes columns by their public domains, which learns nothing and costs nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = 1 << 20
 
 
 class DomainEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turns numbers into [-1, 1] or bins, and categories into indicators, by domains stated before the data.
+    """Scales numbers to [-1, 1] or bins, and one-hot encodes categories, by domains stated before the data is seen.
 
     Where StandardScaler, OneHotEncoder, KBinsDiscretizer and SimpleImputer read the rows, this reads `domain` alone: a
     pipeline before a private model stays within its budget. Values outside are clamped, a missing number takes what its
@@ -58,7 +58,7 @@ class DomainEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """The columns as numbers, one after the other; every row has its place."""
+        """The encoded columns as numbers, with every row kept."""
         check_is_fitted(self)
         require_rows(X=X)
         require_schema(self, X, None, reset=False)
@@ -67,7 +67,7 @@ class DomainEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack(parts).astype(np.float64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The feature, and its category where it has a column each."""
+        """The output column names: the feature, followed by the category where it is one-hot encoded."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None) if input_features is None else input_features
         named = (

@@ -1,4 +1,4 @@
-"""Figures of a model on protected rows as one paid release: accuracy, AUC, log loss, confusion, calibration.
+"""Metrics of a classifier on protected rows as one paid release: accuracy, AUC, log loss, confusion, calibration.
 
 Three quarters of the price buy one histogram of rows by true class, predicted class and confidence, of which a row is
 in one cell; the last quarter buys the sum and the sum of squares of the clipped log losses. Everything else is
@@ -53,14 +53,14 @@ class Evaluation(Release[Any]):
 
     @property
     def confusion(self) -> polars.DataFrame:
-        """One row for each true and predicted class: the noisy number of rows, and what noise alone makes of it."""
+        """One row for each pair of true and predicted class: the noisy count and the half-width due to its noise."""
         import polars
 
         return polars.DataFrame(self.details["confusion"])
 
     @property
     def calibration(self) -> polars.DataFrame:
-        """One row for each range of confidence: how many rows, which share of them is right, and its interval."""
+        """One row for each confidence range: the noisy count, the share of correct predictions, and its interval."""
         import polars
 
         return polars.DataFrame(self.details["calibration"])
@@ -79,7 +79,7 @@ def evaluate(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Evaluation:
-    """How well a fitted classifier of bruit.learning does on rows that are protected, for one price.
+    """The metrics of a fitted classifier of bruit.learning on protected rows, for one charge.
 
     Intervals cover the figure in the population that the rows were drawn from. AUC is that of confidences rounded to
     `bins` ranges. A row whose label is none of the model's classes is left out. `size` is a public number of rows;

@@ -1,4 +1,4 @@
-"""Private naive Bayes for numbers and categories together, from noisy counts and sums of each class."""
+"""Private naive Bayes for numeric and categorical columns, from noisy counts and sums of each class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from bruit.channels import VectorNoise
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._design import STEPS, scale_to_steps
 from bruit.mechanisms import all_of, buy_vectors
 from bruit.tables import Among, Domain, Within
@@ -34,7 +34,7 @@ CATEGORY_WEIGHT = Fraction(3, 2)
 
 
 class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Naive Bayes: numbers are normal and categories have shares, independently inside each class.
+    """Naive Bayes with normal numeric columns and multinomial categories, independent given the class.
 
     Released are, for each class, its count and the sums of its scaled columns and of their squares, and for each column
     of categories the counts by class. Means and spreads are shrunk to what classes share by as much as the noise asks.
@@ -58,7 +58,7 @@ class NaiveBayes(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> NaiveBayes:
-        """Fits the classes' laws; `groups` says whose row each is where people have several."""
+        """Fits the class-conditional laws; `groups` names the person behind each row where people have several rows."""
         question = self._ask(X, y, groups=groups)
         if question.domains is None:
             return self._fit_numbers(question.pay(None))
@@ -154,15 +154,17 @@ class _Plan:
         return all_of(*parts, *([(self.categories, self.columns)] if self.categories is not None else []))
 
     @classmethod
-    def of(cls, question: Question, numbers: int) -> _Plan:
+    def of(cls, question: FitRequest, numbers: int) -> _Plan:
         """Shares in proportion to how many sums each noise is for."""
         assert question.price is not None
         assert question.domains is not None
-        price, people, columns = question.price, question.people, len(question.domains) - numbers
+        price, rows_changed, columns = question.price, question.rows_changed, len(question.domains) - numbers
         whole = 1 + 2 * numbers + CATEGORY_WEIGHT * columns
 
         def noise(entries: int, each: int, weight: Fraction, like: VectorNoise | None) -> VectorNoise:
-            return buy_vectors(price, entries=entries, each=each, people=people, share=weight / whole, like=like)
+            return buy_vectors(
+                price, entries=entries, each=each, rows_changed=rows_changed, share=weight / whole, like=like
+            )
 
         together = noise(1 + 2 * numbers, EACH, Fraction(1 + 2 * numbers), None)
         categories = noise(1, 1, CATEGORY_WEIGHT, together) if columns else None

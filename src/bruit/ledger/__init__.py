@@ -1,11 +1,11 @@
-"""Privacy-budget ledgers: the book of one data set, which refuses to overspend."""
+"""Privacy-budget ledgers: the book of all charges to one data set, which refuses to overspend."""
 
-from bruit.ledger.accountants import Amount
 from bruit.ledger.books.entries import Entry
 from bruit.ledger.budget import WITHOUT_PRIVACY, Budget, Payment, WithoutPrivacy, require
 from bruit.ledger.charges import Charge, Quote
 from bruit.ledger.ledger import Ledger
 from bruit.ledger.partition import Partition
+from bruit.ledger.pricing import Amount
 from bruit.ledger.recovery import mark_restored, repair_clock, resume
 from bruit.ledger.statements import page, statement
 from bruit.ledger.terms import Terms

@@ -1,4 +1,4 @@
-"""Budgets: a price, and the book that it is paid from."""
+"""Budgets: a price together with the ledger that pays it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from bruit.errors import (
     NeighboursDiffer,
     NotPrivate,
 )
-from bruit.ledger.accountants import ACCOUNTANT, Price, cost, price
 from bruit.ledger.books.entries import Place, Request, user
 from bruit.ledger.books.units import NOTHING, Units
 from bruit.ledger.charges import Charge, Quote
+from bruit.ledger.pricing import ACCOUNTANT, PricedLoss, cost, price
 from bruit.privacy.groups import LossCurve
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class WithoutPrivacy(Enum):
-    """The type of `WITHOUT_PRIVACY`, which asks for the exact algorithm, without noise, by name."""
+    """The type of `WITHOUT_PRIVACY`, the budget that asks for the exact algorithm without noise."""
 
     WITHOUT_PRIVACY = "without privacy"
 
@@ -41,7 +41,7 @@ WITHOUT_PRIVACY: Final = WithoutPrivacy.WITHOUT_PRIVACY
 
 @dataclass(frozen=True)
 class Budget:
-    """A price and the book it is charged to; every use charges again, so clones, retries and folds pay."""
+    """A price and the ledger that pays it; every use charges again, so clones, retries and folds pay too."""
 
     ledger: Ledger
     loss: Loss
@@ -54,7 +54,7 @@ class Budget:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The neighbours of the book."""
+        """The neighbouring relation of the ledger."""
         return self.ledger.neighbours
 
     @property
@@ -64,11 +64,11 @@ class Budget:
 
     @property
     def covers_a_part(self) -> bool:
-        """Whether this pays for one cell of a partition: a record can then leave what is read, or come into it."""
+        """Whether this budget pays for one cell of a partition only, which records can enter or leave."""
         return self.place is not None
 
     def quote(self, loss: Loss, *, what: str, assumes: Iterable[Assumption] = ()) -> Quote:
-        """What a loss would promise and cost; refuses one that is dearer than the price, and writes nothing."""
+        """The guarantee and cost of a loss, without charging; refuses a loss that costs more than the price."""
         if loss.neighbours is not self.neighbours:
             raise NeighboursDiffer(
                 f"{what} lost for {loss.neighbours}, the book {self.ledger.name!r} is for {self.neighbours}; "
@@ -93,7 +93,7 @@ class Budget:
         request = Request(*asked, source=of, once=of is not None)
         return Charge(self.ledger, self.ledger.book.write(request).number, loss, quote.guarantee)
 
-    def _cost(self, loss: Loss, amount: Price, what: str) -> Units:
+    def _cost(self, loss: Loss, amount: PricedLoss, what: str) -> Units:
         """What the book must add: nothing for the loss of a declared list, which was charged as a whole."""
         if self.prepaid is None:
             added = cost(loss, amount, self.ledger.terms)
@@ -105,7 +105,7 @@ class Budget:
             )
         return NOTHING
 
-    def _require_within(self, amount: Price, added: Units, what: str) -> None:
+    def _require_within(self, amount: PricedLoss, added: Units, what: str) -> None:
         fits = added.within(self.room) if self.room is not None else _not_dearer(amount, self.epsilon, self.delta)
         if not fits:
             raise BudgetExceeded(
@@ -123,7 +123,7 @@ def make_budget(
     by: str | None,
     place: Place | None,
 ) -> Budget:
-    """The budget for a price given as (ε, δ), as a loss, or as a list of losses declared beforehand."""
+    """Makes a budget from an (ε, δ), from a loss, or from a list of losses declared beforehand."""
     if (loss is None) == (epsilon is None):
         raise InvalidArgument("a price is budget(epsilon=..., delta=...) or budget(loss): give one of them")
     if epsilon is not None:
@@ -143,7 +143,7 @@ def make_budget(
 
 
 def carry(local: Ledger, *, into: Ledger) -> Charge | None:
-    """Charges the largest total of a LOCAL book to a book of replacement, as pure ε, less what was carried before."""
+    """Charges a LOCAL ledger's largest total, as pure ε, to a replace-one ledger, less what was carried before."""
     if local.neighbours is not LOCAL or into.neighbours is not REPLACE_ONE:
         raise NeighboursDiffer(
             f"a book for {local.neighbours} cannot be carried into one for {into.neighbours}: "
@@ -175,7 +175,7 @@ Payment = Budget | Literal[WithoutPrivacy.WITHOUT_PRIVACY] | None
 
 
 def require(budget: Any, what: str) -> Budget:
-    """The budget that pays for `what`, or an error that says how to give one."""
+    """Returns the budget given for `what`, or raises an error that says how to give one."""
     if isinstance(budget, Budget):
         return budget
     if budget is None:
@@ -185,5 +185,5 @@ def require(budget: Any, what: str) -> Budget:
     raise InvalidArgument(f"budget={budget!r} is not a budget: {what} is paid with budget=ledger.budget(epsilon=...)")
 
 
-def _not_dearer(amount: Price, epsilon: Fraction, delta: Fraction) -> bool:
+def _not_dearer(amount: PricedLoss, epsilon: Fraction, delta: Fraction) -> bool:
     return amount.epsilon <= epsilon and amount.delta <= delta

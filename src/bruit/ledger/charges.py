@@ -1,4 +1,4 @@
-"""What a loss would cost, and the charge that stands in a book once it was paid."""
+"""Quotes of what a loss would cost, and charges that were written to the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Quote:
-    """What a loss would promise and cost; nothing was written."""
+    """The guarantee and the cost that a loss would have; nothing is charged."""
 
     loss: Loss
     guarantee: Guarantee
@@ -33,13 +33,13 @@ class Quote:
 
     @property
     def total(self) -> Fraction:
-        """The cost in the measure that the book adds up: ε, ρ or a Rényi divergence."""
+        """The cost in the measure that the ledger adds up: ε, ρ or a Rényi divergence."""
         return self.cost.exact[0]
 
 
 @dataclass(frozen=True)
 class Charge:
-    """A charge that stands in the book, open until it is finished."""
+    """A charge written to the ledger; its entry stays open until the release is stored."""
 
     ledger: Ledger
     number: int
@@ -49,23 +49,23 @@ class Charge:
 
     @property
     def receipt(self) -> Receipt:
-        """The receipt: book, its identity, and the entry's number."""
+        """The receipt: the ledger's name, its identity, and the number of the entry."""
         return self.ledger.receipt(self.number)
 
     def generator(self) -> np.random.Generator:
-        """The generator that the caller brought, as it is, or a fresh one over the strong source."""
+        """The caller's own generator, or a fresh one over the cryptographic source."""
         given = self.seed.given
         return given if isinstance(given, np.random.Generator) else self.stream()
 
     def stream(self, *parts: int) -> np.random.Generator:
-        """A stream that no other charge shares: the strong source, or one derived from seed, entry and book.
+        """A random stream of this charge alone: cryptographic, or derived from the seed, the entry and the ledger.
 
         Clones of a seeded estimator stand in the book under numbers of their own, so that they draw noise of their own.
         """
         return self.seed.stream(self.number, *self.ledger.name.encode(), *parts)
 
     def finish(self, outcome: Outcome[T]) -> Release[T]:
-        """Keeps what was found in the entry that paid for it and gives it back; reading it again is free.
+        """Stores the outcome as a release in the entry that paid for it, and returns it; reading it again is free.
 
         If the store cannot be written any more, the release, which is paid for, is still given back, with a warning.
         """
@@ -74,7 +74,7 @@ class Charge:
         return release
 
     def close(self) -> None:
-        """Finishes an entry that has no release by itself: a declared list, steps of a training, what was carried."""
+        """Finishes an entry without a release: a declared list, training steps, or a carried total."""
         self._keep(NO_RELEASE)
 
     def _keep(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""A list of losses that is declared beforehand, priced together and charged at once."""
+"""Lists of losses that are declared beforehand, priced together and charged at once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from bruit.core.losses import Loss
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
-from bruit.ledger.accountants import price
 from bruit.ledger.budget import Budget, make_budget
+from bruit.ledger.pricing import price
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
 
 
 def declare(ledger: Ledger, losses: Sequence[Loss], *, delta: Exact, by: str, what: str) -> tuple[Budget, ...]:
-    """Charges the whole list and gives a budget for each loss in it, which pays for exactly that loss, once."""
+    """Charges a whole list of losses at once, and returns for each a budget that pays for that loss only, once."""
     if not losses:
         raise InvalidArgument("a declared list needs at least one loss")
     whole = make_budget(ledger, losses, epsilon=None, delta=delta, by=by, place=None)

@@ -12,7 +12,6 @@ from bruit.core.neighbours import Neighbours
 from bruit.core.numbers import Exact
 from bruit.core.release import Outcome, Receipt, Release
 from bruit.errors import InvalidArgument, LedgerError
-from bruit.ledger.accountants import ACCOUNTANT, Amount, amount
 from bruit.ledger.books.book import Book
 from bruit.ledger.books.entries import Entry, Request, entry, user
 from bruit.ledger.books.memory import MemoryBook
@@ -22,12 +21,13 @@ from bruit.ledger.charges import Charge
 from bruit.ledger.declared import declare
 from bruit.ledger.odometer import odometer
 from bruit.ledger.partition import Partition, declare_partition, everybody
+from bruit.ledger.pricing import ACCOUNTANT, Amount, amount
 from bruit.ledger.terms import Accounting, Terms, check_terms
 from bruit.privacy.groups import LossCurve
 
 
 class Ledger:
-    """The book of one data set: it refuses to overspend, in memory, in SQLite or in PostgreSQL.
+    """The privacy budget of one data set and the record of its charges, in memory, SQLite or PostgreSQL.
 
     A book with a store is created, or opened if it stands there on the same terms; without one it lives in memory.
     Copies, deep copies and pickles are the same book. It adds losses up as a privacy filter: its (ε, δ) holds even
@@ -70,19 +70,19 @@ class Ledger:
 
     @classmethod
     def open(cls, name: str, store: str) -> Ledger:
-        """The book that stands under a name in a store, on the terms it was created on."""
+        """Opens an existing ledger by name, on the terms it was created on."""
         from bruit.ledger.books.stored import find
 
         return cls._of(find(name, store))
 
     @classmethod
     def in_memory(cls, name: str, terms: Terms) -> Ledger:
-        """A new book in memory on the terms of another one."""
+        """A new ledger in memory with the given terms."""
         return cls._of(MemoryBook(name, terms))
 
     @staticmethod
     def names(store: str) -> tuple[str, ...]:
-        """The names of the books in a store."""
+        """The names of the ledgers in a store."""
         from bruit.ledger.books.stored import names
 
         return names(store)
@@ -100,22 +100,22 @@ class Ledger:
 
     @property
     def terms(self) -> Terms:
-        """What the book promises to whom, and how it adds up."""
+        """The terms of the ledger: epsilon, delta, neighbours, person and accountant."""
         return self.book.terms
 
     @property
     def epsilon(self) -> Fraction:
-        """The most that may ever be spent."""
+        """The total ε that may ever be spent."""
         return self.terms.epsilon
 
     @property
     def delta(self) -> Fraction:
-        """The δ of the whole book."""
+        """The total δ that may ever be spent."""
         return self.terms.delta
 
     @property
     def neighbours(self) -> Neighbours:
-        """The neighbours of every loss in the book."""
+        """The neighbouring relation of every loss in the ledger."""
         return self.terms.neighbours
 
     @property
@@ -139,7 +139,7 @@ class Ledger:
         return make_budget(self, loss, epsilon=epsilon, delta=delta, by=by, place=None)
 
     def partition(self, name: str, *, cells: int = 1) -> Partition:
-        """A division of the data into cells that are paid for side by side: regions, months of arrival.
+        """A division of the data into disjoint cells that are charged in parallel: regions, months of arrival.
 
         The cell of a record must be a function of that record alone, fixed before the data is seen, and a person is in
         at most `cells` of them. Then a person pays only for the cells they can be in: the largest `cells` when people
@@ -149,22 +149,22 @@ class Ledger:
 
     @property
     def respondents(self) -> Partition:
-        """In a LOCAL book, the running total of each person who answered: `ledger.respondents.budget(key, ...)`."""
+        """The partition of a LOCAL ledger by respondent: `ledger.respondents.budget(key, ...)` charges one person."""
         return everybody(self)
 
     @property
     def spent(self) -> Amount:
-        """What was spent when this was read; only a charge knows whether it fits."""
+        """The total spent at the time of reading; a concurrent charge may have changed it since."""
         return amount(self.book.spent(), self.terms)
 
     @property
     def odometer(self) -> Amount:
-        """What was spent so far, valid at all times: also where the next step hangs on this very figure."""
+        """The total spent so far as an (ε, δ) that stays valid even if the next step depends on this figure."""
         return odometer(self.book.spent(), self.terms)
 
     @property
     def remaining(self) -> Amount:
-        """What was left when this was read. For a book by "zcdp" or "rdp", `total` is what counts, ε indicative."""
+        """The budget left at the time of reading; under "zcdp" or "rdp", `total` decides and the ε is indicative."""
         spent = self.book.spent()
         worth = amount(spent, self.terms)
         left = self.book.limit.minus(spent).exact[0]
@@ -172,7 +172,7 @@ class Ledger:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What everything ever charged to this book amounts to at most, under what its entries assume."""
+        """The guarantee for everything that can ever be charged to this ledger, under its entries' assumptions."""
         assumed = dict.fromkeys(each for line in self._entries() for each in line.guarantee.assumes)
         terms = self.terms
         curve = None
@@ -182,7 +182,7 @@ class Ledger:
         return Guarantee(*promised, tuple(assumed), curve)
 
     def carry(self, local: Ledger) -> Charge | None:
-        """Charges to this book of replacement what respondents of a LOCAL book lost, as pure ε; None if nothing is new.
+        """Charges to this replace-one ledger, as pure ε, what respondents of a LOCAL one lost; None if nothing is new.
 
         A report of ε changes by a factor e^ε when one answer is replaced; the presence of a respondent is not hidden,
         so a book of add or remove refuses.
@@ -190,14 +190,14 @@ class Ledger:
         return carry(local, into=self)
 
     def declare(self, losses: Sequence[Loss], *, delta: Exact, what: str, by: str = "pld") -> tuple[Budget, ...]:
-        """Charges a list of losses now, priced together, and gives a budget for each: it pays for that loss once.
+        """Charges a list of losses now, priced together, and returns for each a budget that pays for it once.
 
         Their order, and which data each reads, may depend on earlier answers; the losses themselves may not.
         """
         return declare(self, losses, delta=delta, by=by, what=what)
 
     def note(self, what: str, *, about: dict[str, Any], once: str | None = None) -> Release[None]:
-        """Writes an entry that costs nothing, because no record was read: a table was registered, or looked at.
+        """Writes an entry that costs nothing because no record was read, such as the registration of a table.
 
         `once` is a text of at most 64 characters that may stand in one entry only: a second note with it is refused.
         """
@@ -214,14 +214,14 @@ class Ledger:
 
     @property
     def releases(self) -> tuple[Release[Any], ...]:
-        """Every release that was finished; reading them costs nothing."""
+        """Every release stored in the ledger; reading them costs nothing."""
         return tuple(line.release for line in self._entries() if line.release is not None)
 
     def _entries(self) -> Iterator[Entry]:
         return (entry(row, self.receipt(row["number"])) for row in self.book.rows())
 
     def receipt(self, number: int) -> Receipt:
-        """The receipt of an entry."""
+        """The receipt of the entry with that number."""
         return Receipt(self.name, self.book.identity, number)
 
     def __copy__(self) -> Ledger:

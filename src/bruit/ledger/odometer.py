@@ -1,4 +1,4 @@
-"""What a book has spent so far, as a number that may be read at any time and acted upon.
+"""The privacy odometer: a running total that is valid even when later questions depend on it.
 
 A filter promises the whole of a book. An odometer is read while questions follow answers, and stopping because of what
 it shows must not break it: with a chance of at least 1 - delta the privacy loss L is at most the figure shown, at every
@@ -19,8 +19,8 @@ from fractions import Fraction
 from math import log, sqrt
 
 from bruit.core.numbers import rounded_up
-from bruit.ledger.accountants import MEASURES, Amount, capacity
 from bruit.ledger.books.units import Units
+from bruit.ledger.pricing import UNITS, Amount, capacity
 from bruit.ledger.terms import Terms
 
 ORDERS = 12
@@ -28,9 +28,9 @@ ORDERS = 12
 
 
 def odometer(spent: Units, terms: Terms) -> Amount:
-    """The (ε, δ) that holds for everything released up to now, whenever it is read; never below zero."""
+    """The (ε, δ) of everything released so far, valid at whatever moment it is read; never below zero."""
     total, delta = spent.exact
-    measure = MEASURES[terms.by]
+    measure = UNITS[terms.by]
     if terms.by == "basic" or not total:
         return Amount(total, delta, total, measure)
     if terms.order is not None:

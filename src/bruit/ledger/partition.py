@@ -1,4 +1,4 @@
-"""Partitions of a data set into cells that are charged in parallel: a person pays only for the cells they touch."""
+"""Partitions of a data set into disjoint cells that are charged in parallel."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bruit.core.losses import Loss
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, LOCAL
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument, NeighboursDiffer
-from bruit.ledger.accountants import Amount, amount
 from bruit.ledger.books.entries import Place
 from bruit.ledger.budget import Budget, make_budget
+from bruit.ledger.pricing import Amount, amount
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -24,7 +24,7 @@ RESPONDENTS: Final = "respondents"
 
 @dataclass(frozen=True)
 class Partition:
-    """The cells of a book; `largest` of them together are the most that one person can touch."""
+    """The cells of a data set that are charged apart; one person can touch at most `largest` of them."""
 
     ledger: Ledger
     name: str
@@ -39,12 +39,12 @@ class Partition:
         delta: Exact | None = None,
         by: str | None = None,
     ) -> Budget:
-        """A price paid by the people of one cell only; what it buys may read the records of that cell only."""
+        """A price charged to one cell only; what it buys may read the records of that cell only."""
         place = Place(self.name, _text(cell, "cell"), self.largest)
         return make_budget(self.ledger, loss, epsilon=epsilon, delta=delta, by=by, place=place)
 
     def spent(self, cell: str) -> Amount:
-        """What was charged to one cell and to the whole data set: the running total of somebody in that cell alone."""
+        """The total spent by somebody in that cell alone: charges to the cell and to the whole data set."""
         return amount(self.ledger.book.spent_in(self.name, _text(cell, "cell")), self.ledger.terms)
 
 
@@ -57,7 +57,7 @@ def declare_partition(ledger: Ledger, name: str, cells: int) -> Partition:
 
 
 def everybody(ledger: Ledger) -> Partition:
-    """The respondents of a LOCAL book as a partition with one cell each: who answers is known."""
+    """The partition of a LOCAL ledger that has one cell for each respondent."""
     if ledger.neighbours is not LOCAL:
         raise NeighboursDiffer(
             f"the book {ledger.name!r} is for {ledger.neighbours}: only a LOCAL book knows who answered; "

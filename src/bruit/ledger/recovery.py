@@ -1,4 +1,4 @@
-"""Books after an accident: put back from a backup, or dated by a clock that ran ahead. Each repair is an entry."""
+"""Repairs ledgers after a restore from a backup or a wrong clock; each repair is written as an entry."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from fractions import Fraction
 from bruit.core.guarantee import Guarantee
 from bruit.core.losses import Pure
 from bruit.core.numbers import Exact, exactly
-from bruit.ledger.accountants import ACCOUNTANT
 from bruit.ledger.books.entries import Request, user
 from bruit.ledger.books.units import NOTHING
 from bruit.ledger.charges import Charge
 from bruit.ledger.ledger import Ledger
+from bruit.ledger.pricing import ACCOUNTANT
 
 
 def mark_restored(store: str, at: int) -> tuple[str, ...]:
-    """Makes the books of a restored store refuse charges until `resume`; their names. `at` is the backup's second."""
+    """Makes the books of a restored store refuse charges until `resume`; returns their names."""
     from bruit.ledger.books.stored import mark_restored as mark
 
     return mark(store, at)
 
 
 def resume(name: str, store: str, *, forgotten: Exact, delta: Exact = 0) -> Charge:
-    """Charges what a restored book may have forgotten, and lets it charge again.
+    """Charges for what was spent after the backup, and lets the restored book accept charges again.
 
     `forgotten` is the ε of everything that was released after the backup, 0 where nothing was: only people can know.
     """
@@ -38,7 +38,7 @@ def resume(name: str, store: str, *, forgotten: Exact, delta: Exact = 0) -> Char
 
 
 def repair_clock(name: str, store: str) -> Charge:
-    """Lets a book charge again whose last entry is in the future, because it was made under a wrong clock.
+    """Lets a book accept charges again whose last entry was dated in the future by a wrong clock.
 
     The entries stay as they are; the repair is one of them, at no cost.
     """

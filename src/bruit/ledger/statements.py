@@ -1,4 +1,4 @@
-"""The guarantee statement of a data set: what a data-protection officer can file."""
+"""The guarantee statement of a data set, for a data-protection officer's files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TRUST = {
 
 
 def statement(ledger: Ledger) -> dict[str, Any]:
-    """Everything a reader needs to judge what was promised and what was done, in JSON types; rationals as texts."""
+    """The statement in JSON types: terms, guarantee, and every entry; rationals as texts."""
     terms, spent, left, promise = ledger.terms, ledger.spent, ledger.remaining, ledger.guarantee
     up_to_now = ledger.odometer
     return {
@@ -63,7 +63,7 @@ def statement(ledger: Ledger) -> dict[str, Any]:
 
 
 def sentence(ledger: Ledger) -> str:
-    """The promise of a book in plain words."""
+    """The guarantee of a ledger as one sentence in plain words."""
     terms, rows = ledger.terms, ledger.terms.person == "each row"
     unit = "one row" if rows else f"one person (a value of {terms.person!r})"
     failure = f" and a further {_figure(terms.delta, 3)} (δ)" if terms.delta else ""
@@ -102,7 +102,7 @@ def describe_entry(line: Entry) -> dict[str, Any]:
 
 
 def page(description: dict[str, Any]) -> str:
-    """The statement as one HTML page that needs nothing else and prints well."""
+    """The statement as one self-contained, printable HTML page."""
     facts = {
         "Unit of protection": description["unit"],
         "Neighbours": description["neighbours"],

@@ -1,4 +1,4 @@
-"""Describes what an entry asked (columns, domains, limits) in words, from what its release keeps."""
+"""Describes in words what a release was about: columns, domains and limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_CATEGORIES = 20
 
 
 def columns_of(release: dict[str, Any] | None) -> list[str]:
-    """The names of the columns that a release is about; none where it does not say."""
+    """The names of the columns that a release is about; empty where it records none."""
     about = _about(release)
     if about is None or "words" in about:
         return []
@@ -20,7 +20,7 @@ def columns_of(release: dict[str, Any] | None) -> list[str]:
 
 
 def describe_subject(release: dict[str, Any] | None) -> str | None:
-    """What was asked of which tables, or columns, domains and limits, as one line; None where it is not said."""
+    """One line on what a release asked: tables, columns, domains and limits; None where it records none."""
     about = _about(release)
     if about is None:
         return _registered(release)

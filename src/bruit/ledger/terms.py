@@ -18,7 +18,7 @@ Accounting = str | tuple[str, Exact]
 
 @dataclass(frozen=True)
 class Terms:
-    """What a book promises to whom, and how it adds up."""
+    """What a ledger guarantees and to whom: epsilon, delta, neighbours, person and accountant."""
 
     epsilon: Fraction
     delta: Fraction
@@ -31,7 +31,7 @@ class Terms:
 
     @property
     def accounting(self) -> str:
-        """The accountant in words, with its order."""
+        """The name of the accountant, with its Rényi order where there is one."""
         return self.by if self.order is None else f"{self.by} at order {self.order}"
 
     def to_json(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Terms:
         }
 
     def must_equal(self, asked: Terms, name: str) -> None:
-        """Refuses to open a book on other terms than it was created on."""
+        """Refuses to open a ledger on other terms than those it was created on."""
         differing = [field.name for field in fields(self) if getattr(self, field.name) != getattr(asked, field.name)]
         if differing:
             stands = ", ".join(f"{each}={getattr(self, each)}" for each in differing)
@@ -61,7 +61,7 @@ class Terms:
 
 
 def terms_from_json(description: dict[str, Any]) -> Terms:
-    """The terms that `to_json` described."""
+    """Rebuilds terms from what `Terms.to_json` wrote."""
     order = description["order"]
     return Terms(
         epsilon=Fraction(description["epsilon"]),
@@ -77,7 +77,7 @@ def terms_from_json(description: dict[str, Any]) -> Terms:
 def check_terms(
     epsilon: Exact, delta: Exact, neighbours: Neighbours, person: str, by: Accounting, failures: Exact = 0
 ) -> Terms:
-    """The terms a caller asked for, or an error that says what is wrong with them."""
+    """Checks the terms that a caller asked for; an error says what is wrong with them."""
     total = positive(epsilon, "epsilon")
     if total > LARGEST:
         raise InvalidArgument(f"epsilon={epsilon} promises nothing: a book holds at most {LARGEST}")

@@ -1,4 +1,4 @@
-"""How every paid answer is bought: ask, price, pay, then read the data and finish the entry.
+"""How every private answer is paid for: ask, price, pay, only then read the data, and finish the entry.
 
     purchase = ask(budget, what="central.count", person=table.person, rng=rng)   # everything public is checked
     loss = ...                                                                   # the noise that purchase.price buys
@@ -30,14 +30,14 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Purchase:
-    """An answer that may be bought: its price, its name in the book and where its noise comes from."""
+    """An answer about to be paid for: its budget, its name in the ledger and the source of its noise."""
 
     price: Budget
     what: str
     seed: Seed
 
     def quote(self, loss: Loss, *, assumes: Iterable[Assumption] = (), otherwise: str | None = None) -> Quote:
-        """What a loss would promise and cost; nothing is written."""
+        """The guarantee and the cost that a loss would have; nothing is charged."""
         told = (*assumes, *self.seed.assumes)
         return self._try_price(lambda price: price.quote(loss, what=self.what, assumes=told), otherwise)
 
@@ -49,7 +49,7 @@ class Purchase:
         otherwise: str | None = None,
         source: str | None = None,
     ) -> Charge:
-        """Commits the charge, or raises and changes nothing; noise that can be repeated is marked here.
+        """Commits the charge, or raises and changes nothing; the guarantee says whether the noise is seeded.
 
         `otherwise` names the accountant of a loss for which a book by "basic" has none; a `source` can pay only once.
         """
@@ -102,7 +102,7 @@ def ask(
     random_state: RandomState = None,
     exact: bool = False,
 ) -> Purchase | None:
-    """The purchase of an answer, or a refusal that says what to give; None where the exact algorithm is asked for.
+    """Prepares a purchase, or raises an error that says what to give; None if the exact algorithm is asked for.
 
     `person` is whose rows the data holds; None where people have several rows and only the book names them. `exact`
     says that there is a form without privacy. Refused are, in this order: no budget, a LOCAL book, an ε of zero, a book

@@ -1,4 +1,4 @@
-"""Turns many noised answers into estimates with intervals: randomise → tally → estimate."""
+"""Local differential privacy: estimates with intervals from many noised answers (randomise → tally → estimate)."""
 
 from bruit.local.choice import choose_mean, choose_protocol
 from bruit.local.client import Client

@@ -1,4 +1,4 @@
-"""The answers a survey allows, and how a respondent's own answer becomes one of them."""
+"""The answers that a survey question allows, and the mapping of respondents' answers to them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class CategoryList:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names under which shares are released."""
+        """The category names used in releases."""
         return tuple(map(str, self.listed)) + ((OTHER,) if self.other else ())
 
     def indices(self, values: ArrayLike | polars.Series | Iterable[Any]) -> NDArray[np.int32]:
-        """The place of each answer, found on the respondent's side; lists, arrays, polars and pandas series are read.
+        """The category index of each answer, computed on the respondent's side; accepts lists, arrays and series.
 
         An answer that is not listed becomes OTHER where the protocol has it and is refused where not.
         """
@@ -92,7 +92,7 @@ def _find(place: dict[Hashable, int], value: Any) -> int:
 
 
 def category_list(categories: Categories, *, other: bool) -> CategoryList:
-    """The allowed answers from a list of distinct ones or from their number."""
+    """A `CategoryList` from a list of distinct answers or from their number."""
     if isinstance(categories, bool | str):
         raise OutOfDomain(f"categories={categories!r}: give a list of the allowed answers, or how many there are")
     if isinstance(categories, int):

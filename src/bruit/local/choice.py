@@ -1,4 +1,4 @@
-"""Which protocol to take, decided before anyone is asked."""
+"""Chooses the local protocol with the least variance before any answers are collected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class Choice(Generic[P]):
-    """The protocol with the least variance, and why."""
+    """The chosen protocol, the reason, and the standard deviation of every candidate."""
 
     protocol: P
     why: str
@@ -34,7 +34,7 @@ class Choice(Generic[P]):
 def choose_protocol(
     categories: Categories, epsilon: Exact, people: int, *, other: bool = False
 ) -> Choice[FrequencyProtocol]:
-    """The protocol with the least variance of a share, averaged over k categories, among reports of reasonable size.
+    """The frequency protocol with the least average variance of a share, among those with reports of fair size.
 
     The variances are those of a population with equal shares, (s (1 - s)) / (n (p - q)^2) at f = 1/k; where two are
     within two percent the one with the shorter report is taken.
@@ -59,7 +59,7 @@ def choose_protocol(
 def choose_mean(
     low: Exact, high: Exact, epsilon: Exact, people: int, *, grid: Exact, missing: Exact | None = None
 ) -> Choice[OneBitMean | PiecewiseMean]:
-    """The protocol whose mean has the least variance at the number where it is largest: one bit, the window, or both.
+    """The mean protocol with the least worst-case variance: one bit, piecewise, or a mixture of both.
 
     Where two are within two percent the one with the shorter report is taken.
     """

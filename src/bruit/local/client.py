@@ -1,4 +1,4 @@
-"""A respondent of a longitudinal protocol: what is memoised on the device, and what it has cost."""
+"""A respondent's device in a longitudinal protocol: its memoised responses and the privacy loss so far."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bruit.randomness import generator, is_strong, words
 
 
 class Client:
-    """One respondent's device. Its memory is as private as the answers and never leaves it.
+    """One respondent's device, whose memoised responses are as private as the answers and never leave it.
 
     `distinct` counts the different states memoised so far (answers, or buckets of LOLOHA); together they have cost up
     to `spent`, and can never cost more than `protocol.states` times `protocol.forever`. `seeded` tells that the hash or
@@ -48,12 +48,12 @@ class Client:
 
     @property
     def distinct(self) -> int:
-        """How many different states have been memoised."""
+        """How many different states (answers or hash buckets) have been memoised."""
         return len(self._memory)
 
     @property
     def spent(self) -> Fraction:
-        """What this respondent has lost at most over all reports so far."""
+        """An upper bound on this respondent's privacy loss over all reports so far."""
         return self.protocol.forever * self.distinct
 
     def report(self, answer: Any, *, rng: np.random.Generator | None = None) -> Reports:

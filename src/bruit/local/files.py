@@ -1,4 +1,4 @@
-"""Reports in files: Parquet that describes its own protocol, tallied in one bounded pass."""
+"""Reports in Parquet files that describe their own protocol, tallied in one pass with bounded memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_reports(reports: ReportsKind, path: Path | str) -> None:
 
 
 def read_protocol(path: Path | str) -> LocalProtocol:
-    """The protocol that a reports file says its reports followed."""
+    """The protocol stored in a reports file."""
     return protocol_from_json(_metadata(Path(path))[_KEY])
 
 
@@ -45,7 +45,7 @@ def joined(parts: list[ReportsKind]) -> ReportsKind:
 def tally_files(
     path: Path | str, protocol: LocalProtocol | None = None, *, on_progress: Callable[[int, int], None] | None = None
 ) -> TallyKind:
-    """The tally of a reports file, or of every Parquet file in a folder, in one pass that holds one piece at a time.
+    """The tally of a reports file, or of every Parquet file in a folder, read one chunk at a time.
 
     All files must follow one protocol, of whichever kind: the one given, or that of the first file.
     """

@@ -1,4 +1,4 @@
-"""Questions before anyone is asked: numbers in, numbers out, no data touched."""
+"""Expected errors and required numbers of people, computed before a survey without any data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MOST_ANSWERS: Final = 1 << 40
 
 
 def two_sided(confidence: float) -> float:
-    """The standard normal quantile that leaves 1 - confidence on both sides together."""
+    """The standard normal quantile z with P(|Z| > z) = 1 - confidence."""
     if not 0.5 < confidence < 1:
         raise InvalidArgument(f"confidence={confidence} must lie above 0.5 and below 1; 0.95 is usual")
     return float(-ndtri((1 - confidence) / 2))
 
 
 def expected_error(support: Support, people: int, *, share: float | None, confidence: float) -> float:
-    """The half-width, before clipping, of the exact interval when as many reports support a share as are expected.
+    """The half-width, before clipping, of the exact interval of a share at its expected count.
 
     About z sqrt(s (1 - s) / n) / (p - q); by default at the share with the widest interval.
     """
@@ -38,14 +38,14 @@ def expected_error(support: Support, people: int, *, share: float | None, confid
 
 
 def share_error(error: float) -> float:
-    """A half-width of the interval of a share."""
+    """Checks that a half-width for a share is above 0 and at most 1, and returns it."""
     if not 0 < error <= 1:
         raise InvalidArgument(f"error={error} must be above 0 and at most 1: the half-width of a share")
     return error
 
 
 def least_people(error_at: Callable[[int], float], error: float) -> int:
-    """The least number of answers at which a falling error is at most `error`."""
+    """The least number of people at which the decreasing function `error_at` is at most `error`."""
     if not error > 0:
         raise InvalidArgument(f"error={error} must be above 0: the half-width of an interval")
     low, high = 0, 1
@@ -60,7 +60,7 @@ def least_people(error_at: Callable[[int], float], error: float) -> int:
 
 
 def epsilon_for(error_at: Callable[[float], float], error: float) -> float:
-    """The least epsilon, rounded up to four decimals, at which the error is at most `error`."""
+    """The least epsilon, rounded up to four decimals, at which `error_at` is at most `error`."""
     if not error > 0:
         raise InvalidArgument(f"error={error} must be above 0: the half-width of an interval")
     low, high = 1, 200_000  # ten-thousandths
@@ -73,5 +73,5 @@ def epsilon_for(error_at: Callable[[float], float], error: float) -> float:
 
 
 def checked_people(people: int) -> int:
-    """A number of people who will answer."""
+    """Checks a number of people who will answer, and returns it."""
     return whole(people, "people", why="at least one person must answer")

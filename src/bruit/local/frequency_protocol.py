@@ -1,4 +1,4 @@
-"""What every frequency protocol shares: randomise on the respondent's side, tally and estimate on the collector's."""
+"""The base class of frequency protocols: randomise on the respondent's side, tally and estimate on the collector's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VERSION = 1
 
 
 class FrequencyProtocol(LocalProtocol):
-    """An encoder, a channel and a support set: a report supports some categories, the true one more often than others.
+    """A local protocol over categories: each report supports some categories, the true one more often than others.
 
     It means one answer a person, so the shares of the categories sum to one; a question with several answers a person
     is several protocols (`Attributes`). A subclass says how a report is made and which categories it supports, and
@@ -54,12 +54,12 @@ class FrequencyProtocol(LocalProtocol):
     @property
     @abstractmethod
     def loss(self) -> Fraction | float:
-        """The largest log-likelihood ratio of a report, from the integers of the law and rounded up; <= epsilon."""
+        """The privacy loss (largest log-likelihood ratio of a report), from integer weights, rounded up; <= epsilon."""
 
     @property
     @abstractmethod
     def support(self) -> Support:
-        """How often a report supports the true answer and a given other one."""
+        """Probabilities that a report supports the true category, and a given other one."""
 
     @abstractmethod
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[Any]:
@@ -75,10 +75,10 @@ class FrequencyProtocol(LocalProtocol):
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The keyword arguments, beside the categories, that make this protocol again, in JSON types."""
+        """The keyword arguments, beside the categories, that recreate this protocol, in JSON types."""
 
     def law(self) -> dict[str, Any]:
-        """The integers of the law, in JSON types, for a respondent's device that makes its own reports."""
+        """The integer weights of the report distribution, in JSON types, for devices that make their own reports."""
         return {}
 
     # ------------------------------------------------------------ the three steps
@@ -89,7 +89,7 @@ class FrequencyProtocol(LocalProtocol):
         return Reports(self, self._report(self.categories.indices(values), generator(rng)), seeded=not is_strong(rng))
 
     def tally(self, reports: Reports | ArrayLike, *, round: int | None = None) -> Tally:  # noqa: A002
-        """How many reports support each category.
+        """How many reports support each category, as a `Tally`.
 
         `round` says the how-manyth report of its respondent each of them is, where the reports do not say so: those who
         report again are no new respondents, and an interval must not count them as such.
@@ -102,7 +102,7 @@ class FrequencyProtocol(LocalProtocol):
         return Tally(self, len(values), self._count(values), known and reports.seeded, rounds)  # type: ignore[union-attr]
 
     def tally_of(self, counts: ArrayLike, people: Any, *, seeded: bool = False, rounds: Sequence[int] = ()) -> Tally:
-        """The tally of so many people whose reports support each category so often."""
+        """A tally from the number of people and the count of supporting reports of each category."""
         tally = Tally(self, int(people), np.array(counts, dtype=np.int64), seeded, tuple(rounds))
         supported = tally.counts
         if supported.shape != self.empty().counts.shape or (supported < 0).any() or (supported > tally.people).any():
@@ -128,7 +128,7 @@ class FrequencyProtocol(LocalProtocol):
 
     # ------------------------------------------------------------ before anyone is asked
     def expected_error(self, people: int, *, share: float | None = None, confidence: float = 0.95) -> float:
-        """The half-width of the interval of one share (by default the worst) after so many answers."""
+        """The half-width of the interval of one share (by default the worst) for this many people."""
         return forecasts.expected_error(self.support, people, share=share, confidence=confidence)
 
     def people_for(self, *, error: float, share: float | None = None, confidence: float = 0.95) -> int:
@@ -138,7 +138,7 @@ class FrequencyProtocol(LocalProtocol):
         )
 
     def epsilon_for(self, *, error: float, people: int, share: float | None = None, confidence: float = 0.95) -> float:
-        """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
+        """The least epsilon, to four decimals, at which this many people give a half-width of at most `error`."""
         return forecasts.epsilon_for(
             lambda epsilon: self.at(epsilon).expected_error(people, share=share, confidence=confidence),
             forecasts.share_error(error),
@@ -153,7 +153,7 @@ class FrequencyProtocol(LocalProtocol):
 
     # ------------------------------------------------------------ what it promises
     def privacy(self) -> Pure:
-        """The loss of one report, to be added to others; refused for a protocol that hides nothing."""
+        """The privacy loss of one report, ready to be composed; refused for a protocol with infinite epsilon."""
         if math.isinf(self.epsilon):
             raise NotPrivate(
                 f"{type(self).__name__} has an infinite epsilon: some of its reports tell the answer for certain; "
@@ -162,13 +162,13 @@ class FrequencyProtocol(LocalProtocol):
         return Pure(Fraction(self.epsilon), neighbours=LOCAL)
 
     def guarantee(self, *, seeded: bool = False) -> Guarantee:
-        """What one respondent is promised, whatever the collector does."""
+        """The privacy guarantee of one respondent, which needs no trust in the collector."""
         assumed = (Assumption.SEEDED,) if seeded else ()
         return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)
 
     # ------------------------------------------------------------ files
     def to_json(self) -> dict[str, Any]:
-        """Everything that makes this protocol again, with its law, in JSON types."""
+        """All settings needed to recreate this protocol, with its integer weights, in JSON types."""
         return {
             "protocol": type(self).__name__,
             "version": VERSION,

@@ -1,4 +1,4 @@
-"""Proves, from the integers of its law, that a new protocol loses no more than the epsilon asked for."""
+"""Proves from a protocol's integer weights that its privacy loss is at most the epsilon asked for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from bruit.errors import InvalidArgument, NotPrivate
 
 
 def either_way(one: int, other: int) -> Fraction:
-    """|ln(one / other)|, rounded up: a report is as telling whichever of the two weights is the larger."""
+    """|ln(one / other)|, rounded up: the log-likelihood ratio of two integer weights."""
     return log_above(max(one, other), min(one, other))
 
 
 def prove(loss: Fraction | float, epsilon: Fraction | float, *, gap: int) -> None:
-    """Refuses a law that loses more than epsilon, or whose weights (`gap` apart) favour no true answer.
+    """Refuses a protocol whose loss exceeds epsilon, or whose weight `gap` gives the true answer no advantage.
 
     Weights are rounded towards privacy; at an absurdly small epsilon that leaves nothing, or less than nothing.
     """

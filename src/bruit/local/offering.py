@@ -1,4 +1,4 @@
-"""How a protocol is offered: to planners, to browsers, and to whatever walks over all protocols."""
+"""Descriptions of the protocols for planners, browsers, audits and tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ReportShape(StrEnum):
-    """What one report is on its way from a browser."""
+    """The format of one report sent by a browser."""
 
     PLACE = "place"
     """A whole number: the place of an answer, or a bit."""
@@ -27,7 +27,7 @@ class ReportShape(StrEnum):
 
 @dataclass(frozen=True)
 class Offer:
-    """What the lists of protocols read instead of naming kinds.
+    """How a protocol kind is listed: an example, whether it can be chosen by name, its report format and plain words.
 
     `example` makes a small one at an epsilon, for audits and tests. `by_name` lets `bruit survey plan` make it for a
     list of categories and an epsilon alone; `rank` places it, by the length of its report, among those that
@@ -47,11 +47,11 @@ EXAMPLE = ("a", "b", "c", "d", "e")
 
 
 def say_kept(protocol: Any) -> str:
-    """How many of a hundred people send their true answer, from the very integers of the law."""
+    """A sentence that says how many of a hundred people send their true answer."""
     kept = 100 * float(protocol.channel.probabilities()[0, 0])
     return f"Out of 100 people, about {kept:.0f} send their true answer; the others send another."
 
 
 def say_each_bit(_: Any) -> str:
-    """What a row of noised bits is."""
+    """A sentence that says what a report of noised bits is."""
     return "Each person sends a yes or no for every choice, each of them changed by chance."

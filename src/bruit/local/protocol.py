@@ -21,7 +21,7 @@ _DAMAGE: Final = (BruitError, KeyError, TypeError, ValueError, ArithmeticError)
 
 
 class ReportsKind(Protocol):
-    """What the reports of any protocol offer: their rows as named columns, and the way back from columns."""
+    """The interface of reports of any protocol: rows as named columns, and reports from such columns."""
 
     @property
     def protocol(self) -> LocalProtocol:
@@ -29,20 +29,20 @@ class ReportsKind(Protocol):
 
     @property
     def seeded(self) -> bool:
-        """Whether their noise can be drawn again."""
+        """Whether the noise came from a seeded generator and can be reproduced."""
 
     def __len__(self) -> int:
         """How many reports there are."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The reports as columns of a file, one row each."""
+        """The reports as named columns of a file, one row per report."""
 
     def of(self, columns: Mapping[str, NDArray[Any]], *, seeded: bool) -> Self:
-        """Other reports of the same protocol, from columns like these."""
+        """Reports of the same protocol from columns with the same names."""
 
 
 class TallyKind(Protocol):
-    """What the tally of any protocol offers: a sum over reports that merges with others and goes into JSON."""
+    """The interface of tallies of any protocol: sums over reports that can be added and written as JSON."""
 
     @property
     def protocol(self) -> LocalProtocol:
@@ -50,7 +50,7 @@ class TallyKind(Protocol):
 
     @property
     def seeded(self) -> bool:
-        """Whether the noise of any report can be drawn again."""
+        """Whether the noise of any report came from a seeded generator."""
 
     def __add__(self, other: Any, /) -> Self:
         """The tally of all reports of both."""
@@ -60,7 +60,7 @@ class TallyKind(Protocol):
 
 
 class LocalProtocol(ABC):
-    """Noise on the respondent's own device, then a tally of reports; each kind is known by its name in JSON.
+    """A local protocol: noise on the respondent's own device, then a tally of the reports by the collector.
 
     A kind says how it randomises and tallies, and how it and its tallies come back from JSON; files need no more.
     """
@@ -84,15 +84,15 @@ class LocalProtocol(ABC):
 
     @abstractmethod
     def tally(self, reports: Any) -> TallyKind:
-        """What the reports add up to; refuses reports that no respondent of this protocol sends."""
+        """The tally of the reports; refuses reports that this protocol cannot produce."""
 
     @abstractmethod
     def privacy(self) -> Pure:
-        """What a respondent loses, to be added to other losses."""
+        """The privacy loss of a respondent, ready to be composed."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Everything that makes this protocol again, with its law and its name under `protocol`, in JSON types."""
+        """All settings needed to recreate this protocol, its weights, and its name under `protocol`, in JSON types."""
 
     @classmethod
     @abstractmethod
@@ -101,7 +101,7 @@ class LocalProtocol(ABC):
 
     @abstractmethod
     def tally_of(self, counts: Any, people: Any, *, seeded: bool = False) -> TallyKind:
-        """The tally of so many people whose reports were counted; refuses numbers that no reports add up to."""
+        """A tally from the number of people and the counts of their reports; refuses impossible counts."""
 
     def _tally_from_json(self, block: Mapping[str, Any], *, seeded: bool) -> TallyKind:
         """The tally made again from the numbers in its JSON."""
@@ -114,7 +114,7 @@ class LocalProtocol(ABC):
 
 
 def protocol_from_json(description: Mapping[str, Any] | str) -> LocalProtocol:
-    """The protocol that `to_json` described: it is made again from its settings and must come out the same."""
+    """The protocol described by `to_json`, recreated from its settings and checked to have the same weights."""
     try:
         block = dict(json.loads(description) if isinstance(description, str) else description)
         protocol = LocalProtocol.kinds[block["protocol"]]._from_json(block)
@@ -142,5 +142,5 @@ def tally_from_json(description: Mapping[str, Any] | str) -> TallyKind:
 
 
 def offers() -> dict[str, Offer]:
-    """Every protocol that is offered, by its name."""
+    """Every offered protocol kind, by its name."""
     return {name: kind.offer for name, kind in LocalProtocol.kinds.items() if kind.offer is not None}

@@ -1,4 +1,4 @@
-"""Reports as the collector receives them: the right shape and range, or refused.
+"""Checks the shape and range of reports that the collector receives.
 
 A refusal here depends on what arrived over the wire, never on a true answer: a respondent's device cannot send it.
 """
@@ -14,7 +14,7 @@ from bruit.errors import InvalidArgument
 
 
 def checked_places(values: NDArray[Any], size: int) -> NDArray[np.int64]:
-    """Reports that are whole numbers below `size`."""
+    """Checks reports that are whole numbers below `size`, and returns them."""
     if values.size == 0:
         return np.zeros(0, np.int64)
     if values.ndim != 1 or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= size:
@@ -25,7 +25,7 @@ def checked_places(values: NDArray[Any], size: int) -> NDArray[np.int64]:
 
 
 def checked_bits(values: NDArray[Any], bits: int) -> NDArray[np.uint64]:
-    """Reports of `bits` bits each, packed in words of 64 with the first bit lowest."""
+    """Checks reports of `bits` bits, packed in 64-bit words with the first bit lowest, and returns them."""
     width = -(-bits // 64)
     if values.size == 0:
         return np.zeros((0, width), np.uint64)
@@ -37,7 +37,7 @@ def checked_bits(values: NDArray[Any], bits: int) -> NDArray[np.uint64]:
 
 
 def checked_flag(value: Any) -> bool:
-    """True or false as a file says it, and nothing that merely looks like it."""
+    """Checks that a value is a boolean, and returns it."""
     if not isinstance(value, bool):
         raise InvalidArgument("whether noise was seeded is true or false")
     return value

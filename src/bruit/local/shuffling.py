@@ -1,4 +1,4 @@
-"""The shuffled model: noised reports lose their senders, and each respondent hides among the others."""
+"""The shuffle model: reports without their senders have a smaller epsilon (privacy amplification by shuffling)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def shuffled_delta(local_epsilon: float, people: int, epsilon: float) -> float:
 
 
 def shuffled(local_epsilon: Exact, people: int, *, delta: Exact) -> Guarantee:
-    """What a trusted shuffler turns n reports of an epsilon-private protocol into, at the given delta.
+    """The privacy guarantee of n shuffled reports of a local_epsilon-private protocol, at the given delta.
 
     The number of answers is public and one respondent's answer is replaced. Never worse than the local guarantee.
     """

@@ -1,4 +1,4 @@
-"""What many reports add up to."""
+"""Reports of a frequency protocol, and their tally by category."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reports:
-    """The reports of many respondents, one row each; `seeded` when their noise can be drawn again.
+    """The reports of many respondents, one per row; `seeded` where the noise came from a seeded generator.
 
     `round` is how many reports each of these respondents has sent with this one.
     """
@@ -37,19 +37,19 @@ class Reports:
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The reports as columns of a file: one, or one for each part of a report."""
+        """The reports as columns of a file: one column, or one for each part of a report."""
         values = self.values if self.values.ndim == 2 else self.values[:, None]
         return {f"report_{place}": column for place, column in enumerate(values.T)}
 
     def of(self, columns: Mapping[str, NDArray[Any]], *, seeded: bool) -> Reports:
-        """Other reports of the same protocol, from columns like these."""
+        """Reports of the same protocol from columns with the same names."""
         parts = list(columns.values())
         return Reports(self.protocol, parts[0] if self.values.ndim == 1 else np.column_stack(parts), seeded)
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How many reports support each category, out of how many: all that an estimate needs; `+` merges two.
+    """How many reports there are and how many support each category, all that an estimate needs; `+` merges two.
 
     Everything here is a sum over reports, so any engine can reduce it in any order. `rounds` says how many of them were
     first reports of their respondents, how many second ones, and so on: who reports ten times is still one respondent.
@@ -97,6 +97,6 @@ class Tally:
 
 
 def round_counts(asked: int | None, known: int, reports: int) -> tuple[int, ...]:
-    """How many reports of each round there are where all are of one."""
+    """The count of reports in each round, where all the given reports belong to one round."""
     number = known if asked is None else whole(asked, "round")
     return (*[0] * (number - 1), reports)

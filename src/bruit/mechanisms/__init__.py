@@ -1,4 +1,4 @@
-"""A public question, an exact reading and a channel, priced and paid as one value."""
+"""Mechanisms: a public question, an exact reading of the data and a noisy channel, priced and paid together."""
 
 from bruit.mechanisms.buying import all_of, buy_choice, buy_integers, buy_vectors, part_of
 from bruit.mechanisms.mechanism import Mechanism, send_array

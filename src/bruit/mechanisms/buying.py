@@ -1,4 +1,4 @@
-"""What a budget buys: integer noise, noise on vectors, a choice among candidates, or an equal part of itself."""
+"""What a budget pays for: integer noise, noise on vectors, a private choice, or an equal part of the epsilon."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ C = TypeVar("C", bound=Choice)
 
 
 def buy_integers(budget: Budget, *, l1: int, l2_squared: int, entries: int) -> IntegerNoise:
-    """The noise a budget buys for integers of which one person moves at most `entries`, by l1 and l2 in all.
+    """The integer noise that a budget pays for, given the l1 and squared l2 sensitivity and the entries moved.
 
     An epsilon buys discrete Laplace noise of scale l1 / epsilon; a single loss must be wide enough. [docs/rules.md, 6]
     """
@@ -42,28 +42,28 @@ def buy_vectors(
     *,
     entries: int,
     each: int,
-    people: int,
+    rows_changed: int,
     share: Fraction = Fraction(1),
     times: int = 1,
     like: VectorNoise | None = None,
 ) -> VectorNoise:
-    """The narrowest noise a share of a budget buys, `times` times over, for blocks of integers.
+    """The noise of least deviation that a share of a budget pays for, for `times` batches of integer vectors.
 
-    One row moves one block, every entry by at most `each`; `people` is how many such rows a neighbour differs in (rows
-    of one person, twice that where a person is exchanged for another). The largest entries of the moved blocks add up
-    to at most people * each; the squares of all moves to at most entries * (people * each)^2. Parts of one fit must be
-    of one kind, that of the noise `like`: shares of an epsilon and shares of a rho do not add up to either.
+    One row moves one block, every entry by at most `each`; `rows_changed` is how many such rows a neighbour differs in
+    (rows of one person, twice that where a person is exchanged for another). The largest entries of the moved blocks
+    add up to at most rows_changed * each; the squares of all moves to at most entries * (rows_changed * each)^2. Parts
+    of one fit must be of one kind, that of the noise `like`: shares of an epsilon and of a rho do not add up to either.
     """
     bought: list[VectorNoise] = []
     if _has_epsilon(budget) and not isinstance(like, GaussianVector):
-        bought.append(_cube(budget, entries, people * each, share, times))
+        bought.append(_cube(budget, entries, rows_changed * each, share, times))
     if (budget.delta and not isinstance(like, CubeNoise)) or not bought:
-        bought.append(_gaussian(budget, entries, each, people, share, times))
+        bought.append(_gaussian(budget, entries, each, rows_changed, share, times))
     return min(bought, key=lambda noise: noise.deviation)
 
 
 def buy_choice(budget: Budget, kind: type[C], *, sensitivity: int, monotone: bool, what: str) -> C:
-    """The choice that all of a budget buys among candidates whose scores one person moves by at most `sensitivity`.
+    """The private choice (such as the exponential mechanism) that a whole budget pays for at a score sensitivity.
 
     Where one person is exchanged for another no scores are monotone: the one who leaves lowers some, the one who comes
     raises others.
@@ -78,7 +78,7 @@ def buy_choice(budget: Budget, kind: type[C], *, sensitivity: int, monotone: boo
 
 
 def part_of(budget: Budget, parts: int, what: str) -> Fraction:
-    """An equal part of the budget's epsilon for a statistic that is made of several noisy numbers."""
+    """The budget's epsilon divided by the number of noisy numbers that a statistic is made of."""
     if not _has_epsilon(budget):
         raise NotPrivate(
             f"{what} is made of {parts} noisy numbers: give its budget as an epsilon, not as a single loss"
@@ -87,7 +87,7 @@ def part_of(budget: Budget, parts: int, what: str) -> Fraction:
 
 
 def all_of(*noises: tuple[VectorNoise, int]) -> Loss:
-    """The loss of several noises together, each drawn so many times."""
+    """The composed loss of several noises, each drawn a number of times."""
     return composed((noise.loss, times) for noise, times in noises)
 
 
@@ -105,10 +105,12 @@ def _cube(budget: Budget, entries: int, moved: int, share: Fraction, times: int)
     return CubeNoise(scale, entries, Pure(moved / scale, neighbours=budget.neighbours))
 
 
-def _gaussian(budget: Budget, entries: int, each: int, people: int, share: Fraction, times: int) -> GaussianVector:
-    squares = entries * (people * each) ** 2
+def _gaussian(
+    budget: Budget, entries: int, each: int, rows_changed: int, share: Fraction, times: int
+) -> GaussianVector:
+    squares = entries * (rows_changed * each) ** 2
     variance = squares * times / (2 * _rho(budget) * share)
-    touched = entries * people
+    touched = entries * rows_changed
     loss = DiscreteGaussian(variance, squared_sensitivity=squares, entries=touched, neighbours=budget.neighbours)
     return GaussianVector(entries, loss)
 

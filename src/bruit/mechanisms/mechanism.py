@@ -1,4 +1,4 @@
-"""A mechanism as a value: everything public about one answer, made and checked before anything is charged."""
+"""A mechanism as a value: all that is public about one answer, built and checked before anything is charged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAR = 2**62
 
 @dataclass(frozen=True)
 class Mechanism(Generic[E, T]):
-    """A public question, an exact reading and a channel.
+    """A public question, an exact reading of the data, and a noisy channel that the reading is sent through.
 
     what        its name in the book, such as "central.count"
     loss        what one answer loses, of the whole of its noises
@@ -45,21 +45,21 @@ class Mechanism(Generic[E, T]):
     assumes: tuple[Assumption, ...] = ()
 
     def release(self, purchase: Purchase) -> Release[T]:
-        """Pays, reads, sends once and gives what was found with its guarantee and its receipt."""
+        """Pays, reads the data, adds noise once, and returns the release with its guarantee and its receipt."""
         charge = purchase.pay(self.loss, assumes=self.assumes)
         source = charge.generator()
         return charge.finish(self.interpret(self.send(self.read(source), 1, source)[0]))
 
     def draws(self, n: int, *, budget: WithoutPrivacy, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """The values of n releases of one reading, one a row: from the same stream the first of one is the release's.
+        """The values of n noisy releases of one exact reading, one per row; the ledger records none of them.
 
-        It stands in no book, so it must be asked for by name, `budget=bruit.WITHOUT_PRIVACY`: audits, studies and
-        previews on made-up data use it, and nothing that leaves a curator.
+        They must be asked for by name, `budget=bruit.WITHOUT_PRIVACY`: audits, studies and previews on made-up data
+        use them, and nothing that leaves a curator. For n = 1 the value is what `release` gives from the same stream.
         """
         return np.array([outcome.value for outcome in self.outcomes(n, budget=budget, rng=rng)])
 
     def outcomes(self, n: int, *, budget: WithoutPrivacy, rng: np.random.Generator | None = None) -> list[Outcome[T]]:
-        """As `draws`, with labels, intervals and details; equal outputs are interpreted once."""
+        """The noisy outcomes of n releases of one exact reading, as in `draws`, with labels, intervals and details."""
         if budget is not WITHOUT_PRIVACY:
             raise PrivacyError(
                 f"{self.what}: draws stand in no book; ask for them by name with budget=bruit.WITHOUT_PRIVACY"

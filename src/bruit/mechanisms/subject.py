@@ -1,4 +1,4 @@
-"""What a statistic was asked about: public, stated before any data is seen, kept beside its answer."""
+"""What a statistic was asked about (columns, domains, limits), as recorded beside its answer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bruit.tables import Column, Table, UndeclaredColumn, require_one_table
 
 
 def table_of(data: Table | Column | UndeclaredColumn) -> Table:
-    """The table whose rows are asked about."""
+    """The table itself, or the table that a column belongs to."""
     return data if isinstance(data, Table) else data.table
 
 
 def the_table(*columns: Column | UndeclaredColumn) -> Table:
-    """The one table that all columns are of, with one limit: a mechanism has noise for one."""
+    """The one table that all columns belong to; columns of several tables, or under several limits, are refused."""
     require_one_table(columns)
     if len({column.table.stated for column in columns}) > 1:
         raise InvalidArgument(
@@ -26,7 +26,7 @@ def the_table(*columns: Column | UndeclaredColumn) -> Table:
 
 
 def asked(table: Table, *columns: Column, by: Sequence[Column | UndeclaredColumn] = ()) -> dict[str, Any]:
-    """The part of `Release.details` that tells the columns, their domains and how much of one person counts.
+    """The part of `Release.details` that records the columns, their domains and the limit per person.
 
     `by` are the columns whose values make the groups; only there does a limit on groups matter.
     """

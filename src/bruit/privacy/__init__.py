@@ -26,13 +26,13 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ON
 from bruit.core.numbers import Exact, exactly
 from bruit.core.release import Release
 from bruit.privacy.accountants import ACCOUNTANTS, delta, epsilon
-from bruit.privacy.accounting.basic import approximation, basic, replacement
-from bruit.privacy.accounting.rdp import DOCUMENT_ORDERS, ORDERS, rdp
-from bruit.privacy.accounting.zcdp import concentrated_price, zcdp
+from bruit.privacy.accounting.composition import approximation, basic, replacement
+from bruit.privacy.accounting.concentrated import concentrated_price, zcdp
+from bruit.privacy.accounting.renyi import DOCUMENT_ORDERS, ORDERS, rdp
 from bruit.privacy.beliefs import Belief, belief, belief_table, premium
 from bruit.privacy.calibration import calibrate
 from bruit.privacy.curves import curve, delta_curve, order_curve
-from bruit.privacy.training.plans import Plan, plan, sound_delta, steps_of, training_loss
+from bruit.privacy.training.plans import TrainingPlan, plan, sound_delta, steps_of, training_loss
 
 __all__ = [
     "ACCOUNTANTS",
@@ -60,11 +60,11 @@ __all__ = [
     "Neighbours",
     "NormalShift",
     "Parallel",
-    "Plan",
     "Pure",
     "Release",
     "Sampled",
     "Scheme",
+    "TrainingPlan",
     "ZeroConcentrated",
     "approximation",
     "basic",

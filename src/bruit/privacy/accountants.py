@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from bruit.core.losses import BoundedRange, Gaussian, Loss, NormalShift, Sampled, ZeroConcentrated
 from bruit.core.numbers import Exact, exactly, probability, root, rounded_up
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.accounting import rdp, zcdp
-from bruit.privacy.accounting.basic import (
+from bruit.privacy.accounting import concentrated, renyi
+from bruit.privacy.accounting.composition import (
     advanced_epsilon,
     approximation,
     basic,
@@ -60,7 +60,7 @@ def delta(loss: Loss, *, epsilon: Exact, by: str, orders: Orders = None) -> Frac
 
 
 def epsilon_price(loss: Loss, *, delta: Exact, by: str, orders: Orders = None) -> Price:
-    """The epsilon of a loss with the order that gave it."""
+    """The epsilon of a loss at a delta, with the Rényi order that gave it where there is one."""
     return _compute(_accountant(by, _EPSILONS), loss, probability(delta, "delta"), orders)
 
 
@@ -136,13 +136,13 @@ def _advanced_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
 
 
 def _zcdp_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
-    rho = zcdp.zcdp(loss)
+    rho = concentrated.zcdp(loss)
     left = _delta_left(loss, delta, "zcdp")
-    return Price(rounded_up(zcdp.concentrated_epsilon(_not_zero(rho), left)))
+    return Price(rounded_up(concentrated.concentrated_epsilon(_not_zero(rho), left)))
 
 
 def _zcdp_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
-    rest = zcdp.concentrated_delta(_not_zero(zcdp.zcdp(loss)), float(epsilon))
+    rest = concentrated.concentrated_delta(_not_zero(concentrated.zcdp(loss)), float(epsilon))
     return Price(total(loss, approximation) + rounded_up(rest))
 
 
@@ -201,40 +201,40 @@ def _squared_shift(loss: Loss) -> Fraction:
 
 
 def _rdp_epsilon(loss: Loss, delta: Fraction, orders: Orders) -> Price:
-    return _least(loss, _delta_left(loss, delta, "rdp"), orders, rdp.improved_epsilon)
+    return _least(loss, _delta_left(loss, delta, "rdp"), orders, renyi.improved_epsilon)
 
 
 def _rdp_simple_epsilon(loss: Loss, delta: Fraction, orders: Orders) -> Price:
-    return _least(loss, _delta_left(loss, delta, "rdp-simple"), orders, rdp.simple_epsilon)
+    return _least(loss, _delta_left(loss, delta, "rdp-simple"), orders, renyi.simple_epsilon)
 
 
 def _rdp_delta(loss: Loss, epsilon: Fraction, orders: Orders) -> Price:
-    found = _least(loss, float(epsilon), orders, rdp.improved_delta)
+    found = _least(loss, float(epsilon), orders, renyi.improved_delta)
     return Price(total(loss, approximation) + found.amount, found.order)
 
 
 def _rdp_simple_delta(loss: Loss, epsilon: Fraction, orders: Orders) -> Price:
-    found = _least(loss, float(epsilon), orders, rdp.simple_delta)
+    found = _least(loss, float(epsilon), orders, renyi.simple_delta)
     return Price(total(loss, approximation) + found.amount, found.order)
 
 
-def _least(loss: Loss, given: float, orders: Orders, convert: rdp.Conversion) -> Price:
+def _least(loss: Loss, given: float, orders: Orders, convert: renyi.Conversion) -> Price:
     """The least over the orders; the coarse ones are left for the wide grid when their best stands at an end."""
 
     def least(grid: NDArray[np.float64]) -> tuple[int, Price]:
-        bounds = convert(rdp.renyi(loss, grid), grid, given)
+        bounds = convert(renyi.renyi(loss, grid), grid, given)
         best = int(np.argmin(bounds))
         return best, Price(rounded_up(float(bounds[best])), float(grid[best]))
 
     if isinstance(orders, str) and orders != "fine":
         raise InvalidArgument(f"orders={orders!r}: give numbers above 1, or 'fine' for a search on a wide grid")
     if orders is not None and not isinstance(orders, str):
-        return least(rdp.choose_orders(orders))[1]
-    best, price = least(rdp.DOCUMENT_ORDERS)
-    if orders is None and 0 < best < len(rdp.DOCUMENT_ORDERS) - 1:
+        return least(renyi.choose_orders(orders))[1]
+    best, price = least(renyi.DOCUMENT_ORDERS)
+    if orders is None and 0 < best < len(renyi.DOCUMENT_ORDERS) - 1:
         return price
-    best, price = least(rdp.ORDERS)
-    around = np.linspace(rdp.ORDERS[max(best - 1, 0)], rdp.ORDERS[min(best + 1, len(rdp.ORDERS) - 1)], 33)
+    best, price = least(renyi.ORDERS)
+    around = np.linspace(renyi.ORDERS[max(best - 1, 0)], renyi.ORDERS[min(best + 1, len(renyi.ORDERS) - 1)], 33)
     return min(price, least(around)[1], key=lambda found: found.amount)
 
 

@@ -1,4 +1,4 @@
-"""What an attacker may come to believe after seeing an answer."""
+"""Bounds on what an attacker may come to believe after seeing an answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EPSILONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0)
 
 @dataclass(frozen=True)
 class Belief:
-    """Where the belief in a fact about one person can lie after an answer."""
+    """The range in which an attacker's belief in a fact about one person can lie after an answer."""
 
     prior: float
     epsilon: float
@@ -29,7 +29,7 @@ class Belief:
 
 
 def belief(prior: Exact, epsilon: Exact, *, delta: Exact = 0) -> Belief:
-    """The range of the belief that stood at `prior` before an answer of a given epsilon.
+    """The range of an attacker's belief after an epsilon-private answer, from the belief `prior` before it.
 
     p / (p + e^epsilon (1 - p)) <= p' <= p / (p + e^-epsilon (1 - p))        [Wood et al. 2018, Section IV.C]
 
@@ -54,7 +54,7 @@ def belief_table(priors: Sequence[Exact] = PRIORS, epsilons: Sequence[Exact] = E
 
 
 def premium(fair: Exact, epsilon: Exact) -> float:
-    """The most an expected cost can grow because one's data was used: a premium of 2000 at 0.01 is at most 2020.10.
+    """The most an expected cost can grow because one's data was used: 2000 at epsilon 0.01 is at most 2020.10.
 
     E' <= e^epsilon E for a cost that is never negative; infinite where the bound is beyond every float
     """

@@ -19,7 +19,7 @@ DIGITS = 6
 def calibrate(
     loss: Callable[[Fraction], Loss], *, epsilon: Exact, delta: Exact, by: str = "pld", orders: Orders = None
 ) -> Fraction:
-    """The least noise, to about a thousandth, whose loss costs at most the epsilon asked at delta; never above it.
+    """The least noise (within 0.1 %) whose loss costs at most the given epsilon at delta.
 
     `loss` makes the loss of a noise, for instance `lambda noise: Gaussian(noise, neighbours=REPLACE_ONE) * 10`; its
     epsilon must fall as the noise grows. The noise returned has six decimal digits.
@@ -30,7 +30,7 @@ def calibrate(
 def calibrate_with_price(
     loss: Callable[[Fraction], Loss], *, epsilon: Exact, delta: Exact, by: str, orders: Orders
 ) -> tuple[Fraction, Price]:
-    """The calibrated noise and what it costs."""
+    """The least noise whose loss costs at most the given epsilon at delta, and what it costs."""
     target = float(positive(epsilon, "epsilon"))
     prices: dict[Fraction, Price] = {}
 

@@ -1,4 +1,4 @@
-"""Privacy against every parameter of a run, as tidy tables."""
+"""Tables of epsilon against the parameters of a training run, the Rényi order, or delta."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bruit.core.numbers import Exact, positive, probability
 from bruit.errors import InvalidArgument
 from bruit.privacy.accountants import Orders
 from bruit.privacy.accountants import delta as accounted_delta
-from bruit.privacy.accounting import rdp
+from bruit.privacy.accounting import renyi
 from bruit.privacy.pld.distribution import pld_curve
-from bruit.privacy.training.plans import Plan, check_run, plan, steps_of, training_loss
+from bruit.privacy.training.plans import TrainingPlan, check_run, plan, steps_of, training_loss
 
 if TYPE_CHECKING:
     import polars
@@ -72,26 +72,26 @@ def curve(
 
 
 def order_curve(loss: Loss, *, delta: Exact, orders: Sequence[float] | None = None) -> polars.DataFrame:
-    """The epsilon that each Rényi order gives by both conversions: order, divergence, simple, improved."""
+    """The epsilon at each Rényi order by both conversions; columns order, divergence, simple, improved."""
     import polars
 
-    grid = rdp.DOCUMENT_ORDERS if orders is None else rdp.choose_orders(orders)
+    grid = renyi.DOCUMENT_ORDERS if orders is None else renyi.choose_orders(orders)
     chance = float(probability(delta, "delta"))
     if chance == 0:
         raise InvalidArgument("delta=0: Rényi orders give an epsilon only at a delta above zero")
-    divergences = rdp.renyi(loss, grid)
+    divergences = renyi.renyi(loss, grid)
     return polars.DataFrame(
         {
             "order": grid,
             "divergence": divergences,
-            "simple": rdp.simple_epsilon(divergences, grid, chance),
-            "improved": rdp.improved_epsilon(divergences, grid, chance),
+            "simple": renyi.simple_epsilon(divergences, grid, chance),
+            "improved": renyi.improved_epsilon(divergences, grid, chance),
         }
     )
 
 
 def delta_curve(loss: Loss, *, epsilons: Sequence[Exact], by: str = "pld") -> polars.DataFrame:
-    """The delta that belongs to each epsilon: the whole promise of a loss."""
+    """The delta of a loss at each epsilon, as a table."""
     import polars
 
     deltas = [float(accounted_delta(loss, epsilon=epsilon, by=by)) for epsilon in epsilons]
@@ -123,7 +123,7 @@ def _along_epochs(lengths: list[int], *, scheme: Scheme, **fixed: Any) -> list[d
     return [{name: row[name] for name in COLUMNS} for row in rows]
 
 
-def _row(found: Plan) -> dict[str, Any]:
+def _row(found: TrainingPlan) -> dict[str, Any]:
     return {name: getattr(found, name) for name in COLUMNS} | {"neighbours": found.neighbours.value}
 
 

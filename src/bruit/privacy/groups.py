@@ -1,4 +1,4 @@
-"""What a loss amounts to for several people at once, by its own curve."""
+"""Group privacy: the loss of several people at once, computed from the loss itself."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ def _composed(loss: Composed, people: int) -> Composed | None:
 
 @dataclass(frozen=True)
 class LossCurve:
-    """The curve behind a guarantee: a loss, and the accountant that reads it."""
+    """The loss behind a guarantee and the accountant that prices it, for groups of any size."""
 
     loss: Loss
     by: str
 
     def epsilon(self, people: int, delta: Fraction) -> Fraction | None:
-        """The epsilon of so many people at a delta; None where no price is known.
+        """The epsilon for a group of `people` persons at a delta; None where none is known.
 
         The less of two: what the loss of the whole group costs, and k times what one person's costs at a smaller delta,
         d (1 + e^ε + ... + e^((k-1)ε)) <= delta.                                  [Dwork & Roth 2014, Theorem 2.2]

@@ -1,4 +1,4 @@
-"""Gives a numpy Generator over a strong source, and samplers that are exact on integers."""
+"""A numpy Generator over a cryptographic source, and samplers that are exact on integers."""
 
 from bruit.randomness.coins import bernoulli, bernoulli_bits, bernoulli_exp
 from bruit.randomness.integers import choose, permutation, sample_without_replacement, uniform_below

@@ -1,4 +1,4 @@
-"""Bernoulli bits, sixty-four side by side, on a block of uniform words; the contract is that of `_kernels.py`."""
+"""Kernels that draw Bernoulli bits, 64 at a time, from a block of random words; called as those of `_kernels.py`."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ PIECE = 8
 
 @kernel
 def settle(words: Words, position: int, threshold: Word, open_lanes: Word) -> tuple[Word, int]:
-    """The open lanes (equal to the threshold so far) whose uniform number falls below it in the end.
+    """Decides the lanes whose bits still equal the threshold's: returns those whose uniform number ends up below.
 
     `words` (words,) uint64, read from `position` on; a lane is a bit of `open_lanes`. Returns the lanes that fell below
     and the next position, which is beyond the words where they did not suffice.
@@ -48,7 +48,7 @@ def settle(words: Words, position: int, threshold: Word, open_lanes: Word) -> tu
 
 @kernel
 def fill_bits(words: Words, out: Out, done: int, threshold: Word) -> tuple[int, int, bool]:
-    """64 independent Bernoulli(threshold / 2^52) bits a word, about five random words each.
+    """Fills `out` with words of 64 independent Bernoulli(threshold / 2^52) bits; takes about five random words each.
 
     Lane by lane a uniform number is compared with the threshold from the top bit on, and is settled at the first bit
     that differs. Four words settle 15 lanes in 16 at once; an open lane takes its next bits eight at a time.

@@ -20,13 +20,13 @@ Number = np.uint32
 
 @inlined
 def rotate(value: Number, bits: int) -> Number:
-    """The 32 bits of `value` moved up, those that fall out coming back in below."""
+    """Rotates a 32-bit number left by `bits`."""
     return Number((value << Number(bits)) | (value >> Number(32 - bits)))
 
 
 @inlined
 def quarter(a: Number, b: Number, c: Number, d: Number) -> tuple[Number, Number, Number, Number]:
-    """The quarter round [Nir and Langley 2018, section 2.1]."""
+    """The quarter round of ChaCha20 [Nir and Langley 2018, section 2.1]."""
     a = Number(a + b)
     d = rotate(Number(d ^ a), 16)
     c = Number(c + d)
@@ -40,7 +40,7 @@ def quarter(a: Number, b: Number, c: Number, d: Number) -> tuple[Number, Number,
 
 @kernel
 def double_round(s: NDArray[np.uint32]) -> None:
-    """Quarter rounds on four columns and four diagonals, in every lane; entry j of lane i stands at j * LANES + i."""
+    """Quarter rounds on four columns and four diagonals in every lane; `s[j * LANES + i]` is entry j of lane i."""
     n = LANES
     for i in range(LANES):
         a0, a1, a2, a3 = s[i], s[n + i], s[2 * n + i], s[3 * n + i]

@@ -1,4 +1,4 @@
-"""Exact samplers on a block of uniform words: compiled, integers only, no generator of their own.
+"""Exact samplers compiled with numba: they use integers only and take their random words as an argument.
 
 A part takes the words and a position, and returns its value with the position after the last word it used; a position
 past the end says that the block was too short. A `fill_` kernel writes the draws from `done` on and returns how many
@@ -39,7 +39,7 @@ def multiply(left: Word, right: Word) -> tuple[Word, Word]:
 
 @kernel
 def uniform_below(words: Words, position: int, bound: Word) -> tuple[Word, int]:
-    """Uniform on 0 .. bound-1: the high word of word * bound, unless the low word is one too many [Lemire 2019]."""
+    """Uniform on 0 .. bound-1 by multiplying a word with the bound and rejecting biased words [Lemire 2019]."""
     while position < len(words):  # every word before `position` was rejected
         high, low = multiply(words[position], bound)
         position += 1
@@ -50,10 +50,10 @@ def uniform_below(words: Words, position: int, bound: Word) -> tuple[Word, int]:
 
 @kernel
 def exp_coin(words: Words, position: int, numerator: Word, denominator: Word) -> tuple[bool, int]:
-    """Bernoulli(exp(-x)) for x = numerator / denominator in [0, 1]: the first k whose Bernoulli(x / k) fails is odd.
+    """Draws Bernoulli(exp(-x)), x = numerator / denominator in [0, 1], from Bernoulli(x / k) draws for k = 1, 2, ...
 
-    [Canonne, Kamath and Steinke 2020, Algorithm 1]; Bernoulli(x / k) is Bernoulli(1 / k) and Bernoulli(x), so that no
-    product overflows.
+    True where the first k whose Bernoulli(x / k) fails is odd [Canonne, Kamath and Steinke 2020, Algorithm 1];
+    Bernoulli(x / k) is Bernoulli(1 / k) and Bernoulli(x), so that no product overflows.
     """
     k = ONE
     while True:  # the coins Bernoulli(x / 1) .. Bernoulli(x / (k - 1)) all came up
@@ -71,7 +71,7 @@ def exp_coin(words: Words, position: int, numerator: Word, denominator: Word) ->
 
 @kernel
 def any_exp_coin(words: Words, position: int, numerator: Word, denominator: Word) -> tuple[bool, int]:
-    """Bernoulli(exp(-numerator / denominator)) for any ratio."""
+    """Draws Bernoulli(exp(-numerator / denominator)) for any ratio >= 0."""
     while numerator > denominator:  # a coin exp(-1) came up for each denominator that was taken off
         hit, position = exp_coin(words, position, ONE, ONE)
         if position > len(words) or not hit:
@@ -84,7 +84,7 @@ def any_exp_coin(words: Words, position: int, numerator: Word, denominator: Word
 def one_sided(
     words: Words, position: int, over: Word, under: Word, step: np.int64, rest_step: Word
 ) -> tuple[np.int64, int]:
-    """Mass proportional to exp(-k under / over) on k >= 0: floor((low + over * high) / under), added up step by step.
+    """Draws k >= 0 with mass proportional to exp(-k under / over), as floor((low + over * high) / under).
 
     over = step * under + rest_step, so that no product overflows.
     [Canonne, Kamath and Steinke 2020, Algorithm 2]; a value past the largest int64 becomes that one.
@@ -114,7 +114,7 @@ def one_sided(
 def two_sided(
     words: Words, position: int, over: Word, under: Word, step: np.int64, rest_step: Word
 ) -> tuple[np.int64, int]:
-    """Mass proportional to exp(-|k| under / over): one side and a sign; minus zero is drawn again."""
+    """Draws an integer k with mass proportional to exp(-|k| under / over): a size and a sign, rejecting -0."""
     while True:  # so far only minus zero was drawn
         value, position = one_sided(words, position, over, under, step, rest_step)
         if position >= len(words):
@@ -129,7 +129,7 @@ def two_sided(
 
 @kernel
 def fill_uniform(words: Words, out: Out, done: int, bound: Word) -> tuple[int, int, bool]:
-    """Uniform on 0 .. bound-1."""
+    """Fills `out` from `done` on with integers uniform on 0 .. bound-1."""
     position = 0
     for i in range(done, len(out)):
         value, after = uniform_below(words, position, bound)
@@ -141,7 +141,7 @@ def fill_uniform(words: Words, out: Out, done: int, bound: Word) -> tuple[int, i
 
 @kernel
 def fill_shuffled(words: Words, out: Out, done: int) -> tuple[int, int, bool]:
-    """Swaps entry i with a uniform one of 0 .. i, for i from `done` on [Fisher and Yates 1938]."""
+    """Shuffles `out` from `done` on: swaps entry i with a uniform one of 0 .. i [Fisher and Yates 1938]."""
     position = 0
     for i in range(done, len(out)):
         value, after = uniform_below(words, position, np.uint64(i + 1))
@@ -154,7 +154,7 @@ def fill_shuffled(words: Words, out: Out, done: int) -> tuple[int, int, bool]:
 
 @kernel
 def fill_exp_coins(words: Words, out: Out, done: int, numerator: Word, denominator: Word) -> tuple[int, int, bool]:
-    """Bernoulli(exp(-numerator / denominator))."""
+    """Fills `out` from `done` on with Bernoulli(exp(-numerator / denominator)) draws."""
     position = 0
     for i in range(done, len(out)):
         value, after = any_exp_coin(words, position, numerator, denominator)
@@ -166,7 +166,7 @@ def fill_exp_coins(words: Words, out: Out, done: int, numerator: Word, denominat
 
 @kernel
 def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
-    """Mass proportional to exp(-k under / over) on k >= 0."""
+    """Fills `out` from `done` on with integers k >= 0 of mass proportional to exp(-k under / over)."""
     position, step, rest_step = 0, np.int64(over // under), over % under
     for i in range(done, len(out)):
         value, after = one_sided(words, position, over, under, step, rest_step)
@@ -178,7 +178,7 @@ def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -
 
 @kernel
 def fill_two_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
-    """Mass proportional to exp(-|k| under / over)."""
+    """Fills `out` from `done` on with integers k of mass proportional to exp(-|k| under / over)."""
     position, step, rest_step = 0, np.int64(over // under), over % under
     for i in range(done, len(out)):
         value, after = two_sided(words, position, over, under, step, rest_step)
@@ -199,10 +199,11 @@ def fill_gaussian(
     denominator: Word,
     limit: np.int64,
 ) -> tuple[int, int, bool]:
-    """A two-sided draw k of integer scale, kept with probability exp(-(multiplier |k| - shift)^2 / denominator).
+    """Fills `out` with discrete Gaussian draws, by rejection from discrete Laplace draws of integer scale.
 
-    [Canonne, Kamath and Steinke 2020, Algorithm 3]; a proposal beyond `limit`, whose square might not fit, is left to
-    the reference: the last value returned is False.
+    A proposal k is kept with probability exp(-(multiplier |k| - shift)^2 / denominator) [Canonne, Kamath and Steinke
+    2020, Algorithm 3]; one beyond `limit`, whose square might not fit, is left to the reference: the last value
+    returned is False.
     """
     position = 0
     for i in range(done, len(out)):
@@ -223,7 +224,7 @@ def fill_gaussian(
 
 @kernel
 def wide_below(words: Words, position: int, high_bound: Word, low_bound: Word, mask: Word) -> tuple[Word, Word, int]:
-    """Uniform below a bound of two words: masked pairs, high word first, until one lies below."""
+    """Uniform below a bound of two words (high, low): draws masked pairs of words until one lies below."""
     if high_bound == ZERO:
         value, position = uniform_below(words, position, low_bound)
         return ZERO, value, position
@@ -239,7 +240,7 @@ def wide_below(words: Words, position: int, high_bound: Word, low_bound: Word, m
 def wide_exp_coin(
     words: Words, position: int, high: Word, low: Word, high_bound: Word, low_bound: Word, mask: Word
 ) -> tuple[bool, int]:
-    """Bernoulli(exp(-numerator / denominator)) for any ratio of two-word numbers."""
+    """Draws Bernoulli(exp(-numerator / denominator)) for any ratio of two-word numbers."""
     while high > high_bound or (high == high_bound and low > low_bound):  # as in any_exp_coin, on pairs with a borrow
         hit, position = exp_coin(words, position, ONE, ONE)
         if position > len(words) or not hit:

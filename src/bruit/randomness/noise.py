@@ -66,8 +66,9 @@ def _exponential(
 
 @dataclass(frozen=True)
 class Proposal:
-    """Discrete Laplace draws k of a whole scale, kept with probability exp(-(multiplier |k| - shift)^2 / denominator).
+    """Rejection sampling of the discrete Gaussian from a discrete Laplace of integer scale: its four parameters.
 
+    A draw k is kept with probability exp(-(multiplier |k| - shift)^2 / denominator).
     With variance n/d and scale t the exponent is (|k| - n/(d t))^2 / (2 n/d) = (t d |k| - n)^2 / (2 n d t^2).
     """
 
@@ -78,7 +79,7 @@ class Proposal:
 
     @classmethod
     def of(cls, variance: Fraction) -> "Proposal":
-        """The proposal for a variance: the scale is the deviation, rounded up to a whole number."""
+        """The proposal for a variance; its scale is the standard deviation rounded up to an integer."""
         top, bottom = variance.numerator, variance.denominator
         root = isqrt(top // bottom)
         if bottom == 1 and root * root == top:  # a whole deviation cancels down to small numbers
@@ -87,7 +88,7 @@ class Proposal:
         return cls(scale, scale * bottom, top, 2 * top * bottom * scale**2)
 
     def fits(self, distance: int, denominator: int) -> bool:
-        """Whether the numbers of common proposals stay below the two bounds."""
+        """Whether the numbers in the kernel stay below both bounds, for all but the rarest draws."""
         return max(self.shift, COMMON * self.scale * self.multiplier) < distance and self.denominator < denominator
 
     def narrow(self) -> tuple[np.uint64, np.int64, np.int64, np.uint64, np.int64]:

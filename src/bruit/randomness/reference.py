@@ -11,7 +11,7 @@ Exponential = Callable[[Words, int, int], int]
 
 
 def below(words: Words, bound: int) -> int:
-    """Uniform on 0 .. bound-1: by multiplication where one word is enough, else by rejecting masked numbers."""
+    """Uniform on 0 .. bound-1: by Lemire's multiplication where one word suffices, else by rejecting masked numbers."""
     if bound < 2**64:
         while True:
             high, low = divmod(next(words) * bound, 2**64)
@@ -28,7 +28,7 @@ def below(words: Words, bound: int) -> int:
 
 
 def exp_coin(words: Words, numerator: int, denominator: int) -> bool:
-    """Bernoulli(exp(-numerator / denominator)) [Canonne, Kamath and Steinke 2020, Algorithm 1]."""
+    """Draws Bernoulli(exp(-numerator / denominator)) [Canonne, Kamath and Steinke 2020, Algorithm 1]."""
     while numerator > denominator:
         if not exp_coin(words, 1, 1):
             return False
@@ -40,7 +40,7 @@ def exp_coin(words: Words, numerator: int, denominator: int) -> bool:
 
 
 def one_sided(words: Words, over: int, under: int) -> int:
-    """Mass proportional to exp(-k under / over) on k >= 0 [Canonne, Kamath and Steinke 2020, Algorithm 2]."""
+    """Draws k >= 0 of mass proportional to exp(-k under / over) [Canonne, Kamath and Steinke 2020, Algorithm 2]."""
     low = below(words, over)
     while not exp_coin(words, low, over):
         low = below(words, over)
@@ -51,7 +51,7 @@ def one_sided(words: Words, over: int, under: int) -> int:
 
 
 def two_sided(words: Words, over: int, under: int) -> int:
-    """Mass proportional to exp(-|k| under / over)."""
+    """Draws an integer k with mass proportional to exp(-|k| under / over)."""
     while True:
         value = one_sided(words, over, under)
         negative = next(words) >> 63
@@ -60,7 +60,10 @@ def two_sided(words: Words, over: int, under: int) -> int:
 
 
 def gaussian(words: Words, scale: int, multiplier: int, shift: int, denominator: int) -> int:
-    """A two-sided draw k of integer scale, kept with probability exp(-(multiplier |k| - shift)^2 / denominator)."""
+    """One discrete Gaussian draw, by rejection from discrete Laplace draws k of integer scale.
+
+    k is kept with probability exp(-(multiplier |k| - shift)^2 / denominator).
+    """
     while True:
         value = two_sided(words, scale, 1)
         if exp_coin(words, (multiplier * abs(value) - shift) ** 2, denominator):

@@ -35,7 +35,7 @@ class OperatingSystem(ISeedSequence):
 
 
 class StrongSource(AESCounter):  # type: ignore[misc]
-    """A cryptographically strong bit generator that is never repeated.
+    """A cryptographically strong bit generator whose stream can never be reproduced.
 
     Word i is half of the AES-128 encryption of the block i // 2 under a key that only this object knows. A copy, an
     unpickled one, a spawned one and the one that a forked child holds each have a key of their own.
@@ -55,7 +55,7 @@ class StrongSource(AESCounter):  # type: ignore[misc]
         self._sealed = True
 
     def seed(self, seed: object = None, counter: object = None, key: object = None) -> None:
-        """Refused, but for the key that the source takes for itself (AESCounter calls this while it is made)."""
+        """Refuses to be seeded; only the constructor may call it, to set a key from the operating system."""
         if self._sealed:
             self._refuse()
         super().seed(seed, counter, key)
@@ -98,7 +98,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 
 
 def generator(rng: np.random.Generator | None = None) -> np.random.Generator:
-    """The generator the caller brought, or for None a fresh one over a strong source."""
+    """Returns the caller's generator, or for None a fresh one over the cryptographic source."""
     if rng is None:
         return np.random.Generator(StrongSource())
     if not isinstance(rng, np.random.Generator):
@@ -110,7 +110,7 @@ def generator(rng: np.random.Generator | None = None) -> np.random.Generator:
 
 
 def is_strong(rng: np.random.Generator | None) -> bool:
-    """Whether the noise drawn from `rng` cannot be foreseen; None stands for the strong source."""
+    """Whether the noise drawn from `rng` cannot be predicted; None stands for the cryptographic source."""
     return rng is None or isinstance(generator(rng).bit_generator, StrongSource)
 
 

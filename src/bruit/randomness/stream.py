@@ -1,4 +1,4 @@
-"""Feeds the samplers with random words; a word that a draw has looked at is never thrown away half-used."""
+"""Feeds samplers with random words; a word that a draw has inspected is never discarded half-used."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,14 +17,14 @@ Draw = Callable[[Words], int]
 
 
 class Stream:
-    """The words of a generator, block by block."""
+    """The random words of a generator, read block by block."""
 
     def __init__(self, rng: np.random.Generator | None) -> None:
         self.rng = generator(rng)
         self.left: NDArray[np.uint64] = np.empty(0, np.uint64)
 
     def extend(self, wanted: int) -> NDArray[np.uint64]:
-        """What is left of the last block, followed by about `wanted` fresh words."""
+        """The unused words of the last block followed by about `wanted` fresh ones."""
         fresh = words(self.rng, min(max(wanted, SMALLEST_BLOCK), LARGEST_BLOCK))
         self.left = np.concatenate([self.left, fresh]) if len(self.left) else fresh
         return self.left
@@ -46,7 +46,7 @@ def fill(
     each: int,
     slow: Draw | None = None,
 ) -> NDArray[Any]:
-    """Fills `out` by a kernel that takes about `each` words a draw; a draw the kernel leaves is made by `slow`."""
+    """Fills `out` by a kernel that takes about `each` words per draw; `slow` makes the draws the kernel cannot."""
     stream, done = Stream(rng), 0
     while done < len(out):
         block = stream.extend((len(out) - done) * each)
@@ -59,7 +59,7 @@ def fill(
 
 
 def fill_slowly(rng: np.random.Generator | None, out: NDArray[Any], draw: Draw) -> NDArray[Any]:
-    """Fills `out` one draw at a time, for numbers of any size."""
+    """Fills `out` one draw at a time in Python, for integers of any size."""
     source = iter(Stream(rng))
     for i in range(len(out)):
         out[i] = draw(source)

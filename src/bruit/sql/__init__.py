@@ -1,4 +1,4 @@
-"""SQL as a way to ask: a query becomes a question over registered tables, or is refused by name."""
+"""Answers SQL privately: a SELECT becomes a question over registered tables, or is refused with the reason."""
 
 from bruit.sql.asking import Answered, ask
 from bruit.sql.rows import PublicTable

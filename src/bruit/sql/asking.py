@@ -1,4 +1,4 @@
-"""The answer to a query: the released numbers, arranged as SQL asked; arithmetic, HAVING, ORDER and LIMIT are free."""
+"""Answers a query: the released numbers as SQL asked; arithmetic, HAVING, ORDER BY and LIMIT cost nothing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ask(
     confidence: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Answered:
-    """Answers a SELECT over registered tables, or refuses it by name before anything is paid.
+    """Answers a SELECT over registered tables, or refuses it with the reason before anything is paid.
 
     `limit` says how much of one person counts; `most` how many rows of a person a join or a summary per person keeps.
     Price and limit may stand in the query instead, as BigQuery writes them: SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS

@@ -1,4 +1,4 @@
-"""SQL expressions over one row, as typed expressions and conditions of a plan."""
+"""Translates SQL expressions over one row into a plan's typed expressions and conditions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "="}
 
 
 def expression_of(node: exp.Expr, plan: Plan) -> Expression:
-    """The value of a row that an SQL expression gives."""
+    """Translates an SQL expression over one row into a typed expression of the plan."""
     refuse_nodes(node)
     match node:
         case exp.Column():
@@ -45,7 +45,7 @@ def expression_of(node: exp.Expr, plan: Plan) -> Expression:
 
 
 def condition_of(node: exp.Expr, plan: Plan) -> Condition:
-    """What an SQL condition says of a row."""
+    """Translates an SQL condition over one row into a condition of the plan."""
     refuse_nodes(node)
     match node:
         case exp.Paren():
@@ -78,7 +78,7 @@ def _listed(node: exp.In) -> list[object]:
 
 
 def constant_of(node: exp.Expr) -> object:
-    """The text or number of a literal, None where the node is none."""
+    """The text or number of an SQL literal; None where the node is not a literal."""
     if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
         return node.this.name
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):

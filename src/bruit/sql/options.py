@@ -1,4 +1,4 @@
-"""SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (...), as BigQuery writes it: taken off a query before it is parsed."""
+"""Parses BigQuery's SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (...), which is cut out before the query is parsed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = ("epsilon", "delta", "max_rows_contributed", "max_groups_contributed", "
 
 @dataclass(frozen=True)
 class Options:
-    """What the clause states: a price, a limit and whose rows they are; None of what it leaves out."""
+    """The epsilon, delta, limit and person's column that a query's OPTIONS state; None for what is left out."""
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
@@ -27,7 +27,7 @@ class Options:
     person: str | None = None
 
     def limit(self, stated: Limit | None) -> Limit | None:
-        """The limit of the clause or of the argument; both only where they say the same."""
+        """The limit from the query's OPTIONS or from the argument; refused where both are given and differ."""
         if self.rows is not None and self.groups is not None:
             raise InvalidArgument(
                 "max_rows_contributed and max_groups_contributed are two different limits: state one of them"
@@ -44,7 +44,7 @@ class Options:
         return stated
 
     def budget(self, stated: Budget | Ledger | None) -> Budget | None:
-        """The price of the clause, paid from a book, or of the argument; both only where they are the same."""
+        """The budget from the query's OPTIONS and a ledger, or the argument; refused where the two differ."""
         if self.epsilon is None and self.delta is not None:
             raise InvalidArgument("the query states a delta without an epsilon: state both")
         if isinstance(stated, Ledger):
@@ -56,7 +56,7 @@ class Options:
         return stated
 
     def require_person(self, person: str) -> None:
-        """Refuses another column of the person than the registered one."""
+        """Refuses a privacy_unit_column other than the person's column of the registered table."""
         if self.person not in (None, person):
             raise InvalidArgument(
                 f"privacy_unit_column={self.person}: the rows of this table belong to {person!r}, as it was registered"
@@ -64,7 +64,7 @@ class Options:
 
 
 def take_options(query: str, dialect: str) -> tuple[str, Options]:
-    """A query without its clause, and what that said."""
+    """Cuts the DIFFERENTIAL_PRIVACY clause out of a query; returns the rest of the query and the options."""
     try:
         tokens = sqlglot.tokenize(query, read=dialect)
     except sqlglot.errors.SqlglotError:

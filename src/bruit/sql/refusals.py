@@ -1,4 +1,4 @@
-"""What SQL can say and a private table cannot answer: each is refused by name, with the nearest question that is."""
+"""Refuses SQL that a private table cannot answer, by name and with the nearest question that it can."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def refuse_nodes(node: exp.Expr) -> None:
-    """Refuses whatever stands inside an expression of a row that no engine-independent reading has."""
+    """Raises where an expression holds an SQL construct that would differ between engines."""
     for inner in node.walk():
         for kinds, sentence in SENTENCES:
             if type(inner).__name__ in kinds:
@@ -35,7 +35,7 @@ def refuse_nodes(node: exp.Expr) -> None:
 
 
 def unknown_function(node: exp.Expr) -> InvalidArgument:
-    """The refusal of a function that is not among those known."""
+    """The error for an SQL function that is not supported."""
     columns = ", ".join(dict.fromkeys(column.name for column in node.find_all(exp.Column)))
     return InvalidArgument(
         f"the function {name_of(node)} is not the same on every engine: compare {columns or 'a column'} itself"
@@ -43,14 +43,14 @@ def unknown_function(node: exp.Expr) -> InvalidArgument:
 
 
 def name_of(node: exp.Expr) -> str:
-    """How SQL calls a node."""
+    """The SQL name of a parsed node."""
     if isinstance(node, exp.Anonymous):
         return node.name.upper()
     return node.sql_name() if isinstance(node, exp.Func) else node.key.upper()
 
 
 def refuse_clauses(node: exp.Expr, known: set[str], what: str) -> None:
-    """Refuses a clause that is not among those known: what is not understood is never left out."""
+    """Raises where a query has a clause outside `known`; no clause is ever ignored."""
     odd = [name for name, value in node.args.items() if value and name not in known]
     if odd:
         raise InvalidArgument(f"{odd[0].strip('_').upper()} in {what} is not answered: leave it out")

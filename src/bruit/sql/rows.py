@@ -1,4 +1,4 @@
-"""The rows that a query reads: tables, joins on the person, lookups, unions and summaries per person, as a plan."""
+"""Translates what a query reads (tables, joins, lookups, unions, summaries per person) into a plan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUMMARIES: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "mean", exp.Min
 
 @dataclass(frozen=True)
 class PublicTable:
-    """A public table to look values up in: for each column its value by the values of `on`."""
+    """A public lookup table: for each column, its value for each value of `on`."""
 
     on: str
     columns: Mapping[str, Mapping[object, Any]]
@@ -47,7 +47,7 @@ class Rows:
     named: Mapping[str, Plan] = field(default_factory=dict)
 
     def with_names(self, query: exp.Expr) -> Rows:
-        """The same with the queries that WITH names."""
+        """A translator that also knows the subqueries named by WITH."""
         clause = query.args.get("with_") or query.args.get("with")
         if clause is None:
             return self
@@ -73,7 +73,7 @@ class Rows:
         return plan if where is None else plan.where(condition_of(where.this, plan))
 
     def rows(self, query: exp.Expr) -> Plan:
-        """A query that gives rows: columns kept or derived row by row, or one row a person."""
+        """The plan of a subquery that gives rows: columns kept or derived row by row, or one row per person."""
         if isinstance(query, exp.Union):
             if query.args.get("distinct"):
                 raise InvalidArgument("UNION removes equal rows of different people: UNION ALL inside FROM")

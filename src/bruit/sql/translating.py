@@ -1,4 +1,4 @@
-"""A SELECT as a question: keys, measures and what is computed from the released numbers for free."""
+"""Translates a SELECT into a question (keys and measures) and what is computed from the answer for free."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DEVIATIONS = (exp.Stddev, exp.StddevPop, exp.StddevSamp)
 
 @dataclass(frozen=True, eq=False)
 class Translated:
-    """A question and, for each selected column, the SQL that is computed from its keys and measures."""
+    """A question, and the SQL expression over its keys and measures for each selected column."""
 
     question: Question
     selected: tuple[tuple[str, exp.Expr], ...]
@@ -55,7 +55,7 @@ class Translated:
     first: int | None
 
     def measure_of(self, sql: str) -> str:
-        """The name of the measure that a statistic is part of."""
+        """The name of the question's measure that answers an SQL aggregate."""
         return self.measured[sql].partition(" ")[0]
 
     @property
@@ -67,7 +67,7 @@ class Translated:
 def translate(
     query: str, tables: Tables, *, limit: Limit | None, dialect: str = "duckdb", most: int | None = None, **more: Any
 ) -> Translated:
-    """The question of a query, or a refusal that names the nearest one that is answered; nothing is read or paid."""
+    """Translates a query into a question, or refuses it with the nearest question that is answered; reads nothing."""
     query, options = take_options(query, dialect)
     try:
         tree = sqlglot.parse_one(query, read=dialect)

@@ -1,4 +1,4 @@
-"""Copies of a SQLite database: one file that is whole, made while servers write, and put back on request."""
+"""Backs up a SQLite database to one consistent file while servers write, and restores it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARK = "CREATE TABLE bruit_backup (at INTEGER NOT NULL)"
 
 @dataclass(frozen=True)
 class Backup:
-    """A copy of a database: where it lies, its bytes, and when it was made, in seconds since 1970."""
+    """A copy of a database: its path, its size in bytes, and when it was made, in seconds since 1970."""
 
     path: Path
     size: int
@@ -25,7 +25,7 @@ class Backup:
 
 
 def back_up(url: str, path: Path) -> Backup:
-    """Copies a SQLite database to a new file by its online copy, which waits for no writer and sees one state."""
+    """Copies a SQLite database to a new file by SQLite's online backup, consistent and without blocking writers."""
     source = sqlite_path(url)
     if not source.exists():
         raise InvalidArgument("there is no database at this address to copy")
@@ -47,7 +47,7 @@ def back_up(url: str, path: Path) -> Backup:
 
 
 def put_back(path: Path, url: str) -> Backup:
-    """Puts a backup where no database stands; refuses a file that is no whole backup."""
+    """Restores a backup to an address where there is no database; refuses a file that is not a complete backup."""
     if not path.is_file():
         raise InvalidArgument(f"there is no file {path}")
     target = sqlite_path(url)
@@ -64,7 +64,7 @@ def put_back(path: Path, url: str) -> Backup:
 
 
 def sqlite_path(url: str) -> Path:
-    """The file of a SQLite address; PostgreSQL has copies of its own."""
+    """The file of a SQLite address; refuses PostgreSQL, which has its own tools for backups."""
     address = absolute(url)
     if not address.startswith("sqlite"):
         raise InvalidArgument("PostgreSQL is copied by its own programs: pg_dump and pg_restore")

@@ -20,7 +20,7 @@ _opening = Lock()
 
 
 def connect(url: str) -> Engine:
-    """The engine of this process for a database; a forked child opens its own and leaves its parent's alone.
+    """The engine of this process for a database address; a forked child opens its own.
 
     `sqlite:///file.db` is opened in WAL mode, every commit is on disk when it returns, and every transaction that
     writes takes the write lock at its start. `postgresql+psycopg://…` needs the extra `postgres`.
@@ -50,7 +50,7 @@ def absolute(url: str) -> str:
 
 
 def exists(url: str) -> bool:
-    """Whether the database of an address is there to be opened; SQLite would make an empty file."""
+    """Whether a database exists at an address, checked without SQLite's creating an empty file."""
     path = _parse_url(absolute(url)).database or ""
     return "://" in path or not absolute(url).startswith("sqlite") or Path(path.removeprefix("file:")).exists()
 
@@ -94,7 +94,7 @@ def _open(address: str) -> Engine:
 
 
 def close(url: str) -> None:
-    """Closes this process's connections to a database; SQLite's file then holds everything, and its WAL is empty."""
+    """Closes this process's connections to a database; SQLite's WAL is first written into its file."""
     address = absolute(url)
     with _opening:
         engine = _engines.pop((os.getpid(), address), None)

@@ -1,4 +1,4 @@
-"""The kind of a database failure in words that hold no value, path or address: what a log or a health check may say."""
+"""Classifies database failures in words without values, paths or addresses, safe for logs and health checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class FailureKind(StrEnum):
-    """What went wrong with a database."""
+    """The kinds of database failure."""
 
     FULL = "the disk of the database is full"
     CORRUPT = "the database file is damaged"
@@ -32,7 +32,7 @@ _POSTGRES: Final = {"53100": FailureKind.FULL, "55P03": FailureKind.LOCKED, "XX0
 
 
 def failure_kind(error: BaseException) -> FailureKind:
-    """The kind of a failure, from the database's own code behind an error."""
+    """The kind of a failure, from the error code that the database driver gave."""
     from bruit.errors import DatabaseInUse
 
     seen: BaseException | None = error

@@ -1,4 +1,4 @@
-"""The right of one running server to a database: a second one refuses to start, a replaced one cannot commit.
+"""A lease that lets only one running server use a database; a second refuses to start, a replaced one to commit.
 
 A lock that dies with its process (of the file beside SQLite's, or PostgreSQL's advisory lock) refuses the second server
 at once and never outlives a crash. A lock can be lost without notice (a network file system, a cut connection), so each
@@ -29,7 +29,7 @@ _TAKEN = "another server runs on this database: stop it first, or give this one 
 
 
 class Lease:
-    """One part of a database, held by one process from `take` to `release`."""
+    """The exclusive right of one process to one part of a database, from `take` to `release`."""
 
     def __init__(self, url: str, part: str) -> None:
         self._engine, self._part = connect(url), part
@@ -47,19 +47,19 @@ class Lease:
             self.number = int(connection.execute(text(_NEXT), {"part": self._part}).scalar_one())
 
     def check(self, connection: Connection) -> None:
-        """Refuses the transaction of a server that another has replaced."""
+        """Raises inside a transaction where another server has taken the lease since."""
         from sqlalchemy import text
 
         if connection.execute(text(_NOW), {"part": self._part}).scalar() != self.number:
             raise DatabaseInUse("another server has taken this database over; nothing was written")
 
     def require_free(self) -> None:
-        """Raises DatabaseInUse where a running server holds the lease; takes nothing."""
+        """Raises DatabaseInUse where a running server holds the lease; does not take it."""
         self._lock()
         self.release()
 
     def renew(self) -> None:
-        """Writes the lease anew, and takes a lock again whose connection was cut.
+        """Writes the lease again, and takes its lock again where the connection was lost.
 
         Fails where the database cannot be written, and where another server has come meanwhile.
         """
@@ -75,7 +75,7 @@ class Lease:
             self._lock()
 
     def release(self) -> None:
-        """Gives the lease back; the number stays, so that whoever still holds it cannot write."""
+        """Gives the lease up; its number remains in the database, so that a former holder cannot write."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -21,7 +21,7 @@ Migration = Callable[["Connection"], None]
 def prepare(
     engine: Engine, part: str, *, number: int, tables: MetaData, migrations: Mapping[int, Migration] | None = None
 ) -> None:
-    """Makes the tables of a part if they are missing, and brings older ones up to `number`.
+    """Creates the tables of a part if they are missing, or migrates older ones to schema `number`.
 
     `migrations[n]` goes from schema n to n + 1, all of them in one transaction. Tables that a later version wrote are
     refused, and so are older ones from which no migration leads here.

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that holds SQLite's write lock from its start; everything in it happens, or nothing."""
+    """Opens an atomic write transaction, which holds SQLite's write lock from its start."""
     with _in_words(engine), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that waits for nobody and sees one state of the database."""
+    """Opens a read transaction that sees one state of the database and waits for no writer."""
     with _in_words(engine), engine.connect().execution_options(reads=True) as connection, connection.begin():
         yield connection
 

@@ -20,7 +20,7 @@ RESERVED = ("repeat", "rng")
 
 
 def points_of(grid: Grid) -> list[Point]:
-    """Every point of the grid in order, the last name fastest; checked to be tidy and all different."""
+    """Every point of the grid, the last name varying fastest; refuses points that are equal or not plain values."""
     points = list(_combine(grid)) if isinstance(grid, Mapping) else [_plain(point) for point in grid]
     if not points:
         raise InvalidArgument("grid holds no point: give a value for every name, or a list of points")
@@ -34,7 +34,7 @@ def points_of(grid: Grid) -> list[Point]:
 
 
 def stream(root: Sequence[int], point: Point, repeat: int) -> np.random.Generator:
-    """The random stream of one repeat of one point: the same whoever draws it, when, and beside which points.
+    """The random stream of one repeat of one point, independent of workers, order and the other points.
 
     The root, the point's digest and the repeat's number are hashed into a state of its own by `SeedSequence`.
     """

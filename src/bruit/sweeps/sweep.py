@@ -1,4 +1,4 @@
-"""One function over a grid with repeats, alone or in several processes."""
+"""Runs one function over a grid with repeats, in this process or in several."""
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def run(
     file: str | PathLike[str] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> polars.DataFrame:
-    """One row for each point and repeat: the point's values, `repeat`, and what the function said.
+    """Runs the function at each point and repeat; gives one row each: the point's values, `repeat`, the results.
 
     Each repeat of each point draws from a stream of its own, so the rows do not depend on `workers`, on the order of
     the work, or on how often it was interrupted. With `file`, what is finished is kept there and not run again; more

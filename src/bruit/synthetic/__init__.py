@@ -1,4 +1,4 @@
-"""Synthetic tables: invented rows that keep what a private table's counts say, with an interval for each answer."""
+"""Synthetic tables: invented rows that follow a private table's noisy counts, with intervals for answers."""
 
 from bruit.synthetic.accuracy.comparison import compare
 from bruit.synthetic.conditions import Condition, Where

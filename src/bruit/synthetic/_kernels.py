@@ -17,7 +17,7 @@ Field = NDArray[np.float32]
 
 @kernel
 def tally(columns: Columns, clique: Whole, sizes: Whole, out: Whole) -> None:
-    """Adds one to the cell of each row; the last column of a clique varies fastest.
+    """Adds one to the counter of each row's cell; the last column of a clique varies fastest.
 
     `columns[i, row]` is the cell of column i. `out` has prod(sizes[clique]) entries; cells are below their sizes, so no
     bound is checked.
@@ -52,7 +52,7 @@ def sweep(
     sizes: Whole,
     state: np.uint64,
 ) -> np.uint64:
-    """Draws every value of every row from its law given all others, in place, and returns the state of the coins.
+    """One Gibbs sweep: redraws every value of every row given all others, in place; returns the generator's state.
 
     table   [rows, columns] uint8, row-major
     field   one block a view: pull * (noisy count - count of the table); a view is a measured marginal laid out with

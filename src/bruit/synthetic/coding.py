@@ -1,4 +1,4 @@
-"""Declared columns as cells: which values share one, and how a cell becomes a value again."""
+"""Encodes declared columns as cells (bins of values), and decodes cells into values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USUAL_CELLS: Final = 32
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A declared column whose values are put into cells; cuts come from the domain, never from the data.
+    """A declared column and the cells its values fall into; cuts come from the domain, never from the data.
 
     Cell i holds the domain's integers from firsts[i] up to firsts[i+1] - 1. Where the domain would drop a row (for
     a missing number, or a category that is not listed), the row stays and the value is missing: one more cell.
@@ -43,12 +43,12 @@ class CodedColumn:
 
     @property
     def size(self) -> int:
-        """How many cells there are, that of missing values included."""
+        """The number of cells, including the one for missing values."""
         return len(self.firsts) + self.may_miss
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """The last integer of each cell."""
+        """The last grid integer of each cell."""
         return (*(first - 1 for first in self.firsts[1:]), self.domain.lowest + self.domain.size - 1)
 
     @property
@@ -70,7 +70,7 @@ class CodedColumn:
 
     @property
     def code(self) -> Code:
-        """A number for each value, computed inside the engine, which `place` brings to cells; every value has one.
+        """The expression that encodes values inside the engine; `place` turns its result into cells.
 
         Cells of equal width are found in the engine already, a byte each; for others the integer of the domain.
         """
@@ -80,14 +80,14 @@ class CodedColumn:
         return (lambda cell: Coalesce((cell - low) // width, Constant(self.size - 1))), polars.UInt8
 
     def place(self, encoded: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
-        """The cells of what `code` gave; the integer after the last is a missing value."""
+        """Converts the integers that `code` computed into cells; the last cell is for missing values."""
         if self._width is not None:
             return encoded.astype(np.uint8)
         edges = np.array([*self.firsts[1:], self.domain.lowest + self.domain.size])
         return np.minimum(np.searchsorted(edges, encoded, side="right"), self.size - 1).astype(np.uint8)
 
     def decode(self, cells: NDArray[np.uint8], rng: np.random.Generator) -> polars.Series:
-        """A value for each cell: its category, or a number on the grid, by lot among those of the cell."""
+        """A value for each cell: its category, or a random number of the grid within the cell."""
         missing = cells >= len(self.firsts)
         place = np.minimum(cells, len(self.firsts) - 1)
         if isinstance(self.domain, Among):
@@ -111,7 +111,7 @@ class CodedColumn:
 def code_columns(
     columns: Mapping[str, Domain], edges: Mapping[str, Sequence[Exact]] | None = None
 ) -> tuple[CodedColumn, ...]:
-    """The columns with their cells; `edges` gives the least value of each further cell of a column of numbers."""
+    """The columns with their cells; `edges` gives the least value of each cell but the first of a numeric column."""
     given = dict(edges or {})
     if not columns:
         raise InvalidArgument("a synthetic table needs at least one column with a declared domain")

@@ -1,4 +1,4 @@
-"""Conditions on declared columns, as cells: which are wholly inside, which are touched, and how much of each."""
+"""Translates conditions on declared columns into cells, with the share of each cell that meets them."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class CellShare:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Cells of which every value meets it."""
+        """The cells of which every value meets the condition."""
         return np.asarray(self.share == 1)
 
     @property
     def touched(self) -> NDArray[np.bool_]:
-        """Cells of which some value meets it."""
+        """The cells of which some value meets the condition."""
         return np.asarray(self.share > 0)
 
 
 def find_column(coded: Sequence[CodedColumn], name: str) -> int:
-    """The place of a column."""
+    """The index of a column by its name."""
     for place, column in enumerate(coded):
         if column.name == name:
             return place
@@ -51,13 +51,13 @@ def find_column(coded: Sequence[CodedColumn], name: str) -> int:
 
 
 def read_where(coded: Sequence[CodedColumn], where: Where) -> dict[int, CellShare]:
-    """The cells of each condition."""
+    """The share of each cell that meets each condition, by column index."""
     places = {find_column(coded, name): condition for name, condition in where.items()}
     return {i: read_condition(coded[i], condition) for i, condition in sorted(places.items())}
 
 
 def read_condition(column: CodedColumn, condition: Condition) -> CellShare:
-    """The cells that one condition on a column means."""
+    """The share of each cell of a column that meets one condition."""
     share = np.zeros(column.size)
     if condition is None:
         if not column.may_miss:
@@ -87,7 +87,7 @@ def _range_shares(column: CodedColumn, domain: Within, condition: Condition) -> 
 
 
 def read_impossible(coded: Sequence[CodedColumn], combinations: Sequence[Where]) -> tuple[Impossible, ...]:
-    """The cells of combinations that are publicly known not to occur; a cell is only excluded where all of it is."""
+    """The cells of publicly impossible combinations; a cell is excluded only if all its values are impossible."""
     return tuple(_impossible(coded, each) for each in combinations)
 
 

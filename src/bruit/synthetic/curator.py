@@ -1,4 +1,4 @@
-"""The only part that reads people's rows: it answers what the plan paid for, with exact integer noise, and no more."""
+"""The only code that reads people's rows: answers exactly what the plan paid for, with integer noise."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from bruit.errors import PrivacyError
 from bruit.randomness import discrete_gaussian, geometric, uniform_below
 from bruit.synthetic.gibbs import Measured
 from bruit.synthetic.marginals import Clique, Columns, Counts, Partition, count_cells
-from bruit.synthetic.plan import Plan
+from bruit.synthetic.plan import NoisePlan
 
 BATCH = 256
 """Candidates that are drawn and tried at a time."""
 
 
 class Curator:
-    """Answers with exact integer noise; what it may answer is fixed by the plan, and each answer is counted."""
+    """Answers queries with exact integer noise; the plan fixes which ones and how many."""
 
-    def __init__(self, columns: Columns, plan: Plan, rng: np.random.Generator) -> None:
+    def __init__(self, columns: Columns, plan: NoisePlan, rng: np.random.Generator) -> None:
         self._columns, self.plan, self._rng = columns, plan, rng
         self.sizes = np.array(plan.question.sizes, np.int64)
         orders = len(plan.question.orders)
@@ -39,19 +39,19 @@ class Curator:
         return self._left["marginals"]
 
     def single(self, column: int) -> Measured:
-        """The noisy counts of one column."""
+        """The noisy counts of one column's cells."""
         self._use("one-way counts")
         return self._noisy((column,), self.plan.singles)
 
     def measure(self, cliques: Sequence[Clique]) -> list[Measured]:
-        """The noisy counts of marginals that were named without looking at the data."""
+        """The noisy counts of marginals that were chosen without looking at the data."""
         self._use("marginals", len(cliques))
         return [self._noisy(clique, self.plan.pairs) for clique in cliques]
 
     def choose(
         self, candidates: Sequence[Clique], guesses: Sequence[Counts], penalties: Sequence[int], many: int = 1
     ) -> list[Measured]:
-        """Some of the candidates, by chance and merit, one after the other and none twice, with their noisy counts.
+        """Selects `many` candidates privately by how badly they are guessed, and returns their noisy counts.
 
         score = |exact - guess|_1 - penalty, a whole number that one person moves by at most l1. Each is a choice of its
         own, with probability proportional to exp(choice * score / (2 l1)) among those left, and pays as one.
@@ -68,7 +68,7 @@ class Curator:
         return found
 
     def misfit(self, partitions: Sequence[Partition], guesses: Sequence[Counts]) -> int:
-        """The noisy sum of |exact - guess| over all boxes of marginals cut into boxes, at most `plan.audited`.
+        """The noisy sum of |exact - guess| over the boxes of at most `plan.audited` marginals.
 
         One row is in one box of each marginal, so one person moves the sum by at most audited * l1.
         """

@@ -1,4 +1,4 @@
-"""From the curator's answers to a table: rounds of choosing, measuring and fitting."""
+"""Fits a table to the curator's noisy answers, in rounds of choosing, measuring and fitting."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fit_adaptively(
     state: int,
     given: NDArray[np.uint8] | None = None,
 ) -> Fit:
-    """Measures one-way counts, then in each round the marginals in which the table is most wrong.
+    """Measures one-way counts, then in each round the marginals where the table's error is largest, and refits.
 
     `given` holds the first columns of every row where these are settled: the people whose visits are drawn.
     """
@@ -74,7 +74,7 @@ def _last_sweeps(rows: int, measured: Sequence[Measured], sizes: Counts) -> int:
 def without_impossible(
     table: NDArray[np.uint8], impossible: Sequence[Impossible], sizes: Counts, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """The table with rows that still hold an impossible combination replaced by copies of others, by lot."""
+    """Replaces rows that hold an impossible combination by random copies of other rows."""
     wrong = np.zeros(len(table), bool)
     for each in impossible:
         cell = np.zeros(len(table), np.int64)
@@ -87,7 +87,7 @@ def without_impossible(
 
 
 def noisy_size(measured: Sequence[Measured]) -> float:
-    """The number of rows that all totals together say, each weighed by its precision; at least one."""
+    """The number of rows: the precision-weighted mean of all marginals' totals, at least one."""
     weights = np.array([1 / (one.variance * len(one.noisy)) for one in measured])
     totals = np.array([one.noisy.sum() for one in measured])
     return max(1.0, float((weights * totals).sum() / weights.sum()))
@@ -121,11 +121,11 @@ def _choose(
 
 
 def guess_counts(table: NDArray[np.uint8], cliques: Sequence[Clique], sizes: Counts, people: float) -> list[Counts]:
-    """What a table says about marginals, in whole people."""
+    """The counts that a table predicts for marginals, in whole people."""
     columns, weight = np.ascontiguousarray(table.T), people / max(len(table), 1)
     return [np.rint(weight * count_cells(columns, clique, sizes)).astype(np.int64) for clique in cliques]
 
 
 def expected_error(guess: Counts, deviation: float) -> int:
-    """The l1 error that measuring a marginal would leave: a cell keeps the share c / (c + deviation) of its noise."""
+    """The expected l1 error after measuring a marginal: a cell keeps the share c / (c + deviation) of its noise."""
     return round(sqrt(2 / pi) * deviation * float((guess / (guess + deviation)).sum()))

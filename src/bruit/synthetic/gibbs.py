@@ -1,4 +1,4 @@
-"""The tempered posterior of a table given noisy marginals, sampled value by value."""
+"""Gibbs sampling of a table from its tempered posterior given noisy marginals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IMPOSSIBLE: Final = np.float32(-1e6)
 
 @dataclass(frozen=True)
 class Measured:
-    """Noisy counts of one marginal, flat, with the variance of their noise."""
+    """The noisy counts of one marginal, as a flat array, with the variance of their noise."""
 
     clique: Clique
     noisy: Counts
@@ -26,13 +26,13 @@ class Measured:
 
     @property
     def pull(self) -> float:
-        """How hard each missing row pulls: 1 / deviation."""
+        """The weight of this marginal in the sampler: 1 / standard deviation of its noise."""
         return float(self.variance**-0.5)
 
 
 @dataclass(frozen=True)
 class Impossible:
-    """Combinations of one to three columns that are publicly known not to occur: True marks a cell, flat."""
+    """Combinations of one to three columns publicly known not to occur, as a flat array of booleans."""
 
     clique: Clique
     cells: NDArray[np.bool_]
@@ -100,7 +100,7 @@ class GibbsSampler:
                 self._twin[v, t, : len(places)] = places
 
     def run(self, table: NDArray[np.uint8], people: float, sweeps: int) -> None:
-        """Redraws the rows of a table in place, each standing for people / rows people.
+        """Redraws the rows of a table in place; each row stands for people / rows people.
 
         The field is computed afresh before each sweep, so that rounding does not add up.
         """

@@ -1,4 +1,4 @@
-"""Two linked tables: people, one row each, and what happened to them, at most so many rows each."""
+"""Two linked synthetic tables: people, one row each, and their visits (events), a bounded number each."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bruit.privacy import EACH_ROW, Guarantee, Loss, Release, composed
 from bruit.synthetic.coding import CodedColumn, code_columns
 from bruit.synthetic.curator import Curator
 from bruit.synthetic.fitting import Fit, fit_adaptively
-from bruit.synthetic.plan import MOST_TRIALS, SMALLER, Plan, PublicNumbers, make_plan
-from bruit.synthetic.reading import Cells, count_owned, read_cells, require_readable
+from bruit.synthetic.plan import MOST_TRIALS, SMALLER, NoisePlan, PublicNumbers, make_plan
+from bruit.synthetic.reading import CodedRows, count_owned, read_cells, require_readable
 from bruit.synthetic.synthesis import charged_loss, describe_fit, details_of, make_question, pricing
 from bruit.synthetic.synthetic_table import SyntheticTable
 from bruit.tables import Domain, Table, within
@@ -30,7 +30,7 @@ PEOPLE_SHARE: Final = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class LinkedTables:
-    """Synthetic people and their synthetic visits; `owner[i]` is the place of the person whose visit i is.
+    """Synthetic people and their synthetic visits; `owner[i]` is the index of the person who made visit i.
 
     The table of people counts their visits in the column `number`; that of visits repeats the columns of their people.
     """
@@ -41,7 +41,7 @@ class LinkedTables:
     number: str
 
     def frames(self) -> tuple[polars.DataFrame, polars.DataFrame]:
-        """People and visits with values, joined by a column `person` of invented numbers."""
+        """The people and the visits as two frames with values, joined by an invented `person` number."""
         people, known = self.people.frame(), len(self.people.columns)
         visits = self.visits.frame()[:, known:]
         numbers = polars.Series("person", np.arange(1, len(people) + 1))
@@ -58,7 +58,7 @@ def synthesise_linked(
     budget: Budget | None,
     rng: np.random.Generator | None = None,
 ) -> Release[LinkedTables]:
-    """Synthetic people, and visits drawn for each of them: how many, and of which kind given who they are.
+    """Synthesises people, and for each of them a number of visits drawn given the person's columns.
 
     Both tables name people by the same column. One row of each person counts in `people`, and as many in `visits` as
     its limit says; visits of somebody whom `people` does not name are left out.
@@ -93,12 +93,14 @@ def _require_linked(people: Table, visits: Table) -> int:
     return visits.most_rows
 
 
-def _loss(plans: tuple[Plan, Plan]) -> Loss:
+def _loss(plans: tuple[NoisePlan, NoisePlan]) -> Loss:
     return composed([(plan.loss, 1) for plan in plans])
 
 
-def plan_linked(questions: tuple[PublicNumbers, PublicNumbers], price: Budget, what: str) -> tuple[Plan, Plan]:
-    """The plans of people and visits that a price buys together."""
+def plan_linked(
+    questions: tuple[PublicNumbers, PublicNumbers], price: Budget, what: str
+) -> tuple[NoisePlan, NoisePlan]:
+    """The noise plans of people and visits that one budget pays for together."""
     by = price.ledger.terms.by
     fits, rho = pricing(price, "zcdp" if by == "basic" else by, what)
     for _ in range(MOST_TRIALS):
@@ -117,8 +119,8 @@ def read_linked(
     both: tuple[CodedColumn, ...],
     most: int,
     rng: np.random.Generator,
-) -> tuple[Cells, Cells]:
-    """The cells of people with their number of visits, and those of visits beside the cells of their people."""
+) -> tuple[CodedRows, CodedRows]:
+    """The cells of people with their number of visits, and the cells of visits joined to their people's."""
     first = read_cells(people.limit(rows=1), owners[:-1], rows=1, rng=rng)
     second = read_cells(visits, both[len(owners) :], rows=most, rng=rng)
     assert first.person is not None
@@ -127,7 +129,7 @@ def read_linked(
     counted = np.vstack([first.columns, number.astype(np.uint8)])
     kept = place >= 0
     joined = np.vstack([counted[:, place[kept]], second.columns[:, kept]])
-    return Cells(np.ascontiguousarray(counted), None), Cells(np.ascontiguousarray(joined), None)
+    return CodedRows(np.ascontiguousarray(counted), None), CodedRows(np.ascontiguousarray(joined), None)
 
 
 def fit_linked(
@@ -135,11 +137,11 @@ def fit_linked(
     owners: tuple[CodedColumn, ...],
     both: tuple[CodedColumn, ...],
     number: str,
-    cells: tuple[Cells, Cells],
-    plans: tuple[Plan, Plan],
+    cells: tuple[CodedRows, CodedRows],
+    plans: tuple[NoisePlan, NoisePlan],
     rng: np.random.Generator,
 ) -> LinkedTables:
-    """Synthetic people and their visits, each with what the audit of its misfit said."""
+    """Fits synthetic people and their visits to noisy counts, and audits the error of both."""
     curators = tuple(Curator(each.columns, plan, rng) for each, plan in zip(cells, plans, strict=True))
     states = tuple(int(rng.integers(1, 2**62)) for _ in plans)
     fits, owner = draw_linked(curators, states)
@@ -151,7 +153,7 @@ def fit_linked(
 
 
 def draw_linked(curators: Sequence[Curator], states: Sequence[int]) -> tuple[tuple[Fit, Fit], NDArray[np.int64]]:
-    """People first; then for each of their visits what it is, given who they are; and whose each visit is."""
+    """Fits people first, then their visits given the people; returns both fits and the owner of each visit."""
     people = fit_adaptively(curators[0], size=None, impossible=(), state=states[0])
     owner = np.repeat(np.arange(len(people.rows)), people.rows[:, -1].astype(np.int64))
     visits = fit_adaptively(curators[1], size=None, impossible=(), state=states[1], given=people.rows[owner])

@@ -1,4 +1,4 @@
-"""Counts of combinations of columns: which there are, how many cells they have, what a table holds in each."""
+"""Marginals (counts of combinations of columns): lists them, sizes them, and counts a table's cells."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cells_of(clique: Clique, sizes: Counts) -> int:
 
 
 def count_cells(columns: Columns, clique: Clique, sizes: Counts) -> Counts:
-    """The flat counts of a combination of columns; its last column varies fastest."""
+    """The counts of a combination of columns as a flat array; its last column varies fastest."""
     out = np.zeros(cells_of(clique, sizes), np.int64)
     tally(columns, np.array(clique, np.int64), sizes, out)
     return out
@@ -44,7 +44,7 @@ def pairs_of(sizes: Counts) -> list[Clique]:
 
 
 def triples_of(sizes: Counts, rng: np.random.Generator) -> list[Clique]:
-    """All triples of few cells, or `MOST_TRIPLES` of them by lot where there are more."""
+    """All triples of columns with few cells, or `MOST_TRIPLES` random ones where there are more."""
     columns = len(sizes)
     if comb(columns, 3) <= MOST_TRIPLES:
         found: list[Clique] = list(combinations(range(columns), 3))
@@ -54,7 +54,7 @@ def triples_of(sizes: Counts, rng: np.random.Generator) -> list[Clique]:
 
 
 def draw_columns(columns: int, many: int, rng: np.random.Generator) -> Clique:
-    """Some columns by lot, in increasing order."""
+    """`many` random columns, in increasing order."""
     return tuple(int(i) for i in np.sort(rng.choice(columns, many, replace=False)))
 
 
@@ -66,7 +66,7 @@ class Partition:
     cuts: tuple[Counts, ...]
 
     def fold(self, counts: NDArray[Any], sizes: Counts) -> NDArray[Any]:
-        """The counts of the boxes that the cuts make of the marginal's cells."""
+        """Sums the counts of a marginal's cells over each box of ranges."""
         boxes = counts.reshape(sizes[list(self.clique)])
         for axis, cut in enumerate(self.cuts):
             boxes = np.add.reduceat(boxes, cut, axis)
@@ -74,7 +74,7 @@ class Partition:
 
 
 def draw_partition(clique: Clique, sizes: Counts, rng: np.random.Generator) -> Partition:
-    """A marginal cut by lot: each column into its cells, or into up to four ranges, by the toss of a coin."""
+    """Cuts a marginal at random: each column into its cells or into up to four ranges."""
     return Partition(clique, tuple(_cut(int(sizes[i]), rng) for i in clique))
 
 

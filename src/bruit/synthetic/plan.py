@@ -1,4 +1,4 @@
-"""Every noise of one synthesis, fixed by public numbers before anything is read."""
+"""The noise of every measurement of one synthesis, fixed from public numbers before any data is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bruit.privacy.accounting.gaussian import gaussian_epsilon
 
 
 class Mode(StrEnum):
-    """How the dependence between columns is learnt."""
+    """The mode of a synthesis: how the dependence between columns is learnt."""
 
     ADAPTIVE = "adaptive"
     """Rounds of choosing the worst marginals, measuring them and fitting rows to all of them."""
@@ -35,7 +35,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True)
 class Shares:
-    """How a price is divided: one-way counts, choosing, and learning how wrong the table is; the rest measures."""
+    """How a budget is divided: one-way counts, choosing marginals, the audit; the rest measures marginals."""
 
     singles: Fraction
     choice: Fraction
@@ -73,7 +73,7 @@ MOST_TRIALS: Final = 2000
 
 @dataclass(frozen=True)
 class PublicNumbers:
-    """The public numbers that a plan is made of."""
+    """The public numbers that determine a plan: sizes of columns, rows per person, neighbours, mode."""
 
     sizes: tuple[int, ...]
     rows: int
@@ -84,28 +84,28 @@ class PublicNumbers:
 
     @property
     def columns(self) -> int:
-        """How many columns are measured one by one; those of the people of a linked table are known already."""
+        """The number of columns measured one by one; a linked table's columns about people are known already."""
         return len(self.sizes) - self.frozen
 
     @property
     def pairs(self) -> int:
-        """How many pairs of columns may be measured."""
+        """The number of pairs of columns that may be measured."""
         return comb(len(self.sizes), 2) - comb(self.frozen, 2)
 
     @property
     def orders(self) -> tuple[int, ...]:
-        """The orders that are audited."""
+        """The orders (numbers of columns) of the marginals that are audited."""
         return tuple(order for order in ORDERS if order <= len(self.sizes))
 
     @property
     def people(self) -> int:
-        """How many people's rows differ between neighbours: one absent or present, or two exchanged."""
+        """How many people's rows differ between neighbours: 1 under add-or-remove, 2 under replacement."""
         return 1 if self.neighbours is ADD_OR_REMOVE_ONE else 2
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The noise of every answer of the curator; `loss` is charged once, before anything is read.
+class NoisePlan:
+    """The noise of every answer of the curator, and the loss, charged once before anything is read.
 
     One person holds at most `rows` rows. In one marginal those move counts by an l2 distance of at most `rows` (absent
     or present) or sqrt(2) `rows` (exchanged), and by an l1 distance of `rows` or 2 `rows`.
@@ -123,22 +123,22 @@ class Plan:
 
     @property
     def l1(self) -> int:
-        """How far one person moves a marginal in l1."""
+        """The l1 sensitivity of a marginal to one person."""
         return self.question.people * self.question.rows
 
     @property
     def squared_l2(self) -> int:
-        """How far one person moves a marginal in l2, squared."""
+        """The squared l2 sensitivity of a marginal to one person."""
         return self.question.people * self.question.rows**2
 
     @property
     def audited(self) -> int:
-        """How many marginals of an order one audit may sum over."""
+        """The largest number of marginals of one order that an audit sums over."""
         return AUDITED[self.question.mode]
 
     @property
     def loss(self) -> Loss:
-        """All parts, composed; their parameters do not depend on answers, so they may be chosen adaptively."""
+        """The composed loss of all measurements; it does not depend on which marginals are chosen."""
         asked = self.question
         parts: list[tuple[Loss, int]] = [(self._counts(self.singles), asked.columns)]
         if self.picks:
@@ -160,8 +160,8 @@ class Plan:
         return DiscreteGaussian(self.audit, squared_sensitivity=moved**2, neighbours=self.question.neighbours)
 
 
-def make_plan(question: PublicNumbers, rho: Fraction) -> Plan:
-    """The plan whose parts share `rho` as zero-concentrated privacy adds them up."""
+def make_plan(question: PublicNumbers, rho: Fraction) -> NoisePlan:
+    """The plan whose measurements cost `rho` together under zCDP."""
     shares, l1 = SHARES[question.mode], question.people * question.rows
     squared = question.people * question.rows**2
     picks = _picks(question, float(rho))
@@ -169,7 +169,7 @@ def make_plan(question: PublicNumbers, rho: Fraction) -> Plan:
     rest = rho * (1 - (shares.choice if chosen else 0) - (shares.audit if audits else 0))
     singles = rho * shares.singles if picks else rest
     choice = Fraction(floor(sqrt(8 * rho * shares.choice / max(picks, 1)) * STEPS), STEPS)
-    return Plan(
+    return NoisePlan(
         question,
         picks,
         singles=_variance(question.columns * squared / (2 * singles)),
@@ -200,8 +200,8 @@ def _variance(least: Fraction) -> Fraction:
     return Fraction(ceil(least * steps), steps)
 
 
-def fit_plan(question: PublicNumbers, fits: Callable[[Loss], bool], *, rho: Fraction) -> Plan:
-    """The plan of nearly the largest rho whose loss `fits` a price; `rho` is what the price is about worth.
+def fit_plan(question: PublicNumbers, fits: Callable[[Loss], bool], *, rho: Fraction) -> NoisePlan:
+    """The plan of nearly the largest rho whose loss `fits` a budget; the search starts from `rho`.
 
     `fits` answers from public numbers only, and the plan that is returned has passed it.
     """
@@ -214,7 +214,7 @@ def fit_plan(question: PublicNumbers, fits: Callable[[Loss], bool], *, rho: Frac
 
 
 def gaussian_rho(question: PublicNumbers, epsilon: float, delta: float) -> Fraction:
-    """The rho of a plan whose parts, were they all Gaussian, would cost just (epsilon, delta).
+    """A first guess of the rho that (epsilon, delta) is worth, treating every part as Gaussian.
 
     Counts of rho r have the squared shift 2 r, choices of rho r nearly pi r.
     """

@@ -1,4 +1,4 @@
-"""The rows of a table under its schema: how every cell is read was stated once, for questions and synthesis alike."""
+"""Reads the rows of a `Plan` (a table under its schema) as cells for a synthesis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars
 from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW, Exact
 from bruit.synthetic.coding import CodedColumn, code_columns
-from bruit.synthetic.reading import Cells, TableRows
+from bruit.synthetic.reading import CodedRows, TableRows
 from bruit.tables import OTHER, Among, Domain, Table, Within
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.kinds import Labels, Numbers
@@ -23,7 +23,7 @@ from bruit.tables.schema import Number
 
 @dataclass(frozen=True)
 class PlannedRows:
-    """The rows of a plan, at most so many of each person: checked when it is made, read after the charge."""
+    """The rows of a `Plan`, a bounded number per person; checked at once, read only after the charge."""
 
     plan: Plan
     coded: tuple[CodedColumn, ...]
@@ -36,26 +36,26 @@ class PlannedRows:
 
     @property
     def person(self) -> str:
-        """Whose rows they are."""
+        """The column that names the person, or EACH_ROW."""
         return self.plan.person
 
     @property
     def most(self) -> int:
-        """The most rows of one person that count."""
+        """The largest number of rows of one person that count."""
         return 1 if self.limit is None else self.limit.rows or 1
 
     @cached_property
     def reader(self) -> Reader:
-        """How the rows are chosen and read: no groups, and every column as a value."""
+        """The reader that chooses and reads the rows: without groups, every column as a value."""
         return Reader(self.plan, (), tuple(Part("rows", self.plan[each.name]) for each in self.coded), self.limit)
 
-    def read(self, rng: np.random.Generator) -> Cells:
-        """The cells of the rows that count; a cell that the schema calls missing stays, as a missing value."""
+    def read(self, rng: np.random.Generator) -> CodedRows:
+        """The cells of the rows that count; a value that the schema calls missing stays missing."""
         rows = self.reader.rows(rng)
         cells = np.empty((len(self.coded), len(rows)), np.uint8)
         for place, (each, (name, _)) in enumerate(zip(self.coded, self.reader.values.values(), strict=True)):
             cells[place] = _cells(each, rows[name])
-        return Cells(cells, rows["person"] if self.person != EACH_ROW else None)
+        return CodedRows(cells, rows["person"] if self.person != EACH_ROW else None)
 
 
 def rows_of(
@@ -64,7 +64,7 @@ def rows_of(
     edges: Mapping[str, Sequence[Exact]] | None,
     limit: Limit | None,
 ) -> TableRows | PlannedRows:
-    """What a synthesis reads: a table with the domains of its columns, or the columns of a plan under its schema."""
+    """The rows that a synthesis will read: of a table with declared domains, or of a `Plan` under its schema."""
     if isinstance(table, Plan):
         if isinstance(columns, Mapping):
             raise InvalidArgument("the schema of this table declares its columns: give their names, or none for all")

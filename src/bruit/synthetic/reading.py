@@ -1,4 +1,4 @@
-"""The cells of a table's rows, each person's rows bounded: private, never shown."""
+"""Reads a table's rows as cells, a bounded number per person; private, never published."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MODULUS: Final = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The cells of the rows that count, one column in each row of the array, and whose rows they are."""
+class CodedRows:
+    """The cells of the rows that count (one array row per column), and the person of each row."""
 
     columns: Columns
     person: polars.Series | None
@@ -30,7 +30,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class TableRows:
-    """The rows of a table whose columns are declared one by one: checked when it is made, read after the charge."""
+    """The rows of a table with declared columns; checked at once, read only after the charge."""
 
     table: Table
     coded: tuple[CodedColumn, ...]
@@ -40,15 +40,15 @@ class TableRows:
 
     @property
     def person(self) -> str:
-        """Whose rows they are."""
+        """The column that names the person, or EACH_ROW."""
         return self.table.person
 
     @property
     def most(self) -> int:
-        """The most rows of one person that count."""
+        """The largest number of rows of one person that count."""
         return self.table.most_rows
 
-    def read(self, rng: np.random.Generator) -> Cells:
+    def read(self, rng: np.random.Generator) -> CodedRows:
         """The cells of the rows that count."""
         return read_cells(self.table, self.coded, rows=self.most, rng=rng)
 
@@ -58,18 +58,18 @@ def require_readable(table: Table, coded: Sequence[CodedColumn]) -> None:
     _columns(table, coded)
 
 
-def read_cells(table: Table, coded: Sequence[CodedColumn], *, rows: int, rng: np.random.Generator) -> Cells:
-    """At most `rows` rows of each person, as cells; whoever is not named is left out."""
+def read_cells(table: Table, coded: Sequence[CodedColumn], *, rows: int, rng: np.random.Generator) -> CodedRows:
+    """At most `rows` rows of each person, as cells; rows without a person are left out."""
     frame = read_integers(table, _columns(table, coded), codes=[each.code for each in coded])
     cells = np.empty((len(coded), len(frame)), np.uint8)
     for i, each in enumerate(coded):
         cells[i] = each.place(frame[f"integer {i}"].to_numpy())
     if table.person == EACH_ROW:
-        return Cells(cells, None)
+        return CodedRows(cells, None)
     number = frame["person"].rank("dense").to_numpy().astype(np.int64)
     name = (frame["person"].cast(polars.String).hash(seed=0) % MODULUS).to_numpy().astype(np.int64)
     kept = choose_rows(number, name, cells, rows=rows, rng=rng)
-    return Cells(np.ascontiguousarray(cells[:, kept]), frame["person"].gather(kept))
+    return CodedRows(np.ascontiguousarray(cells[:, kept]), frame["person"].gather(kept))
 
 
 def _columns(table: Table, coded: Sequence[CodedColumn]) -> list[Column]:
@@ -79,7 +79,7 @@ def _columns(table: Table, coded: Sequence[CodedColumn]) -> list[Column]:
 def choose_rows(
     number: NDArray[np.int64], name: NDArray[np.int64], cells: Columns, *, rows: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The places of at most `rows` rows of each person, by a keyed hash of person, row and copy.
+    """The indices of at most `rows` rows of each person, chosen by a keyed hash of person, row and copy.
 
     y = (a person + b row + c copy + d) mod p, then twice y <- y^5 + k mod p; the least y count. Which of a person's
     rows count depends on that person's rows and the key alone.                                [docs/rules.md, rule 6]
@@ -107,7 +107,7 @@ def _place_within(sorted_keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def count_owned(owners: polars.Series, whose: polars.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each of `whose` rows the place of its owner, -1 where there is none; and how many rows each owner has."""
+    """The index of each row's owner (-1 where there is none), and the number of rows of each owner."""
     places = polars.DataFrame({"person": owners, "place": np.arange(len(owners))})
     joined = polars.DataFrame({"person": whose}).join(places, on="person", how="left", maintain_order="left")
     place = joined["place"].fill_null(-1).to_numpy().astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a synthetic table may be used for and what not: one text that goes wherever the rows go."""
+"""The statement that accompanies synthetic rows: what they may be used for, and what not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAY_NOT: Final = (
 
 
 def statement(guarantee: Guarantee, *, rows: int, measured: Sequence[Sequence[str]]) -> str:
-    """The statement of a synthetic table as Markdown: how it came about, what it is good for, and what not."""
+    """The statement of a synthetic table as Markdown: how it was made, and what it is and is not good for."""
     together = [" and ".join(names) for names in measured if len(names) > 1]
     return "\n".join(
         (

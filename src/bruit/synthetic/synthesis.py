@@ -1,4 +1,4 @@
-"""`synthesise`: a private table in, a synthetic one out, paid for before anything is read."""
+"""`synthesise`: makes a synthetic table of a private one, paid for before anything is read."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from bruit.privacy import (
     epsilon,
     zcdp,
 )
-from bruit.synthetic.accuracy.auditing import audit
 from bruit.synthetic.accuracy.estimates import Measurements
+from bruit.synthetic.accuracy.misfit import measure_misfit
 from bruit.synthetic.coding import CodedColumn
 from bruit.synthetic.conditions import Where, read_impossible
 from bruit.synthetic.curator import Curator
 from bruit.synthetic.fitting import Fit, fit_adaptively
 from bruit.synthetic.gibbs import Impossible
-from bruit.synthetic.plan import Mode, PublicNumbers, fit_plan, gaussian_rho
-from bruit.synthetic.plan import Plan as NoisePlan
+from bruit.synthetic.plan import Mode, NoisePlan, PublicNumbers, fit_plan, gaussian_rho
 from bruit.synthetic.planned_rows import rows_of
 from bruit.synthetic.synthetic_table import SyntheticTable
 from bruit.synthetic.tree import fit_tree
@@ -48,7 +47,7 @@ MOST_ROWS: Final = 2**31
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The same synthesis of a table that is public already: its coins hide nothing."""
+    """Repeats the synthesis on a table that is already public, with an ordinary seeded generator."""
 
     plan: NoisePlan
     size: int | None
@@ -109,7 +108,7 @@ def synthesise(
 def make_question(
     coded: Sequence[CodedColumn], rows: int, price: Budget, *, mode: str, expected_rows: int | None, frozen: int = 0
 ) -> PublicNumbers:
-    """The public numbers of a synthesis, checked; `rows` is the most rows of one person that count."""
+    """Checks and collects the public numbers of a synthesis; `rows` is the most rows of one person that count."""
     sizes = tuple(column.size for column in coded)
     if mode not in list(Mode):
         raise InvalidArgument(f"mode={mode!r}: choose one of {', '.join(Mode)}")
@@ -118,7 +117,7 @@ def make_question(
 
 
 def plan_within(question: PublicNumbers, price: Budget, what: str) -> tuple[NoisePlan, str]:
-    """The plan that a price buys, and the accountant that says so.
+    """The noise plan that a budget pays for, and the accountant that prices it.
 
     The whole distribution of the loss is the tightest; where it cannot be computed, zero-concentrated privacy can.
     """
@@ -135,7 +134,7 @@ def plan_within(question: PublicNumbers, price: Budget, what: str) -> tuple[Nois
 
 
 def pricing(price: Budget, by: str, what: str) -> tuple[Callable[[Loss], bool], Fraction]:
-    """Whether a price buys a loss, and the rho that it is about worth."""
+    """A function that says whether a budget covers a loss, and roughly the rho that the budget is worth."""
     if isinstance(price.loss, ZeroConcentrated):
         most = price.loss.rho
         return lambda loss: zcdp(loss) <= most, most
@@ -146,7 +145,7 @@ def pricing(price: Budget, by: str, what: str) -> tuple[Callable[[Loss], bool], 
 
 
 def accountant(rows: int, price: Budget) -> str:
-    """The accountant of a plan: the book's; in a book that adds (epsilon, delta), the whole distribution of the loss.
+    """The accountant of a plan: the ledger's own, or in a "basic" ledger, pld for one row per person, else zcdp.
 
     Where a person has several rows, these can fall into the cells of each marginal in another way, and only
     zero-concentrated privacy adds all of those up.
@@ -158,7 +157,7 @@ def accountant(rows: int, price: Budget) -> str:
 
 
 def charged_loss(loss: Loss, price: Budget, by: str) -> Loss:
-    """What is written into the book: the composed loss, or the (epsilon, delta) that its rho is worth."""
+    """The loss written to the ledger: the composed one, or the (epsilon, delta) that its rho implies."""
     if price.ledger.terms.by == "basic" and price.by is None and by == "zcdp" and price.delta:
         return Approximate(epsilon(loss, delta=price.delta, by="zcdp"), price.delta, neighbours=price.neighbours)
     return loss
@@ -174,15 +173,15 @@ def describe_fit(
     impossible: tuple[Impossible, ...],
     state: int,
 ) -> SyntheticTable:
-    """The synthetic table of a fit, once its misfit was audited."""
-    audited = audit(curator, fit, state=state + 1)
+    """Makes the synthetic table of a fit, after auditing the fit's error."""
+    audited = measure_misfit(curator, fit, state=state + 1)
     measurements = Measurements(fit.measured, curator.plan.question.sizes, size)
     rehearsal = Rehearsal(curator.plan, size, impossible)
     return SyntheticTable(coded, fit, guarantee, measurements, audited, rehearsal, state)
 
 
 def details_of(table: SyntheticTable) -> dict[str, Any]:
-    """What the entry keeps beside the guarantee: columns, cells and what was measured."""
+    """The details kept with the release: columns, cells and the marginals measured."""
     return {
         "columns": [column.to_json() for column in table.columns],
         "measured": [list(names) for names in table.measured],

@@ -1,4 +1,4 @@
-"""`SyntheticTable`: invented rows, and for each answer an interval for that of the true table."""
+"""`SyntheticTable`: invented rows, and answers from them with intervals for the true table's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class SyntheticTable:
-    """Rows drawn from what noisy counts say; everything here may be published.
+    """Synthetic rows drawn from noisy counts; everything here may be published.
 
     `rows` holds the cells, one row a person's row; `frame()` the values. Answers are counted in these rows; their
     intervals cover the true table after clamping and bounding. Where a measured marginal holds all columns of a
@@ -67,22 +67,22 @@ class SyntheticTable:
 
     @cached_property
     def spread(self) -> Spread:
-        """What rehearsals show about counts that nobody measured: made when first asked for, in twice the time."""
+        """The errors of unmeasured counts in rehearsals; computed on first use, in about twice the synthesis's time."""
         sizes = np.array([column.size for column in self.columns], np.int64)
         return rehearse(self.fit, sizes, self.audited, self.again, state=self.state)
 
     def frame(self) -> polars.DataFrame:
-        """The rows with values: categories, and numbers on their grid, by lot within their cell; always the same."""
+        """The rows as values: categories, and random numbers of the grid within each cell; the same at each call."""
         rng = np.random.default_rng(self.state)
         return polars.DataFrame([column.decode(self.rows[:, i], rng) for i, column in enumerate(self.columns)])
 
     @property
     def statement(self) -> str:
-        """What the table may be used for and what not, to go wherever its rows go."""
+        """The statement of what the table may and may not be used for, to accompany its rows."""
         return statement(self.guarantee, rows=len(self.rows), measured=self.measured)
 
     def write(self, path: str | Path) -> Path:
-        """Writes the rows as CSV, Parquet or Excel, by the ending of the name.
+        """Writes the rows as CSV, Parquet or Excel, by the file's extension.
 
         The statement stands beside them in a file `.statement.md`, and in a workbook on its second sheet too.
         """
@@ -127,7 +127,7 @@ class SyntheticTable:
         return self._release(value, ("count",), min(low, value), max(high, value), confidence)
 
     def marginal(self, *names: str, confidence: float = 0.95) -> Release[NDArray[np.float64]]:
-        """Counts of each combination of cells of one to three columns; all marginals agree in their totals."""
+        """Counts of each combination of cells of one to three columns; marginals agree on their totals."""
         read_confidence(confidence)
         places = [find_column(self.columns, name) for name in names]
         shape = tuple(self.columns[i].size for i in places)
@@ -145,7 +145,7 @@ class SyntheticTable:
         return self._release(values, labels, low.ravel(), high.ravel(), confidence)
 
     def workload(self, marginals: Sequence[Sequence[str]], *, confidence: float = 0.95) -> dict[tuple[str, ...], Any]:
-        """Several marginals by their columns, counted in the same rows: whatever they share adds up alike."""
+        """Several marginals, by their columns, all counted in the same rows, so that they are consistent."""
         return {tuple(names): self.marginal(*names, confidence=confidence) for names in marginals}
 
     def mean(self, name: str, where: Where | None = None, *, confidence: float = 0.95) -> Release[float]:
@@ -156,7 +156,7 @@ class SyntheticTable:
         return self._release(found.value, (name,), found.low, found.high, confidence)
 
     def quantile(self, name: str, probability: float, *, confidence: float = 0.95) -> Release[float]:
-        """A value below which the given share of a column of numbers lies; the interval inverts those of counts."""
+        """The quantile of a numeric column at a probability; its interval is derived from intervals of counts."""
         place, domain = self._numbers(name)
         if not 0 < probability < 1:
             raise InvalidArgument(f"probability={probability} must lie between 0 and 1, for example 0.5")
@@ -164,7 +164,7 @@ class SyntheticTable:
         return self._release(found.value, (name,), found.low, found.high, confidence)
 
     def bounds(self, weights: Weights, confidence: float) -> Bounds:
-        """An interval for a count whose cells weigh 0 or 1, between none and all of the rows."""
+        """An interval for a count given by cell weights 0 or 1, clipped to between none and all rows."""
         value, people = self._count(weights), self.measurements.total
         z = NormalDist().inv_cdf((1 + confidence) / 2)
         asked = {i: weight for i, weight in weights.items() if not weight.all()}

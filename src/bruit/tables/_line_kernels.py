@@ -1,4 +1,4 @@
-"""Telling the lines of a CSV file that are rows from those that are none."""
+"""Kernel that keeps the well-formed rows of a CSV file and drops every other line."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ OTHER, SEPARATOR, QUOTE, RETURN = range(4)
 
 
 def next_states() -> NDArray[np.uint8]:
-    """The state after a byte of each kind; the end of a line begins a field."""
+    """The table of a CSV parser's next state, by kind of byte and present state."""
     states = np.full((4, STATES), WRONG, np.uint8)
     states[:, QUOTED] = QUOTED
     states[OTHER, [BEGINS, PLAIN]] = states[RETURN, [BEGINS, PLAIN]] = PLAIN
@@ -34,7 +34,7 @@ def keep_rows(
     states: NDArray[np.uint8],
     fields: int,
 ) -> int:
-    """Writes the lines that are rows of so many fields to `kept` and returns their bytes; every line ends.
+    """Copies the lines that are rows of `fields` fields to `kept` and returns their size; every line must end.
 
     `kinds` says of each byte what it is, `states` of each kind and state which state follows.
     """

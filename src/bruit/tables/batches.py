@@ -1,4 +1,4 @@
-"""A lazy frame whose rows come in batches, asked again for every release: memory holds a batch."""
+"""A lazy frame whose rows come in batches, produced again for every release, so that memory holds one batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polars.io.plugins import register_io_source
 def in_batches(
     batches: Callable[[list[str] | None], Iterator[polars.DataFrame]], schema: Mapping[str, Any]
 ) -> polars.LazyFrame:
-    """The frame of what `batches` yields when it is asked for some columns, or with None for all."""
+    """A lazy frame over `batches`, a function that yields frames of the columns asked (None: all)."""
 
     def source(
         columns: list[str] | None, predicate: polars.Expr | None, rows: int | None, _size: int | None

@@ -1,4 +1,4 @@
-"""Names that are no columns of a table, refused with a word on what may have happened."""
+"""The error for a name that is not a column of a table, with a hint at the likely cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEPARATED_BY = {
 
 
 def no_column(asked: str, columns: Iterable[str], *, where: str = "") -> InvalidArgument:
-    """The refusal of a name that is no column; a single name with a separator in it is a file that has another one."""
+    """The error for an unknown column; hints at a wrong separator where the file seems to have one column only."""
     names = list(columns)
     separators = [words for mark, words in SEPARATED_BY.items() if len(names) == 1 and mark in names[0]]
     question = "".join(f"; is it separated by {words}" for words in separators[:1])

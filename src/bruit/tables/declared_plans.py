@@ -1,4 +1,4 @@
-"""Declared columns of a table as a plan: the one way from `tables.read` to exact integers."""
+"""Turns a table with declared columns into a plan, from which its exact integers are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Code = tuple[Callable[[Node], Node], type[polars.DataType]]
 
 
 def plan_for(table: Table, columns: Columns) -> tuple[Plan, tuple[Expression, ...]]:
-    """The rows of a table under the schema that its declared columns state, and each column as an expression.
+    """The plan of a table under its declared columns, and each of these columns as an expression.
 
     A column that is declared in two ways has a second name.
     """
@@ -36,7 +36,7 @@ def plan_for(table: Table, columns: Columns) -> tuple[Plan, tuple[Expression, ..
 
 
 def read_integers(table: Table, columns: Columns, *, codes: Sequence[Code] | None = None) -> polars.DataFrame:
-    """The cells of each row as `integer 0`, …, null where they are missing, and `person` where rows belong to one.
+    """The declared columns of every row as `integer 0`, …, null where missing, and `person` where there is one.
 
     `codes` say what becomes of each integer inside the engine, and in which type it is kept. Rows that name nobody are
     left out. This is private, and no choice of rows is made yet.

@@ -1,4 +1,4 @@
-"""What is known about a column before seeing the data."""
+"""Domains: what is stated about a column before its data is seen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST_NUMBER = 10**300
 
 @dataclass(frozen=True)
 class Within:
-    """Numbers between two bounds, rounded to a grid; a value outside is moved to the nearer bound.
+    """Numbers between two bounds, rounded to a grid; a value outside is clamped to the nearer bound.
 
     The integer of a value is its number of grid steps from zero. A missing value takes `missing`; its row is dropped
     where that is None.
@@ -40,35 +40,35 @@ class Within:
 
     @property
     def lowest(self) -> int:
-        """The integer of the low bound."""
+        """The low bound in grid steps."""
         return int(self.low / self.grid)
 
     @property
     def highest(self) -> int:
-        """The integer of the high bound."""
+        """The high bound in grid steps."""
         return int(self.high / self.grid)
 
     @property
     def size(self) -> int:
-        """How many different values the domain has."""
+        """The number of different values in the domain."""
         return self.highest - self.lowest + 1
 
     @property
     def farthest(self) -> int:
-        """The largest integer one row can add to a sum, in absolute value."""
+        """The largest absolute integer that one row can add to a sum."""
         return max(abs(self.lowest), abs(self.highest))
 
     def decode(self, integers: ArrayLike) -> NDArray[np.float64]:
-        """The values of grid integers, rounded once: 3 steps of a tenth are 0.3."""
+        """Converts grid integers to values, rounded once: 3 steps of 0.1 are exactly 0.3."""
         return np.asarray(integers, np.float64) * float(self.grid.numerator) / float(self.grid.denominator)
 
     @property
     def declared(self) -> Number:
-        """How every cell of such a column is read."""
+        """The column type that reads the cells of such a column."""
         return Number(self.low, self.high, self.grid, self.missing)
 
     def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The integer of each value of an array, and which rows are kept."""
+        """Converts an array of values to grid integers; also says which rows are kept."""
         numbers = np.asarray(values, np.float64)
         kept = ~np.isnan(numbers)
         filled = np.where(kept, numbers, float(self.low if self.missing is None else self.missing))
@@ -103,16 +103,16 @@ class Among:
 
     @property
     def size(self) -> int:
-        """How many different values the domain has."""
+        """The number of different values in the domain."""
         return len(self.labels)
 
     @property
     def declared(self) -> Category:
-        """How every cell of such a column is read."""
+        """The column type that reads the cells of such a column."""
         return Category(self.values, None if self.drop_others else OTHER)
 
     def encode_values(self, values: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The integer of each value of an array, and which rows are kept."""
+        """Converts an array of values to the integers of their categories; also says which rows are kept."""
         place = {value: code for code, value in enumerate(self.values)}
         codes = np.array([place.get(str(value), len(self.values)) for value in np.asarray(values, object)], np.int64)
         return codes, (codes < len(self.values)) if self.drop_others else np.ones(len(codes), bool)
@@ -127,7 +127,7 @@ Domain = Within | Among
 
 
 def within(low: Exact, high: Exact, *, grid: Exact, missing: Exact | None = None) -> Within:
-    """Numbers from low to high in steps of `grid`; what the bounds are must be known before seeing the data."""
+    """The domain of numbers from low to high in steps of `grid`; state the bounds before seeing the data."""
     bounds = exactly(low, "low"), exactly(high, "high")
     step = exactly(grid, "grid")
     if bounds[0] >= bounds[1]:
@@ -145,7 +145,7 @@ def within(low: Exact, high: Exact, *, grid: Exact, missing: Exact | None = None
 
 
 def among(values: Sequence[object], *, drop_others: bool = False) -> Among:
-    """One of the declared values; the list must be known before seeing the data."""
+    """The domain of the listed categories; state the list before seeing the data."""
     names = tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
     if isinstance(values, str) or not names:
         raise OutOfDomain("among(...) needs a list of at least one category")
@@ -159,7 +159,7 @@ def among(values: Sequence[object], *, drop_others: bool = False) -> Among:
 
 
 def domain_from_json(description: dict[str, Any]) -> Domain:
-    """The domain that `to_json` described."""
+    """Rebuilds a domain from what its `to_json` wrote."""
     kind = description.get("domain")
     if kind == "within":
         return within(description["low"], description["high"], grid=description["grid"], missing=description["missing"])

@@ -1,4 +1,4 @@
-"""Which lines of a CSV file are rows: one line is at most one row, so that no row hides another or makes two."""
+"""Decides which lines of a CSV file are rows: one line is at most one row, whatever it holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLOCK = 1 << 23
 
 
 def rows_of(block: bytes, separator: str, fields: int) -> bytes:
-    """Those lines of a block that are rows of so many fields."""
+    """The lines of a block that are well-formed rows with `fields` fields."""
     data = np.frombuffer(block, np.uint8)
     kept, kinds = np.empty_like(data), np.zeros(256, np.uint8)
     kinds[[ord(separator), ord('"'), ord("\r")]] = SEPARATOR, QUOTE, RETURN

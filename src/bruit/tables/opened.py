@@ -1,4 +1,4 @@
-"""Whatever holds a table, opened without a schema: its engine, the names and types of its columns. No row is read."""
+"""Opens whatever holds a table without a schema: its engine and the names and types of its columns; reads no row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Declared = Mapping[str, tuple[str, ColumnType]]
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Rows that stay where they are: a lazy frame of polars, a pandas frame, a relation of DuckDB or a Spark frame."""
+    """A table left where it is: a polars lazy frame, pandas frame, DuckDB relation or Spark frame."""
 
     engine: str
     frame: Any
@@ -32,7 +32,7 @@ class Opened:
     _series: dict[tuple[str, ColumnType], tuple[polars.Series, bool]] = field(default_factory=dict, repr=False)
 
     def source(self, declared: Declared) -> Source:
-        """The declared columns as the engine reads them; each cell is read by itself."""
+        """The source that reads the declared columns in the engine, each cell on its own."""
         if self.engine == "pandas":
             return self._from_pandas(declared)
         again = {name: held for name, (held, _) in declared.items() if name != held}
@@ -66,7 +66,7 @@ class Opened:
 
     @cached_property
     def values(self) -> Any:
-        """The rows as they stand, for curators and for functions of the caller: lazy in polars, or of their engine.
+        """The rows unchanged, for curators and callers' functions: a polars lazy frame, or the engine's own.
 
         Python objects in a pandas frame become texts, whatever mixture of types a column holds.
         """
@@ -75,13 +75,13 @@ class Opened:
         return polars.DataFrame({str(name): _plain(self.frame[name]) for name in self.frame.columns}).lazy()
 
     def without_rows(self) -> Opened:
-        """The same columns and no row."""
+        """The same columns without any row."""
         if self.engine in ("polars", "pandas"):
             return replace(self, frame=self.frame.head(0), _series={})
         return replace(self, frame=self.frame.limit(0))
 
     def collect(self, names: list[str], *, most: int | None = None) -> polars.DataFrame:
-        """The named columns as they stand, of the first `most` rows: private, for the curator alone."""
+        """The named columns of the first `most` rows, unchanged; private, for the curator only."""
         values = self.values
         with withheld():
             if self.engine in ("polars", "pandas"):

@@ -1,4 +1,4 @@
-"""Opening a table from whatever holds it."""
+"""Opens a table from a file, a folder, a frame or a query."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read(
     file: File | None = None,
     connection: object = None,
 ) -> Table:
-    """A table from a path or folder, from a frame of polars, pandas, pyarrow, DuckDB or Spark, or from a query.
+    """Opens a table: a path or folder, a polars, pandas, pyarrow, DuckDB or Spark frame, or a query.
 
     `person` is the column that says whose row it is, or EACH_ROW where every row is another person. It holds whole
     numbers where the source states so by its type, and texts elsewhere, or what `named` says: `text()`, `whole()` or

@@ -1,4 +1,4 @@
-"""A table of people, read through any engine, whose columns become usable once a domain is declared."""
+"""Tables of people on any engine, whose columns become usable once a domain is declared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 1000
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows that belong to people; nothing of it is read before a budget was charged.
+    """A table whose rows belong to people; no row is read before a budget is charged.
 
     `person` names the column that says whose row it is, or is EACH_ROW; `named` is how that column is read, None where
     each row is a person. How much of one person counts is None until `limit` states it.
@@ -35,16 +35,16 @@ class Table:
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns with the types that the engine gives them; no cell is read by these."""
+        """The columns with the types that the engine reports; no cell is read."""
         return dict(self.opened.kinds)
 
     @property
     def frame(self) -> Any:
-        """The rows as they stand, lazy: of polars, or of the engine that holds them."""
+        """The rows unchanged: a polars lazy frame, or the engine's own."""
         return self.opened.values
 
     def limit(self, *, rows: int | None = None, groups: int | None = None, each: int | None = None) -> Table:
-        """The same table, of which at most `rows` rows of each person count, or `each` in each of `groups` groups.
+        """The same table with a limit: `rows` rows of each person count, or `each` in each of `groups` groups.
 
         Which rows count is drawn afresh for each question, alike for every row, from that person's rows alone.
         """
@@ -56,7 +56,7 @@ class Table:
 
     @property
     def bounds(self) -> Limit | None:
-        """The stated limit of what one person can change; None where each row is a person."""
+        """The limit stated for one person; None where each row is a person."""
         if self.person == EACH_ROW:
             return None
         if self.stated is None:
@@ -68,12 +68,12 @@ class Table:
 
     @property
     def most_rows(self) -> int:
-        """The most rows of one person that count in a question without groups."""
+        """The largest number of rows of one person that count in a question without groups."""
         limit = self.bounds
         return 1 if limit is None else limit.rows or limit.each or 1
 
     def without_rows(self) -> Table:
-        """The same table with no row: what it answers is public."""
+        """The same table without any row, so that whatever is computed from it is public."""
         return replace(self, opened=self.opened.without_rows())
 
     def __getitem__(self, name: str) -> UndeclaredColumn:
@@ -82,28 +82,28 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class UndeclaredColumn:
-    """A column of which nothing is known yet: declare its domain to use it."""
+    """A column without a domain; declare one with `within` or `among` to use it."""
 
     table: Table
     name: str
 
     @property
     def declared(self) -> ColumnType:
-        """How its cells are read where nobody lists them: as texts."""
+        """The column type of a column without a domain: found texts."""
         return Found(LONGEST)
 
     def within(self, low: Exact, high: Exact, *, grid: Exact, missing: Exact | None = None) -> Column:
-        """Numbers between bounds known before seeing the data, on a grid."""
+        """The column as numbers between bounds stated before seeing the data, on a grid."""
         return Column(self.table, self.name, within(low, high, grid=grid, missing=missing))
 
     def among(self, values: Sequence[object], *, drop_others: bool = False) -> Column:
-        """Categories known before seeing the data."""
+        """The column as categories stated before seeing the data."""
         return Column(self.table, self.name, among(values, drop_others=drop_others))
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column with its domain: every cell in it is read as one of the domain's integers, or its row is dropped."""
+    """A column with its domain: every cell is read as one of the domain's integers, or its row is dropped."""
 
     table: Table
     name: str
@@ -111,35 +111,35 @@ class Column:
 
     @property
     def declared(self) -> ColumnType:
-        """How its cells are read."""
+        """The column type that reads its cells."""
         return self.domain.declared
 
     @property
     def drops(self) -> bool:
-        """Whether a row may be dropped for what its cell holds."""
+        """Whether a row may be dropped because of this column's value."""
         return self.domain.missing is None if isinstance(self.domain, Within) else self.domain.drop_others
 
     @property
     def numbers(self) -> Within:
-        """The domain, where it is one of numbers."""
+        """The domain, if numeric; else refused."""
         if not isinstance(self.domain, Within):
             raise InvalidArgument(f"{self.name!r} holds categories; this statistic needs within(low, high, grid=...)")
         return self.domain
 
     @property
     def categories(self) -> Among:
-        """The domain, where it is one of categories."""
+        """The domain, if categorical; else refused."""
         if not isinstance(self.domain, Among):
             raise InvalidArgument(f"{self.name!r} holds numbers; this statistic needs among([...])")
         return self.domain
 
     def limit(self, *, rows: int | None = None, groups: int | None = None, each: int | None = None) -> Column:
-        """The same column of a table with another limit."""
+        """The same column, of the table with another limit."""
         return replace(self, table=self.table.limit(rows=rows, groups=groups, each=each))
 
 
 def require_column(table: Table, name: str) -> str:
-    """The name, where the table has such a column."""
+    """Returns the name, or refuses one that is not a column of the table."""
     if name not in table.opened.kinds:
         raise no_column(repr(name), table.opened.kinds)
     return name

@@ -1,4 +1,4 @@
-"""The text of any Python object: whatever it is, asking for it raises nothing."""
+"""Converts any Python object to text without ever raising."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MISSING = {"NAType", "NaTType"}
 
 
 def text(value: object) -> str | None:
-    """The text of any object, None where it is missing or has none: an object's own may fail, or be too long."""
+    """The text of any object; None if it is missing, or if its own `__str__` fails."""
     if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
         return None
     try:

@@ -19,12 +19,22 @@ from bruit.apps.audits.questions import limits_and_sources as questions
 from bruit.apps.cli import main
 from bruit.channels import integer_noise
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.trees.noise import StepNoise
 from bruit.local import KRR, ForcedYes
 
 CASES = list(catalogue.cases())
-PARTS = sorted({(case.name.split(".")[0], case.neighbours) for case in CASES})
+OF_MODELS = "learning"
+"""Hundreds of fits a pair: the gate walks their exact sums (test_sums.py) and plants faults in them (below); their own
+audits run under `make stress` and, at full size, `make audit`."""
+
+
+def outside_the_gate(part: str, *more: object) -> Any:
+    """A parameter that is marked as stress where the part is of models."""
+    return pytest.param(part, *more, marks=[pytest.mark.stress] if part == OF_MODELS else [])
+
+
+PARTS = [outside_the_gate(*part) for part in sorted({(case.name.split(".")[0], case.neighbours) for case in CASES})]
 """The list in parts of minutes at most, which may run side by side."""
 
 NEVER_PRIVATE = {"local.ForcedYes"}
@@ -41,7 +51,7 @@ OF_REPORTS = ("local.", "aggregation.")
 def test_every_mechanism_has_an_audit_and_every_audit_a_mechanism() -> None:
     audited = {case.name for case in CASES}
     missing = sorted(mechanisms() - NEVER_PRIVATE - FOR_CURATORS - audited)
-    assert missing == [], f"add a case for {', '.join(missing)} to central_audits.py or local_audits.py"
+    assert missing == [], f"add a case for {', '.join(missing)} to apps/audits/central.py or local.py"
     gone = sorted(name for name in audited - mechanisms() if not name.startswith("aggregation."))
     assert gone == [], f"{', '.join(gone)} is no public mechanism any more: remove its case"
 
@@ -121,7 +131,7 @@ def test_a_mechanism_that_tells_everything_could_not_pass(case: Case) -> None:
 
 
 @pytest.mark.parametrize("neighbours", catalogue.CENTRAL)
-@pytest.mark.parametrize("part", SLOW)
+@pytest.mark.parametrize("part", [outside_the_gate(part) for part in SLOW])
 def test_the_pair_of_a_slow_mechanism_shows_at_a_large_epsilon(part: str, neighbours: bruit.privacy.Neighbours) -> None:
     alarm = catalogue.ALARM / len(CASES)
     found = {case.label: case.audit(500, alarm, case.stream(21)) for case in loud(part, neighbours)}
@@ -245,13 +255,13 @@ def count_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def noise_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some rows of a person are counted, and the noise is for one."""
-    monkeypatch.setattr(Question, "people", property(lambda question: 2 if question.exchanged else 1))
+    monkeypatch.setattr(FitRequest, "rows_changed", property(lambda question: 2 if question.exchanged else 1))
 
 
 def change_question(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     right = PrivateEstimator._ask
 
-    def ask(self: Any, X: Any, y: Any = None, *, groups: Any = None) -> Question:
+    def ask(self: Any, X: Any, y: Any = None, *, groups: Any = None) -> FitRequest:
         return replace(right(self, X, y, groups=groups), **changes)
 
     monkeypatch.setattr(PrivateEstimator, "_ask", ask)

@@ -12,11 +12,11 @@ from mechanism_list import mechanisms
 
 from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, central, tables
 from bruit.apps.audits.small_tables import sums
-from bruit.audit import listen
+from bruit.audit import check_sensitivity
 from bruit.central.questions.sensitivities import sensitivity as stated_sensitivity
 from bruit.core.losses import Loss, Pure
 from bruit.core.neighbours import Neighbours
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.mechanisms import buying
 from bruit.randomness import discrete_gaussian
 from bruit.tables.choice.limits import Limit
@@ -52,7 +52,7 @@ def rows_walk(name: str, variant: str) -> sums.Walk:
 
 @pytest.mark.parametrize("name", ["LinearRegression", "NaiveBayes", "KMeans", "PCA", "Forest"])
 def test_noise_for_one_row_of_a_person_who_has_two_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Question, "people", property(lambda question: 2 if question.exchanged else 1))
+    monkeypatch.setattr(FitRequest, "rows_changed", property(lambda question: 2 if question.exchanged else 1))
     lines = rows_walk(f"learning.{name}", "rows=2").run(most=3)
     assert not all(line.holds for line in lines)
 
@@ -105,7 +105,7 @@ def _doubled(table: Any) -> list[int]:
 
 def test_a_score_of_ones_own_is_held_to_what_was_said_of_it() -> None:
     people = [(), (1,), (2,)]
-    right, wrong = (listen("own", own_score(stated), people, others=(5,)) for stated in (2, 1))
+    right, wrong = (check_sensitivity("own", own_score(stated), people, others=(5,)) for stated in (2, 1))
     assert all(line.holds for line in right)
     assert not wrong[0].holds
     assert wrong[0].neighbours is ADD_OR_REMOVE_ONE
@@ -113,7 +113,7 @@ def test_a_score_of_ones_own_is_held_to_what_was_said_of_it() -> None:
 
 
 def test_what_adds_no_noise_is_no_release() -> None:
-    (line, _) = listen("nothing", lambda _rows, neighbours: Pure(1, neighbours=neighbours), [(), (1,)])
+    (line, _) = check_sensitivity("nothing", lambda _rows, neighbours: Pure(1, neighbours=neighbours), [(), (1,)])
     assert not line.holds
     assert line.fault == "no noise was heard"
 

@@ -11,7 +11,7 @@ import pytest
 from hospital import schema_text, stays, write_french_csv
 
 from bruit import ADD_OR_REMOVE_ONE, Ledger
-from bruit.apps.steward import Question, open_table, preview, price_of
+from bruit.apps.steward import FileStatistic, open_table, preview, price_of
 from bruit.apps.steward.code import python_of, recipe_of
 from bruit.apps.steward.queries import Query
 from bruit.apps.steward.recipe import open_recipe, read_recipe
@@ -47,7 +47,7 @@ def book(person: str = "id") -> Ledger:
 
 
 def asked(statistic: Any, **given: Any) -> Any:
-    return Question(statistic, **{**BLANK, **given}, confidence=0.9)
+    return FileStatistic(statistic, **{**BLANK, **given}, confidence=0.9)
 
 
 def test_the_program_and_the_recipe_ask_the_same_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

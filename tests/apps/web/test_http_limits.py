@@ -27,9 +27,9 @@ FOREVER = 60
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
     """The whole application behind impatient connections."""
     database = f"sqlite:///{tmp_path_factory.mktemp('slow')}/b.db"
-    settings = Settings(database=database, key_hash=hash_secret("key"), patience=IMPATIENT)
+    settings = Settings(database=database, key_hash=hash_secret("key"), deadline=IMPATIENT)
     config = uvicorn.Config(
-        application(settings), http=protocol(settings.patience, fit(1024)), ws="none", log_config=None
+        application(settings), http=protocol(settings.deadline, fit(1024)), ws="none", log_config=None
     )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(config)
@@ -119,7 +119,7 @@ def test_empty_lines_do_not_keep_a_connection(line: Any) -> None:
 
 
 def test_a_body_that_comes_fast_enough_is_waited_for(line: Any) -> None:
-    """Longer than the patience with who sends nothing: twenty thousand bytes are worth twenty seconds more."""
+    """Longer than the deadline with who sends nothing: twenty thousand bytes are worth twenty seconds more."""
     line.sendall(post(REPORTS, len(REPORT), f"x-long: {'x' * 20_000}") + REPORT[:10])
     time.sleep(1.5 * IMPATIENT.seconds)
     line.sendall(REPORT[10:])

@@ -293,8 +293,8 @@ def test_two_hosts_over_https_count_a_split_poll_and_a_poll_with_cards(
 
 
 def _count_between_two(site: Any, folder: Any) -> None:
-    from bruit.apps.web.second_collector import SecondCollector
-    from bruit.apps.web.split_client import SplitPollClient
+    from bruit.apps.web.collectors.second import SecondCollector
+    from bruit.apps.web.collectors.split_client import SplitPollClient
 
     asked = {"question": "?", "kind": "yes-no", "labels": ["yes"], "epsilon": "1000", "least_batch": 10}
     with site.steward() as steward:

@@ -15,7 +15,7 @@ from outcomes import largest_loss, law_of
 import bruit
 from bruit import tables
 from bruit.central.finite_functions import lengths
-from bruit.central.ranks import drawings as methods
+from bruit.central.ranks import quantile_methods as methods
 from bruit.central.ranks.mechanisms import histogram, recursive
 from bruit.central.ranks.mechanisms.exponential import draw_quantile, rank_losses, rank_sensitivity, single_plan
 from bruit.central.ranks.mechanisms.histogram import ThresholdPlan
@@ -146,7 +146,7 @@ def test_inverse_sensitivity_loses_at_most_epsilon(
     asked = methods.RankQuestion(
         (Fraction(3, 4),), tables.within(0, GRID - 1, grid=1), Fraction(2), person, 1, 1 if method == "smooth" else None
     )
-    drawing = asked.drawing(method)
+    drawing = asked.method_named(method)
 
     def law(cells: Any) -> Any:
         def draw(dice: Any) -> Any:

@@ -10,8 +10,8 @@ import pytest
 
 import bruit
 from bruit import central
-from bruit.central.ranks.drawings import METHODS
 from bruit.central.ranks.probabilities import as_probabilities
+from bruit.central.ranks.quantile_methods import METHODS
 from bruit.central.ranks.records import in_order
 from bruit.central.ranks.spacings import Spacing
 from bruit.core import Neighbours

@@ -10,7 +10,7 @@ from laws import assert_law
 
 from bruit.channels import IntegerNoise, PermuteAndFlip
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.learning.nearest_neighbours.plan import Plan, plan_answers
+from bruit.learning.nearest_neighbours.plan import VotePlan, plan_answers
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
@@ -153,7 +153,7 @@ def flip_chance(votes: tuple[int, ...], exponent: float) -> list[float]:
 def test_answers_follow_their_law(method: str, votes: tuple[int, ...]) -> None:
     noise = IntegerNoise(DiscreteLaplace(2, sensitivity=2, neighbours=REPLACE_ONE))
     channel = noise if method == "laplace" else PermuteAndFlip(Fraction(1, 2))
-    plan = Plan(method, 1, Pure(1, neighbours=REPLACE_ONE), channel)
+    plan = VotePlan(method, 1, Pure(1, neighbours=REPLACE_ONE), channel)
     draws = 200_000 if method == "laplace" else 20_000
     told = plan.answers(np.tile(votes, (draws, 1)), rng=np.random.default_rng(5))
     expected = laplace_chance(votes, 2.0) if method == "laplace" else flip_chance(votes, 0.5)
@@ -162,7 +162,7 @@ def test_answers_follow_their_law(method: str, votes: tuple[int, ...]) -> None:
 
 def test_gaussian_noise_follows_its_law() -> None:
     loss = DiscreteGaussian(4, squared_sensitivity=1, neighbours=REPLACE_ONE)
-    plan = Plan("gaussian", 1, loss, IntegerNoise(loss))
+    plan = VotePlan("gaussian", 1, loss, IntegerNoise(loss))
     drawn = np.clip(plan.channel.draw(200_000, rng=np.random.default_rng(6)), -6, 6)
     reach = np.arange(-40, 41)
     mass = np.exp(-(reach**2) / 8)

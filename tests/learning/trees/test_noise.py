@@ -10,18 +10,18 @@ from laws import assert_law
 
 import bruit
 from bruit.core import Seed
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.trees.boosted import GRAIN, residual_steps
 from bruit.learning.trees.noise import Moves, Releases, buy_noise
 from bruit.ledger import Purchase
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Gaussian, Neighbours, calibrate, epsilon, zcdp
 
 
-def question(neighbours: Neighbours = ADD_OR_REMOVE_ONE, *, rows: int = 1, size: int | None = 100) -> Question:
+def question(neighbours: Neighbours = ADD_OR_REMOVE_ONE, *, rows: int = 1, size: int | None = 100) -> FitRequest:
     book = bruit.Ledger("rows", epsilon=10, delta=0.01, neighbours=neighbours, person=EACH_ROW)
     price = book.budget(epsilon=1, delta=1e-5)
     absent: Any = None
-    return Question(
+    return FitRequest(
         absent, absent, absent, absent, Purchase(price, "learning.Forest", Seed()), (), None, None, size, rows
     )
 

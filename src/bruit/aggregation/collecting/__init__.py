@@ -1,4 +1,4 @@
-"""A collector of split answers: its state on disk and its conversation with the other one."""
+"""A collector of secret-shared answers: its state on disk and its protocol with the other collector."""
 
 from bruit.aggregation.collecting.collector import Collector
 from bruit.aggregation.collecting.exchange import STEPS, Ask, converse, reply

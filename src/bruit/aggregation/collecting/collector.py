@@ -1,4 +1,4 @@
-"""One of two collectors: takes shares, checks them with the other, charges, draws its noise once, publishes the sum.
+"""One of two collectors: receives shares, verifies them with the other, charges, adds noise, publishes.
 
 Every step reads what is on disk, writes once and can be repeated: after a kill at any point the same step is asked
 again and gives the same bytes. The one random step, the noise, is kept by a write that succeeds only once.
@@ -46,7 +46,7 @@ class Collector:
     def create(
         cls, store: str, task: Task, *, role: int, key: bytes, rng: np.random.Generator | None = None
     ) -> Collector:
-        """Takes on a task; the verification key must be the one that the task's name is bound to."""
+        """Registers a task; the verification key must have the hash that the task states."""
         if role not in (0, 1):
             raise InvalidArgument(f"role={role}: 0 is the first collector, 1 the second")
         if key_hash(key) != task.key_hash:
@@ -57,7 +57,7 @@ class Collector:
 
     # ------------------------------------------------------------ what is known of it
     def read_record(self) -> Record:
-        """The task as it stands on disk."""
+        """Reads the task's record from disk."""
         found = self._store.record(self.name)
         if found is None:
             raise InvalidArgument("the task is not at this collector any more")
@@ -65,16 +65,16 @@ class Collector:
 
     @property
     def record(self) -> Record:
-        """The task as it stands on disk."""
+        """The task's record on disk."""
         return self.read_record()
 
     @property
     def state(self) -> State:
-        """How far the task has come."""
+        """The current state of the task."""
         return self.record.state
 
     def require(self, *allowed: State) -> Record:
-        """The record of the task, if it is in one of these states; otherwise refuses the step as out of turn."""
+        """The task's record if its state is one of those given; else refuses the step as out of turn."""
         record = self.record
         if record.state not in allowed:
             wanted = " or ".join(allowed)
@@ -83,7 +83,7 @@ class Collector:
 
     # ------------------------------------------------------------ reports
     def read_report(self, data: bytes) -> ReportRow:
-        """A participant's report from its bytes, at the first collector: the parts of its row, then the sealed half."""
+        """Parses a participant's report at the first collector: its own part, and the part sealed for the second."""
         sizes = (*self.task.part_sizes(0), self.task.sealed_size)
         if len(data) != sum(sizes):
             raise ProtocolError(f"a report of {len(data)} bytes is cut or too long: expected {sum(sizes)}")
@@ -91,7 +91,7 @@ class Collector:
         return ReportRow(*(data[start:end] for start, end in pairwise(ends)))
 
     def receive(self, rows: Sequence[ReportRow]) -> list[Reception]:
-        """Keeps reports; each answer tells what became of one, and comes after the reports are on disk."""
+        """Stores reports on disk, then says for each whether it was accepted."""
         sizes = self.task.part_sizes(self.role)
         for row in rows:
             if tuple(map(len, row[:4])) != sizes:
@@ -99,27 +99,27 @@ class Collector:
         return self._store.add(self.name, rows)
 
     def close(self) -> None:
-        """Takes no more reports; those that were answered before are all in."""
+        """Stops accepting reports; every report accepted before is on disk."""
         self._store.close(self.name)
 
     def page(self, after: bytes, limit: int) -> list[ReportRow]:
-        """Reports of a closed task in the order of their nonces, for the second collector to pull."""
+        """The next reports of a closed task in order of nonce, for the second collector to fetch."""
         self.require(State.CLOSED, State.MATCHED)
         return self._store.page(self.name, after, limit)
 
     # ------------------------------------------------------------ the batch
     def nonces(self) -> bytes:
-        """The nonces of the reports of a closed task, in their order."""
+        """The sorted nonces of the reports of a closed task."""
         self.require(State.CLOSED, State.MATCHED)
         return b"".join(self._store.nonces(self.name))
 
     @property
     def batch(self) -> bytes:
-        """The nonces that both collectors have, in their order, once that is fixed."""
+        """The sorted nonces of the reports that both collectors hold, once that set is fixed."""
         return self._store.blob(self.name, "batch")
 
     def match(self, theirs: bytes, *, final: bool = False) -> None:
-        """Fixes the batch as what both have; `final` says that the other has fixed it, so all of it must be here."""
+        """Fixes the batch as the reports that both hold; with `final`, the other's batch must be held here whole."""
         if self.state is not State.CLOSED:
             self._require_after(State.CLOSED)
             return
@@ -155,17 +155,17 @@ class Collector:
         return self.task.scheme.verify(self._key, self.role, nonces, public, shares)
 
     def undecided(self) -> list[int]:
-        """The chunks whose decisions are not on disk; the other collector may go on once there are none."""
+        """The chunks without a stored decision; the protocol goes on once there are none."""
         found = self._store.checks(self.name)
         return [number for number in range(self.chunks) if number not in found]
 
     def verifiers(self, number: int) -> bytes:
-        """What the other collector needs to decide on a chunk: which shares could be read, and the verifier shares."""
+        """The message that lets the other collector decide on a chunk: readable reports, and verifier shares."""
         self.require(State.MATCHED)
         return _message(self._verify(number))
 
     def check(self, number: int, theirs: bytes) -> bytes:
-        """Decides on a chunk with the other's verifiers and gives the own ones; a decision that was kept stays."""
+        """Decides on a chunk from the other's verifier shares and returns its own; a stored decision stays."""
         self.require(State.MATCHED)
         own = self._verify(number)
         count, size = own.verifiers.shape
@@ -182,7 +182,7 @@ class Collector:
         return _message(own)
 
     def decisions(self) -> bytes:
-        """The own decision on every report of the batch, packed by chunk."""
+        """The own decision of this collector on every report of the batch, as packed bits by chunk."""
         if self.state is State.MATCHED:
             missing, found = self.undecided(), self._store.checks(self.name)
             if missing:
@@ -192,7 +192,7 @@ class Collector:
         return self._store.blob(self.name, "decisions")
 
     def settle(self, theirs: bytes) -> None:
-        """Fixes which reports count: those that both accept. Below the least batch nothing is left but that number."""
+        """Fixes the reports that count (accepted by both); below the least batch, ends the task without a sum."""
         if self.state is not State.MATCHED:
             self._require_after(State.MATCHED)
             return
@@ -208,14 +208,14 @@ class Collector:
 
     # ------------------------------------------------------------ noise
     def charge(self) -> None:
-        """Charges the book of this task, once; nothing after it is refused but by the store or the other collector."""
+        """Charges the task's ledger once; afterwards only the store or the other collector can fail."""
         if self.state is State.VERIFIED:
             charge_once(self.task, self._url, self._rng)
             self._store.move(self.name, State.VERIFIED, State.CHARGED)
         self._require_after(State.VERIFIED)
 
     def draw(self) -> None:
-        """Draws noise once and keeps only the noised total; whoever loses the race of two draws throws theirs away."""
+        """Draws noise once and stores only the noised total; of two concurrent draws, one is discarded."""
         if self.state is State.CHARGED:
             scheme, task = self.task.scheme, self.task
             noise = [int(value) for value in task.noise.draw_one(task.circuit.outputs, rng=self._rng)]
@@ -236,7 +236,7 @@ class Collector:
         return total
 
     def commitment(self) -> bytes:
-        """The salted hash that fixes the noised total before the other's is seen."""
+        """The salted hash that commits to the noised total before the other's is seen."""
         record = self.require(State.DRAWN, State.COMMITTED, State.PUBLISHED)
         return self._commitment_to(self.role, record.salt + record.total)
 
@@ -246,7 +246,7 @@ class Collector:
         return hashlib.sha256(tag + opening).digest()
 
     def hold(self, theirs: bytes) -> None:
-        """Keeps the other's commitment; another one, of a collector that drew again, is refused for good."""
+        """Stores the other's commitment; a later, different one is refused."""
         record = self.require(State.DRAWN, State.COMMITTED, State.PUBLISHED)
         if len(theirs) != 32:
             raise ProtocolError(f"a commitment has 32 bytes, not {len(theirs)}")
@@ -257,12 +257,12 @@ class Collector:
             raise ProtocolError("the other collector committed to another total before; it must not draw a second time")
 
     def opening(self) -> bytes:
-        """Salt and noised total, which are shown only after the other is bound by its commitment."""
+        """The salt and the noised total, shown only once the other collector has committed to its own."""
         record = self.require(State.COMMITTED, State.PUBLISHED)
         return record.salt + record.total
 
     def publish(self, theirs: bytes) -> None:
-        """Adds the other's opened total, keeps the release, and deletes shares and verification key."""
+        """Adds the other's opened total, stores the release, and deletes shares and verification key."""
         record = self.require(State.COMMITTED, State.PUBLISHED)
         if not hmac.compare_digest(self._commitment_to(1 - self.role, theirs), record.peer_commitment):
             raise ProtocolError("what the other collector opened is not what it committed to; no result can be made")
@@ -276,13 +276,13 @@ class Collector:
             self._store.end(self.name, State.COMMITTED, State.PUBLISHED, release=release, batch=b"", decisions=b"")
 
     def counts(self) -> dict[str, int]:
-        """How many reports came, were at both collectors, and count."""
+        """How many reports arrived, how many both collectors hold, and how many count."""
         accepted = sum(byte.bit_count() for byte in self._store.blob(self.name, "accepted"))
         return {"received": self.record.received, "matched": len(self.batch) // NONCE, "accepted": accepted}
 
     @property
     def release(self) -> str:
-        """The published release as JSON; empty before."""
+        """The published release as JSON; empty before publication."""
         return self.record.release
 
     def _require_after(self, state: State) -> None:

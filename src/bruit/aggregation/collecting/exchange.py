@@ -1,4 +1,4 @@
-"""The conversation of two collectors: one asks, the other answers; either may be killed, and every step asked again."""
+"""The protocol between two collectors: one asks, the other answers; every step can be repeated after a crash."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER: Final = 4
 
 
 def converse(collector: Collector, ask: Ask) -> State:
-    """Takes a closed task to its end with the other collector's answers; goes on where an earlier call stopped."""
+    """Runs the protocol of a closed task to its end by asking the other collector; resumes an interrupted run."""
     if collector.state is State.CLOSED:
         collector.match(ask("match", collector.nonces()), final=True)
     if collector.state is State.MATCHED:
@@ -36,7 +36,7 @@ def converse(collector: Collector, ask: Ask) -> State:
 
 
 def reply(collector: Collector, step: str, message: bytes) -> bytes:
-    """The answer of the collector that is asked; it closes nothing by itself."""
+    """Answers one step of the protocol for the collector that asks; never closes the task."""
     if step == "match":
         collector.match(message)
         return collector.batch

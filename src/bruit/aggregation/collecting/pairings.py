@@ -1,4 +1,4 @@
-"""What two collectors need to find each other: an invitation at the first, keys and address at the second.
+"""Pairs two collectors: an invitation at the first, keys and address at the second.
 
 Only the hash of an invitation's secret is kept by the first collector; `task` is empty until the second has joined.
 """
@@ -16,7 +16,7 @@ from bruit.storage import connect, prepare, reading, writing
 
 @dataclass(frozen=True)
 class Pairing:
-    """An invitation to a second collector and, once accepted, the task, address and keys that came of it."""
+    """An invitation to a second collector and, once accepted, its task, address and keys."""
 
     identity: str
     task: str
@@ -31,19 +31,19 @@ class Pairings:
         prepare(self._engine, "split polls", number=SCHEMA, tables=metadata)
 
     def find(self, identity: str) -> Pairing | None:
-        """The pairing of an identity."""
+        """The pairing with that identity; None where there is none."""
         with reading(self._engine) as connection:
             row = connection.execute(pairings.select().where(pairings.c.identity == identity)).first()
         return None if row is None else Pairing(row.identity, row.task, json.loads(row.details))
 
     def of_task(self, task: str) -> Pairing | None:
-        """The pairing that a task came of."""
+        """The pairing that led to a task; None where there is none."""
         with reading(self._engine) as connection:
             row = connection.execute(pairings.select().where(pairings.c.task == task)).first()
         return None if row is None else Pairing(row.identity, row.task, json.loads(row.details))
 
     def keep(self, identity: str, details: dict[str, Any], *, task: str = "") -> Pairing:
-        """Keeps a new pairing, unless one of this identity stands: the first stays. Which one stands is given back."""
+        """Stores a pairing unless its identity is taken already; returns the stored one."""
         with writing(self._engine) as connection:
             row = connection.execute(pairings.select().where(pairings.c.identity == identity)).first()
             if row is None:
@@ -53,7 +53,7 @@ class Pairings:
         return Pairing(row.identity, row.task, json.loads(row.details))
 
     def join(self, identity: str, task: str, details: dict[str, Any]) -> bool:
-        """Writes the task that an invitation led to; False if another second collector was there first."""
+        """Records the task that an invitation led to; False if another second collector accepted first."""
         with writing(self._engine) as connection:
             same = pairings.c.identity == identity
             row = connection.execute(pairings.select().where(same).with_for_update()).one()
@@ -64,11 +64,11 @@ class Pairings:
         return True
 
     def forget(self, identity: str) -> None:
-        """Deletes a pairing with the keys in it."""
+        """Deletes a pairing and its keys."""
         with writing(self._engine) as connection:
             connection.execute(pairings.delete().where(pairings.c.identity == identity))
 
 
 def identity_of(secret: str) -> str:
-    """Under which identity an invitation's secret is kept."""
+    """The identity under which an invitation is stored: a hash of its secret."""
     return hashlib.sha256(b"bruit invitation:" + secret.encode()).hexdigest()

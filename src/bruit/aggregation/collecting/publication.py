@@ -1,4 +1,4 @@
-"""The charge and the release of a task at one collector."""
+"""Charges and releases the result of a task at one collector."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ WHAT: Final = "aggregation.two_collectors"
 
 
 def book_of(task: Task, store: str) -> Ledger:
-    """The book of a task at one collector: it holds exactly the task's epsilon, so a second charge cannot fit."""
+    """The ledger of a task at one collector, with exactly the task's epsilon, so that a second charge fails."""
     return Ledger(f"split poll {task.name}", epsilon=task.epsilon, neighbours=REPLACE_ONE, person=PERSON, store=store)
 
 
 def charge_once(task: Task, store: str, rng: np.random.Generator | None) -> None:
-    """Charges the own noise, the loss against the other collector, unless it was charged before a crash."""
+    """Charges this collector's own noise to the task's ledger, unless that was done before a crash."""
     book, loss = book_of(task, store), task.noise.loss(task.circuit)
     if not book.entries:
         ask(book.budget(loss), what=WHAT, person=PERSON, rng=rng).pay(loss, assumes=ASSUMES)
 
 
 def release_of(task: Task, value: Sequence[int], counts: dict[str, int], store: str) -> str:
-    """The release as JSON, kept in the entry that paid for it.
+    """The release as JSON, stored in the ledger entry that paid for it.
 
     The same epsilon stands in both collectors' books: two views of one loss, which the release says once.
     """

@@ -1,4 +1,4 @@
-"""What a collector keeps, in SQLite or PostgreSQL; each change is one transaction that checks where it starts from."""
+"""A collector's database (SQLite or PostgreSQL); each change is one transaction that checks the task's state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE: Final = 500
 
 
 class State(StrEnum):
-    """How far a task has come; it never goes back."""
+    """The states of a task, in the one order in which it goes through them."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -41,12 +41,12 @@ class State(StrEnum):
 
     @property
     def step(self) -> int:
-        """The position of this state in the fixed order that every task goes through."""
+        """The position of this state in the order."""
         return list(State).index(self)
 
 
 class Reception(StrEnum):
-    """What became of a report that was sent."""
+    """The answer to a report that was sent: accepted, or why not."""
 
     KEPT = "kept"
     KNOWN = "known"
@@ -57,7 +57,7 @@ class Reception(StrEnum):
 
 
 class ReportRow(NamedTuple):
-    """A report at one collector; `sealed` is what the first one keeps for the second."""
+    """A report at one collector; `sealed` is the encrypted part that the first keeps for the second."""
 
     nonce: bytes
     token: bytes
@@ -68,7 +68,7 @@ class ReportRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """The row of a task without its large binary columns."""
+    """The stored row of a task, without its large binary columns."""
 
     name: str
     role: int
@@ -90,7 +90,7 @@ class CollectorStore:
         prepare(self._engine, "split polls", number=SCHEMA, tables=metadata)
 
     def create(self, name: str, role: int, definition: str, key: bytes) -> None:
-        """Keeps a new task, open; the same task again changes nothing, another role or key is refused."""
+        """Stores a new, open task; the same task again changes nothing, another role or key is refused."""
         empty = dict.fromkeys(("batch", "decisions", "accepted", "total", "salt", "peer_commitment"), b"")
         with writing(self._engine) as connection:
             found = connection.execute(tasks.select().where(tasks.c.name == name)).first()
@@ -108,7 +108,7 @@ class CollectorStore:
             return list(connection.execute(select(tasks.c.name).order_by(tasks.c.name)).scalars())
 
     def record(self, name: str) -> Record | None:
-        """A task without its large columns."""
+        """The row of a task without its large columns; None where there is none."""
         from sqlalchemy import select
 
         columns = [tasks.c[field] for field in Record.__dataclass_fields__]
@@ -125,7 +125,7 @@ class CollectorStore:
 
     # ------------------------------------------------------------ reports
     def add(self, name: str, rows: Sequence[ReportRow]) -> list[Reception]:
-        """Keeps reports while the task is open; the state is read inside the transaction, so closing is a barrier."""
+        """Stores reports while the task is open, checked in the same transaction as the state."""
         with writing(self._engine) as connection:
             state, received = self._lock_task(connection, name)
             if state is not State.OPEN:
@@ -149,11 +149,11 @@ class CollectorStore:
         return outcomes
 
     def close(self, name: str) -> bool:
-        """Closes an open task; whether it was open."""
+        """Closes a task; returns whether it was open."""
         return self.move(name, State.OPEN, State.CLOSED)
 
     def nonces(self, name: str) -> list[bytes]:
-        """The nonces of all reports, in their order."""
+        """The sorted nonces of all reports."""
         from sqlalchemy import select
 
         line = select(shares.c.nonce).where(shares.c.task == name).order_by(shares.c.nonce)
@@ -161,26 +161,26 @@ class CollectorStore:
             return [bytes(nonce) for nonce in connection.execute(line).scalars()]
 
     def page(self, name: str, after: bytes, limit: int) -> list[ReportRow]:
-        """The next reports in the order of their nonces."""
+        """The next reports in order of nonce."""
         line = shares.select().where(shares.c.task == name, shares.c.nonce > after)
         with reading(self._engine) as connection:
             rows = connection.execute(line.order_by(shares.c.nonce).limit(limit)).all()
         return [_row(row) for row in rows]
 
     def between(self, name: str, first: bytes, last: bytes) -> list[ReportRow]:
-        """The reports whose nonce lies from `first` to `last`, in their order."""
+        """The reports with nonces from `first` to `last`, in order."""
         line = shares.select().where(shares.c.task == name, shares.c.nonce >= first, shares.c.nonce <= last)
         with reading(self._engine) as connection:
             return [_row(row) for row in connection.execute(line.order_by(shares.c.nonce))]
 
     # ------------------------------------------------------------ steps
     def move(self, name: str, before: State, after: State, **values: bytes | str) -> bool:
-        """Goes from one state to the next and writes with it; False, and nothing written, from any other state."""
+        """Moves a task from one state to another and writes values with it; False from any other state."""
         with writing(self._engine) as connection:
             return self._move(connection, name, before, after, values)
 
     def fix_batch(self, name: str, batch: bytes, unmatched: Sequence[bytes]) -> bool:
-        """Fixes the batch of a closed task and deletes the reports that only this collector has."""
+        """Fixes the batch of a closed task and deletes reports that only this collector holds."""
         with writing(self._engine) as connection:
             moved = self._move(connection, name, State.CLOSED, State.MATCHED, {"batch": batch})
             if moved:
@@ -190,7 +190,7 @@ class CollectorStore:
         return moved
 
     def keep_check(self, name: str, number: int, bits: bytes) -> None:
-        """Keeps the decisions on one chunk of the batch; those that stand already stay."""
+        """Stores the decisions on one chunk of the batch; decisions already stored are kept."""
         with writing(self._engine) as connection:
             self._lock_task(connection, name)
             same = (checks.c.task == name) & (checks.c.number == number)
@@ -198,13 +198,13 @@ class CollectorStore:
                 connection.execute(checks.insert().values(task=name, number=number, bits=bits))
 
     def checks(self, name: str) -> dict[int, bytes]:
-        """The decisions on each chunk that was checked."""
+        """The stored decisions, by chunk."""
         with reading(self._engine) as connection:
             rows = connection.execute(checks.select().where(checks.c.task == name))
             return {int(row.number): bytes(row.bits) for row in rows}
 
     def end(self, name: str, before: State, after: State, **values: bytes | str) -> bool:
-        """Goes to a last state and deletes shares, decisions and the verification key in the same transaction."""
+        """Moves a task to a final state and deletes shares, decisions and verification key, atomically."""
         with writing(self._engine) as connection:
             moved = self._move(connection, name, before, after, {"key": b"", **values})
             if moved:
@@ -213,7 +213,7 @@ class CollectorStore:
         return moved
 
     def end_unfinished(self) -> int:
-        """Ends every task that has no result yet, without one; how many. For a collector put back from a backup.
+        """Ends every unfinished task without a result, after a restore from a backup; returns how many.
 
         What it did after the backup is forgotten: it would draw its noise a second time, and two draws of one total
         tell more than one. No answer, then, and never a wrong or a second one.

@@ -1,4 +1,4 @@
-"""The SQL tables in which a collector keeps tasks, reports, decisions and pairings."""
+"""The SQL tables in which a collector stores tasks, reports, decisions and pairings."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""What a table gives away as it stands: equivalence classes, risks, identifiers."""
+"""Disclosure risk of a table as it is: equivalence classes, linkage, identifiers."""

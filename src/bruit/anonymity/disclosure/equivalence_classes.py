@@ -1,4 +1,4 @@
-"""Rows that agree on the quasi-identifiers, and what each such group says about a sensitive column."""
+"""Equivalence classes (rows with equal quasi-identifiers) and the sensitive values in each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = ("categorical", "ordered", "numeric")
 
 @dataclass(frozen=True)
 class Groups:
-    """Equivalence classes as runs of rows with equal group and equal sensitive value, sorted by both.
+    """Equivalence classes as sorted runs: one run for each class and sensitive value, with its count.
 
     Run i stands in group `group[i]`, holds value `value[i]` and `count[i]` rows; group g has the key `keys[g]` and
     `sizes[g]` rows.
@@ -38,32 +38,32 @@ class Groups:
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """The first run of each group."""
+        """The index of the first run of each class."""
         return np.flatnonzero(np.diff(self.group, prepend=-1))
 
     @property
     def distinct(self) -> NDArray[np.int64]:
-        """How many different values each group holds."""
+        """The number of different sensitive values in each class."""
         return np.bincount(self.group, minlength=len(self.keys))
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The share of each run in its group."""
+        """The share of each run's rows in its class."""
         return self.count / self.sizes[self.group]
 
     @property
     def overall(self) -> NDArray[np.float64]:
-        """The share of each value in the table."""
+        """The share of each sensitive value in the whole table."""
         return np.bincount(self.value, weights=self.count, minlength=self.values) / max(self.rows, 1)
 
     @property
     def entropies(self) -> NDArray[np.float64]:
-        """The entropy of the values in each group, in nats."""
+        """The entropy of the sensitive values in each class, in nats."""
         shares = self.shares
         return self.sum_runs(-shares * np.log(shares))
 
     def sum_runs(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum over the runs of each group."""
+        """Sums one term per run over the runs of each class."""
         return np.asarray(np.bincount(self.group, weights=terms, minlength=len(self.keys)), np.float64)
 
 
@@ -76,7 +76,7 @@ def group_rows(keys: NDArray[np.int64], sensitive: Coded | None = None) -> Group
 
 
 def from_runs(keys: NDArray[np.int64], value: NDArray[np.int64], count: NDArray[np.int64], values: int) -> Groups:
-    """Groups from runs that are already sorted by key and value."""
+    """Builds the classes from runs that are already sorted by key and value."""
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(keys)))
     sizes = np.add.reduceat(count, starts) if len(starts) else np.zeros(0, np.int64)
@@ -86,7 +86,7 @@ def from_runs(keys: NDArray[np.int64], value: NDArray[np.int64], count: NDArray[
 def distances(
     groups: Groups, kind: Kind, numbers: NDArray[np.float64] | None = None, *, overall: Sequence[float] | None = None
 ) -> NDArray[np.float64]:
-    """How far the values of each group are from those of the table.
+    """The distance of each class's sensitive values from the table's, as in t-closeness.
 
     The least mass × distance that turns one into the other, values being 1 apart (categorical), |i - j| / (m - 1) by
     their places (ordered), or their difference as a share of the range (numeric).  [Li, Li & Venkatasubramanian 2007]

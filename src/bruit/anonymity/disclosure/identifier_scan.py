@@ -1,4 +1,4 @@
-"""Which columns name people, and which few columns together single most of them out."""
+"""Finds columns that identify people directly, and small sets of columns that single most people out."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXCESS = 0.5
 
 @dataclass(frozen=True)
 class Finding:
-    """A column that holds identifiers: `passes` of `candidates` tested values of the right form pass the check.
+    """A column that holds a kind of identifier: `passes` of the `candidates` values tested are valid.
 
     Random characters would pass with probability `chance` each; so many pass with probability `p_value`. `share` is
     the part of all tested values that pass.
@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scan:
-    """What was found in a table: exact, for its curator, not a release."""
+    """The identifying columns found in a table; exact, for its curator, not to be published."""
 
     rows: int
     columns: tuple[str, ...]
@@ -63,7 +63,7 @@ class Scan:
         return tuple(dict.fromkeys(finding.column for finding in self.identifiers))
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The findings in JSON types."""
         told = dict(vars(self))
         told.update(identifiers=[vars(one) for one in self.identifiers], singling=[vars(one) for one in self.singling])
         return told
@@ -92,7 +92,7 @@ def scan(table: object, *, alarm: float = ALARM, share: float = 0.5, most: int =
 
 
 def identify(column: Coded, *, limit: float) -> Sequence[Finding]:
-    """The kinds of identifiers that a column holds, the surest first."""
+    """The kinds of identifiers that a column holds, the most certain first."""
     texts = column.labels.drop_nulls().cast(polars.String)
     if column.labels.dtype.is_float() or not len(texts):
         return ()

@@ -1,4 +1,4 @@
-"""The kinds of direct identifiers, each with a form, a check, and the chance that random characters pass it."""
+"""Kinds of direct identifiers, each with a pattern, a validity check, and its false-positive rate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Check = Callable[[polars.Series], polars.Series]
 
 @dataclass(frozen=True)
 class Identifier:
-    """A kind of identifier: texts of the form `form` (separators taken out), of which `check` passes the real ones.
+    """A kind of identifier: the pattern of its texts (separators removed) and the check that valid ones pass.
 
     Random characters of that form pass with probability `chance`: exact for check digits, dates and addresses; where
     the form itself is the evidence (addresses of e-mail, free text), it is a ceiling that we state.
@@ -49,7 +49,7 @@ def _matches(pattern: str) -> Check:
 
 
 def dates(texts: polars.Series) -> polars.Series:
-    """The dates that eight digits mean: year first, or day, or month; null where they mean none."""
+    """Parses eight digits as dates, with the year, the day or the month first; null where none is valid."""
     frame = texts.alias("x").to_frame()
     today = date.today()
     forms = [polars.col("x").str.to_date(form, strict=False) for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y")]

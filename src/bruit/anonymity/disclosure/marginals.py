@@ -1,4 +1,4 @@
-"""What a private release of a table's main marginals would cost instead, and how accurate it would be."""
+"""Plans the private alternative: noisy histograms of a table's columns, with their cost and error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Marginal:
 def private_marginals(
     table: object, columns: Sequence[str], *, epsilon: Exact, neighbours: Neighbours
 ) -> tuple[Marginal, ...]:
-    """The plan of one histogram for each column with at most a hundred values; together they cost `epsilon`.
+    """Plans one noisy histogram for each column of at most a hundred values; together they cost `epsilon`.
 
     Nothing is spent and nothing is noised: the errors follow from public numbers. One person changes one cell of each
     histogram, so the histograms share epsilon equally.

@@ -1,4 +1,4 @@
-"""The disclosure-risk report of a table: identifiers, uniques, k, l, t, linkage, and what to do."""
+"""The disclosure-risk report of a table: identifiers, uniques, k, l, t, linkage, and advice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORTH_SAYING = 0.01
 
 @dataclass(frozen=True)
 class Report:
-    """Identifiers, uniques, k, l, t, linkage and homogeneity of a table, a private way out, and what to do."""
+    """The disclosure-risk report of a table: identifiers, k, l, t, linkage, a private alternative, and advice."""
 
     scan: Scan
     risk: Risk
@@ -34,7 +34,7 @@ class Report:
     notice: str = NOT_A_RELEASE
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The report in JSON types."""
         told = dict(vars(self))
         told.update(scan=self.scan.to_json(), risk=self.risk.to_json(), marginals=[vars(one) for one in self.marginals])
         return told

@@ -1,4 +1,4 @@
-"""What a table gives away about people whose quasi-identifiers are known."""
+"""Measures how much a table discloses about people whose quasi-identifiers an attacker knows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KNOWN = 0.1
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What the groups say about one sensitive column.
+    """How much equivalence classes disclose about one sensitive column: l-diversity, t-closeness, sure guesses.
 
     `l` is the least number of different values in a group, `entropy_l` the exponential of the least entropy, `t` the
     largest of `distances`. `certain` rows stand in groups with a single value: whoever finds the group knows it.
@@ -49,7 +49,7 @@ class Disclosure:
 
 @dataclass(frozen=True)
 class Linkage:
-    """An attacker who knows the quasi-identifiers of `known` people of the table and names a row for each.
+    """The result of an attack: for `known` people's quasi-identifiers, how often the right row was guessed.
 
     `right` were found by the draws, `certain` had a group of their own; `expected` is the chance of a right name for a
     person chosen at random, groups / rows.
@@ -67,7 +67,7 @@ class Linkage:
 
 @dataclass(frozen=True)
 class Risk:
-    """What a table gives away: exact, for its curator, not a release.
+    """The disclosure risk of a table; exact, for its curator, not to be published.
 
     `k` is the size of the smallest group of rows that agree on the quasi-identifiers; `uniques` rows stand alone.
     """
@@ -82,7 +82,7 @@ class Risk:
     notice: str = NOT_A_RELEASE
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """The risk in JSON types."""
         told = dict(vars(self))
         told.update(linkage=self.linkage.to_json(), sensitive=[one.to_json() for one in self.sensitive])
         return told
@@ -103,7 +103,7 @@ def risk(
     known: float = KNOWN,
     rng: np.random.Generator | None = None,
 ) -> Risk:
-    """How well a table hides people whose quasi-identifiers somebody knows.
+    """Measures k-anonymity, l-diversity, t-closeness and linkage risk of a table.
 
     `kinds` says how a sensitive column is compared; by default numbers are "ordered" and texts "categorical". A missing
     value counts as a value of its own. `known` is the share of people whom the attacker of `linkage` knows.
@@ -143,7 +143,7 @@ def measure_risk(
     known: float = KNOWN,
     rng: np.random.Generator | None = None,
 ) -> Risk:
-    """The risk of rows whose quasi-identifiers are one key each."""
+    """The risk of a table whose quasi-identifiers were already joined into one integer key per row."""
     every = [group_rows(keys, secret) for secret in secrets.values()]
     groups = every[0] if every else group_rows(keys)
     found = [
@@ -161,7 +161,7 @@ def measure_risk(
 
 
 def disclosure(groups: Groups, secret: Coded, kind: Kind | None = None) -> Disclosure:
-    """What groups say about a sensitive column with ordered labels."""
+    """Measures how much equivalence classes disclose about a sensitive column, whose labels are in order."""
     kind = kind or ("categorical" if secret.numbers is None else "ordered")
     apart = distances(groups, kind, secret.numbers)
     distinct = groups.distinct

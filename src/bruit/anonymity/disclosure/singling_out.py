@@ -27,7 +27,7 @@ class SinglingSet:
 
 
 def singling_sets(columns: Sequence[Coded], *, share: float, most: int) -> tuple[SinglingSet, ...]:
-    """The smallest sets of columns that make at least `share` of the rows unique: at most five, the sharpest first.
+    """The smallest sets of columns whose values are unique for at least `share` of the rows: at most five, best first.
 
     Sets are tried on evenly spaced rows and those that pass are counted on all. Where the table is larger, a set that
     only just reaches the share may be missed; whatever is returned was counted exactly. The columns with the most

@@ -1,1 +1,1 @@
-"""Coarser tables: hierarchies, the full lattice of them, and Mondrian cuts."""
+"""Makes tables coarser: hierarchies, search of the full lattice of levels, and Mondrian."""

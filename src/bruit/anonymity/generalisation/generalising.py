@@ -1,4 +1,4 @@
-"""Tables made coarser until no group is too small, and what that costs and still gives away."""
+"""Generalises a table until no equivalence class is too small; reports the information lost and remaining risk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Method = Literal["lattice", "mondrian"]
 
 @dataclass(frozen=True)
 class Generalised:
-    """A coarser table, what was lost, and what it still gives away: k-anonymity is no privacy guarantee.
+    """A coarser table, the information it lost and its remaining risk; k-anonymity is no privacy guarantee.
 
     `frame` holds the quasi-identifiers, the sensitive column and what was asked to be kept, in the order of the rows
     that stay. `loss` is the mean over rows and columns of (values under one name - 1) / (values - 1), a suppressed row
@@ -60,7 +60,7 @@ def generalise(
     keep: Sequence[str] = (),
     rng: np.random.Generator | None = None,
 ) -> Generalised:
-    """Makes the quasi-identifiers coarser until every group has k rows (and l values, and is t-close).
+    """Makes quasi-identifiers coarser until the table is k-anonymous (and l-diverse, and t-close, if asked).
 
     `hierarchies` names the quasi-identifiers, each with how it becomes coarser (None: all or nothing). "lattice" gives
     every column one level, and proves that no combination loses less; up to the share `suppress` of the rows may be

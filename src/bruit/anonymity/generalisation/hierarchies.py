@@ -24,7 +24,7 @@ class Intervals:
     origin: float = 0.0
 
     def labels(self, column: Coded) -> list[list[str]]:
-        """The label of each value at each level above the value itself."""
+        """For each level of generalisation, the label of each value."""
         if column.numbers is None:
             raise InvalidArgument(f"intervals need numbers, and {column.name!r} holds others; use a tree or prefixes")
         return [[self._interval(number, width) for number in column.numbers] for width in self.widths]
@@ -38,12 +38,12 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Texts cut to shorter and shorter beginnings, as with post codes; the last level hides the text."""
+    """Texts cut to shorter and shorter prefixes, as with post codes; the last level hides the text."""
 
     lengths: tuple[int, ...]
 
     def labels(self, column: Coded) -> list[list[str]]:
-        """The label of each value at each level above the value itself."""
+        """For each level of generalisation, the label of each value."""
         texts = column.texts
         return [[text[:length] + SUPPRESSED * (len(text) - length) for text in texts] for length in self.lengths]
 
@@ -58,7 +58,7 @@ class TreeHierarchy:
     parents: Mapping[str, Sequence[str]]
 
     def labels(self, column: Coded) -> list[list[str]]:
-        """The label of each value at each level above the value itself."""
+        """For each level of generalisation, the label of each value."""
         depth = max((len(names) for names in self.parents.values()), default=0)
         texts = column.texts
         return [[self._name(text, level) for text in texts] for level in range(depth)]
@@ -80,14 +80,14 @@ def intervals(*widths: float, origin: float = 0.0) -> Intervals:
 
 
 def prefixes(*lengths: int) -> Prefixes:
-    """Shrinking beginnings of a text, for example 4, 3, 2."""
+    """Prefixes of a text of shrinking lengths, for example 4, 3, 2."""
     if not lengths or lengths[-1] < 1 or any(later >= former for former, later in pairwise(lengths)):
         raise InvalidArgument(f"prefixes{lengths}: give falling lengths, at least 1")
     return Prefixes(lengths)
 
 
 def tree(parents: Mapping[str, Sequence[str]]) -> TreeHierarchy:
-    """Names of growing generality for each value; two values with one name share all coarser names too."""
+    """More and more general names for each value; two values that share a name share all coarser names too."""
     for level in range(max((len(names) for names in parents.values()), default=0) - 1):
         above: dict[str, str] = {}
         for names in parents.values():
@@ -98,7 +98,7 @@ def tree(parents: Mapping[str, Sequence[str]]) -> TreeHierarchy:
 
 @dataclass(frozen=True)
 class Level:
-    """One level of one column: the coarse code of each value, its names, and what is lost.
+    """One level of generalisation of a column: the code of each value, the codes' names, and the information lost.
 
     loss = (values under the same name - 1) / (values - 1)                          [Iyengar 2002, LM]
     """
@@ -109,12 +109,12 @@ class Level:
 
     @property
     def size(self) -> int:
-        """How many names there are."""
+        """The number of different names at this level."""
         return len(self.names)
 
 
 def levels(column: Coded, hierarchy: Hierarchy | None) -> tuple[Level, ...]:
-    """Every level of a column: its values, those of its hierarchy, and one that hides everything."""
+    """Every level of a column: its values as they are, those of its hierarchy, and one that hides everything."""
     named = [column.texts, *([] if hierarchy is None else hierarchy.labels(column)), [SUPPRESSED] * column.size]
     return tuple(_level(names) for names in named)
 

@@ -1,4 +1,4 @@
-"""The best generalisation level of every column at once, found by a search of the full lattice."""
+"""Finds the best combination of generalisation levels of all columns by searching the full lattice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_NODES = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """What every group must keep: at least k rows, l different sensitive values, at most t from the table's values."""
+    """The requirements on every class: at least k rows, l different sensitive values, distance at most t."""
 
     k: int
     l: int = 1  # noqa: E741  the letter of the literature
@@ -30,7 +30,7 @@ class Wanted:
     kind: Kind = "categorical"
 
     def holds(self, groups: Groups, numbers: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-        """Which groups meet these requirements; t is measured against the whole table, suppressed rows included."""
+        """Which classes meet the requirements; t is measured against the whole table, suppressed rows included."""
         kept: NDArray[np.bool_] = groups.sizes >= self.k
         if self.l > 1:
             kept &= groups.distinct >= self.l
@@ -41,7 +41,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Node:
-    """A level for each column, with what it loses and the share of rows it suppresses."""
+    """A combination of levels, one per column, with its information loss and the share of rows it suppresses."""
 
     levels: tuple[int, ...]
     loss: float
@@ -50,7 +50,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Lattice:
-    """The distinct rows of a table and every level of its columns."""
+    """The lattice of all combinations of levels, over the distinct rows of a table."""
 
     columns: tuple[Coded, ...]
     levels: tuple[tuple[Level, ...], ...]
@@ -60,11 +60,11 @@ class Lattice:
 
     @property
     def nodes(self) -> int:
-        """How many combinations of levels there are."""
+        """The number of combinations of levels."""
         return prod(len(each) for each in self.levels)
 
     def best(self, wanted: Wanted) -> Node | None:
-        """The node of least loss, or None where no node suppresses as little as wanted.
+        """The node of least information loss; None where every node suppresses more rows than allowed.
 
         A suppressed row loses everything, so a node loses at least the mean of its levels' losses. Nodes are tried in
         the order of that bound; when it passes the best loss found, no node left can be better.
@@ -79,7 +79,7 @@ class Lattice:
         return best
 
     def judge(self, levels: Sequence[int], wanted: Wanted) -> tuple[float, float]:
-        """The information loss of a node and the share of its rows in groups that fail the requirements."""
+        """The information loss of a node, and the share of its rows in classes that fail the requirements."""
         lost = np.zeros(len(self.weights))
         for column, every, level in zip(self.columns, self.levels, levels, strict=True):
             lost += every[level].loss[column.codes]
@@ -101,7 +101,7 @@ class Lattice:
         return wanted.holds(groups, numbers_of)[np.searchsorted(groups.keys, keys)]
 
     def keys(self, levels: Sequence[int]) -> NDArray[np.int64]:
-        """One number for each distinct row at these levels."""
+        """One integer key per distinct row at these levels; rows of one class have the same key."""
         parts = [
             (every[level].codes[column.codes], every[level].size)
             for column, every, level in zip(self.columns, self.levels, levels, strict=True)
@@ -109,7 +109,7 @@ class Lattice:
         return join_codes(parts, len(self.weights), room=1 if self.secret is None else self.secret.size)
 
     def groups(self, keys: NDArray[np.int64]) -> Groups:
-        """The groups of distinct rows with equal keys, by sensitive value."""
+        """The equivalence classes of the distinct rows with equal keys, with their sensitive values."""
         values = 1 if self.secret is None else self.secret.size
         pairs = keys if self.secret is None else keys * values + self.secret.codes
         found, counts, _ = tally(pairs, self.weights, np.zeros(0, np.int32), EVERY)
@@ -127,7 +127,7 @@ class Lattice:
 
 
 def lattice(columns: Sequence[Coded], levels: Sequence[tuple[Level, ...]], secret: Coded | None) -> Lattice:
-    """The lattice over a table's distinct rows."""
+    """Builds the lattice of levels over a table's distinct rows."""
     nodes = prod(len(every) for every in levels)
     if nodes > MOST_NODES:
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""Mondrian: groups as boxes, cut in two as long as both halves keep what is wanted."""
+"""Mondrian: multidimensional boxes, cut in two as long as both halves meet the requirements."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Boxes:
 
     @property
     def loss(self) -> float:
-        """The mean over rows and columns of (values in the box - 1) / (values - 1).        [Iyengar 2002, LM]"""
+        """The information loss: the mean of (values in the box - 1) / (values - 1).        [Iyengar 2002, LM]"""
         lost = (self.high - self.low) / np.maximum(self.sizes - 1, 1)
         rows = np.bincount(self.part, minlength=len(self.low))
         return float(rows @ lost.mean(axis=1)) / len(self.part)
 
     def names(self, column: int, coded: Coded) -> list[str]:
-        """What each box is called in a column."""
+        """The name of each box's range in a column."""
         ends = zip(self.low[:, column].tolist(), self.high[:, column].tolist(), strict=True)
         known: dict[tuple[int, int], str] = {}
         return [known.setdefault(end, _name(coded.texts, *end, number=coded.numbers is not None)) for end in ends]

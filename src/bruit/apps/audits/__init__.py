@@ -1,1 +1,1 @@
-"""The list of audits: every mechanism measured from outside, under every relation it serves."""
+"""The catalogue of audits: every mechanism as a black box, under every neighbouring relation it supports."""

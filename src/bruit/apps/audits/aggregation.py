@@ -1,4 +1,4 @@
-"""The audits of two collectors: what one of them sees if it takes its own noise off, with one honest share."""
+"""Audits of two collectors: what one cheating collector sees after removing its own noise, with an honest other."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from bruit.core.neighbours import REPLACE_ONE, Neighbours
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """One person's answer replaced by another, in a batch of three; the number of reports is public."""
+    """Cases with one person's answer replaced by another, in a batch of three; the number of reports is public."""
     if neighbours is not REPLACE_ONE:
         return
     for circuit, pair in (

@@ -1,4 +1,4 @@
-"""One mechanism at one claim, ready to be measured."""
+"""An audit case: one mechanism at one claimed epsilon, on a pair of neighbours."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Once = Callable[[Any, np.random.Generator], Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One mechanism at one claim, on a pair that differs in one person: of at most four rows, or of that person's many.
+    """One mechanism at one claimed epsilon, with a pair of small neighbouring data sets that differ in one person.
 
     `mechanism` gives many outputs at once, `once` is one answer of the public callable where that answers once. `small`
     and `full` are how many outputs are drawn on either half of the pair.
@@ -52,12 +52,12 @@ class Case:
         return f"{self.name}[{self.variant}]" if self.variant else self.name
 
     def audit(self, samples: int, alarm: float, rng: np.random.Generator | None = None) -> Verdict:
-        """What so many outputs prove."""
+        """The verdict of an audit from `samples` outputs on each side of the pair."""
         asked: dict[str, Any] = {"claimed": self.claimed, "samples": samples, "alarm": alarm, "rng": rng}
         return audit(self.mechanism, self.pair, delta=self.delta, **asked)
 
     def stream(self, seed: int) -> np.random.Generator:
-        """A stream of this case's own, so that a new case moves no other's draws."""
+        """A random stream of this case alone, so that adding a case does not change the draws of others."""
         return np.random.default_rng([seed, *f"{self.label} {self.neighbours}".encode()])
 
 
@@ -73,11 +73,11 @@ class GaussianCase(Case):
 def fresh_budget(
     neighbours: Neighbours, epsilon: float = EPSILON, delta: float = 0.0, *, person: str = EACH_ROW
 ) -> Budget:
-    """All of a new book: every answer that is drawn is the first one of its data."""
+    """A budget of everything in a new ledger, so that each answer is the first one on its data."""
     book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=person)
     return book.budget(epsilon=epsilon, delta=delta)
 
 
 def loop_over(once: Once) -> Many:
-    """Many answers of a callable that has no faster way, one after the other."""
+    """Makes a mechanism of many outputs by calling a single-output function in a loop."""
     return lambda data, samples, rng: np.array([once(data, rng) for _ in range(samples)])

@@ -1,9 +1,9 @@
-"""Every mechanism, measured from outside on its worst pair of neighbours.
+"""Runs the audits of every mechanism, each on its worst pair of neighbours.
 
 A case is one mechanism at one claim: `mechanism(data, samples, rng)` gives many outputs at once on either half of the
 pair. Where the public callable answers once, `once(data, rng)` calls it, and a test holds the two together: from the
 same stream the first of many outputs is the one answer. Whoever adds a public callable that takes `budget`, or a local
-protocol, adds its cases to `central_audits`, `local_audits` or a module beside them; a test finds those that miss.
+protocol, adds its cases to `central`, `local` or a module beside them; a test finds those that miss.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -51,13 +51,13 @@ OPTIONAL: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """A case with what was found."""
+    """An audit case with its verdict."""
 
     case: Case
     verdict: Verdict
 
     def to_json(self) -> dict[str, Any]:
-        """The row in JSON types: name, neighbours, claimed, lower_bound, verdict, and how it was found."""
+        """The row in JSON types: name, neighbours, claimed, lower_bound, verdict, and how the bound was found."""
         found = self.verdict.to_json()
         passes = found.pop("passes")
         first = {"name": self.case.name, "variant": self.case.variant, "neighbours": self.case.neighbours.value}
@@ -73,7 +73,7 @@ def run(
     on_progress: Callable[[int, int], None] | None = None,
     workers: int = 1,
 ) -> list[Row]:
-    """Audits the cases, all of them unless some are chosen; the alarm is shared over the rows.
+    """Audits the chosen cases, or all; the false-alarm probability `alarm` is shared over them.
 
     With several `workers` as many processes measure side by side; what a seed gives is the same.
     """
@@ -116,7 +116,7 @@ def _listed() -> dict[tuple[str, Neighbours], Case]:
 
 
 def cases_named(names: Sequence[str]) -> list[Case]:
-    """The cases of some mechanisms, or of all for no name and for `all`."""
+    """The cases of the named mechanisms; of all where no name or `all` is given."""
     every = list(cases())
     known = sorted({case.name for case in every})
     unknown = [name for name in names if name != "all" and name not in known]
@@ -126,7 +126,7 @@ def cases_named(names: Sequence[str]) -> list[Case]:
 
 
 def cases() -> Iterator[Case]:
-    """Every case there is, of the parts that are installed."""
+    """Every audit case of the packages that are installed."""
     yield from local.cases()
     for neighbours in CENTRAL:
         yield from central.cases(neighbours)

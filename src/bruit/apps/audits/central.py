@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bruit import central, tables
 from bruit.apps.audits.case import EPSILON, SHARP, Case, GaussianCase, Many, Once, fresh_budget, loop_over
-from bruit.central import makers
 from bruit.central.questions import RowRange, sensitivity
-from bruit.central.ranks.drawings import METHODS
+from bruit.central.ranks.quantile_methods import METHODS
 from bruit.core.losses import DiscreteGaussian
 from bruit.core.neighbours import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.ledger import WITHOUT_PRIVACY, Budget, Ledger
@@ -42,23 +41,23 @@ GAUSSIAN_VARIANCE = 4
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """Each statistic, on a table and its neighbour."""
+    """One case or more for each statistic, on a table and its neighbour."""
     words = _pair(neighbours, ["yes", "yes", "yes"], instead="dropped", declare=_yes_or_no)
-    yield _case("central.count", neighbours, words, central.count, makers.count_mechanism)
+    yield _case("central.count", neighbours, words, central.count, central.count_mechanism)
     words = _pair(neighbours, ["yes", "no", "yes"], instead="no", declare=_yes_or_no)
     yield _case("central.histogram", neighbours, words, central.histogram, _histogram)
     far = _pair(neighbours, [0, 0, 2], instead=-2, declare=lambda column: column)
     sharp: dict[str, Any] = {"claimed": SHARP, "small": 5_000}
-    yield _case("central.bounds", neighbours, far, central.bounds, makers.bounds_mechanism, settings=SEARCH, **sharp)
+    yield _case("central.bounds", neighbours, far, central.bounds, central.bounds_mechanism, settings=SEARCH, **sharp)
     ends = _pair(neighbours, [10, 10, 10], instead=0, declare=_to_ten)
-    yield _case("central.sum", neighbours, ends, central.sum, makers.sum_mechanism)
+    yield _case("central.sum", neighbours, ends, central.sum, central.sum_mechanism)
     middle = _pair(neighbours, [5, 0, 10], instead=0, declare=_to_ten)
-    yield _case("central.mean", neighbours, middle, central.mean, makers.mean_mechanism, **sharp)
+    yield _case("central.mean", neighbours, middle, central.mean, central.mean_mechanism, **sharp)
     if neighbours is REPLACE_ONE:
         size: dict[str, Any] = {"settings": {"size": PUBLIC_SIZE}, "variant": "public size", **sharp}
-        yield _case("central.mean", neighbours, middle, central.mean, makers.mean_mechanism, **size)
+        yield _case("central.mean", neighbours, middle, central.mean, central.mean_mechanism, **size)
     many = {**sharp, "small": 20_000}  # its pair shows little
-    yield _case("central.variance", neighbours, middle, central.variance, makers.variance_mechanism, **many)
+    yield _case("central.variance", neighbours, middle, central.variance, central.variance_mechanism, **many)
     yield from choices(neighbours)
     yield from groups(neighbours)
     yield from medians(neighbours)
@@ -76,7 +75,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def medians(neighbours: Neighbours) -> Iterator[Case]:
-    """The median by each method."""
+    """One case for each method of the median."""
     for method in METHODS:
         ranks = _pair(neighbours, [0, 10, 10], instead=0, declare=_to_ten)
         settings = {"method": method, "smoothing": 5 if method == "smooth" else None}
@@ -87,7 +86,7 @@ def medians(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def groups(neighbours: Neighbours) -> Iterator[Case]:
-    """Sums by declared group, of rows and of people, and a found group that one person more or less has."""
+    """Sums by declared group, of rows and of people, and a found group that only one person is in."""
     rows = _pair(neighbours, ["yes", "yes", "no"], instead="yes", declare=lambda column: column)
     yield _case("central.group_by", neighbours, rows, _group_sums_once, _group_sums, variant="declared")
     people = _people(neighbours)
@@ -99,17 +98,19 @@ def groups(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
-    """Each mechanism that chooses, where one person moves all scores by one, the first against the others."""
+    """Each selection mechanism, where one person raises the first score and lowers all others, by one each."""
     moved = np.ones(CANDIDATES, np.int64)
     moved[0] = 0
     pair = (moved, 1 - moved)
     sizes: dict[str, Any] = {"claimed": CHOICE, "small": 4_000, "full": 50_000}
     yield _case(
-        "central.exponential", neighbours, pair, *_scored(central.exponential, makers.exponential_mechanism), **sizes
+        "central.exponential", neighbours, pair, *_scored(central.exponential, central.exponential_mechanism), **sizes
     )
-    yield _case("central.noisy_max", neighbours, pair, *_scored(central.noisy_max, makers.noisy_max_mechanism), **sizes)
+    yield _case(
+        "central.noisy_max", neighbours, pair, *_scored(central.noisy_max, central.noisy_max_mechanism), **sizes
+    )
     words = _pair(neighbours, ["no", "yes"], instead="no", declare=_yes_or_no)
-    yield _case("central.most_common", neighbours, words, central.most_common, makers.most_common_mechanism, **sizes)
+    yield _case("central.most_common", neighbours, words, central.most_common, central.most_common_mechanism, **sizes)
     first = _first_above(neighbours)
     questions = ((0, 0, 1), (1, 1, 0))
     name = "central.AboveThreshold"
@@ -146,11 +147,11 @@ def _person(data: Any) -> str:
 
 
 def _histogram(column: tables.Column, price: Budget) -> Mechanism[Any, Any]:
-    return makers.histogram_mechanism(column, price=price)
+    return central.histogram_mechanism(column, price=price)
 
 
 def _group_sums(column: tables.UndeclaredColumn, price: Budget) -> Mechanism[Any, Any]:
-    return makers.group_sums_mechanism(*_by_and_values(column), price)
+    return central.group_sums_mechanism(*_by_and_values(column), price)
 
 
 def _group_sums_once(column: tables.UndeclaredColumn, **paid: Any) -> Any:
@@ -209,7 +210,7 @@ def _found_once(neighbours: Neighbours) -> Once:
 
 def _found_groups(neighbours: Neighbours) -> Many:
     def many(column: tables.UndeclaredColumn, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        mechanism = makers.found_groups_mechanism(column, fresh_budget(neighbours, delta=FOUND_DELTA))
+        mechanism = central.found_groups_mechanism(column, fresh_budget(neighbours, delta=FOUND_DELTA))
         return np.array([_of_b(each) for each in mechanism.outcomes(samples, budget=WITHOUT_PRIVACY, rng=rng)])
 
     return many
@@ -270,7 +271,7 @@ def _median_once(column: tables.Column, **asked: Any) -> Any:
 
 
 def _median(column: tables.Column, price: Budget, **settings: Any) -> Mechanism[Any, Any]:
-    return makers.quantiles_mechanism(column, MEDIAN, price, **settings)
+    return central.quantiles_mechanism(column, MEDIAN, price, **settings)
 
 
 def _first_of_most(counts: NDArray[np.int64]) -> int:
@@ -282,4 +283,32 @@ def _mode_once(column: tables.Column, **paid: Any) -> Any:
 
 
 def _mode(column: tables.Column, price: Budget) -> Mechanism[Any, Any]:
-    return makers.inverse_sensitivity_mechanism(column, _first_of_most, [0, 1], price, reach=REACH)
+    return central.inverse_sensitivity_mechanism(column, _first_of_most, [0, 1], price, reach=REACH)
+
+
+def _two_groups(table: tables.Table) -> Any:
+    return table["group"].among(["a", "b"])
+
+
+def _small_numbers(table: tables.Table) -> Any:
+    return table["x"].within(-1, 2, grid=1)
+
+
+def _group_sizes(table: Any) -> list[int]:
+    """A score of a user's own: how many rows each group has, of which one person moves two by as many rows as count."""
+    frame = table.frame.collect()
+    return [int((frame["group"] == group).sum()) for group in ("a", "b")]
+
+
+WALKED: dict[str, Callable[..., Any]] = {
+    "count": lambda table, **paid: central.count(table, **paid),
+    "sum": lambda table, **paid: central.sum(_small_numbers(table), **paid),
+    "mean": lambda table, **paid: central.mean(_small_numbers(table), **paid),
+    "variance": lambda table, **paid: central.variance(_small_numbers(table), **paid),
+    "histogram": lambda table, **paid: central.histogram(_two_groups(table), **paid),
+    "group_by": lambda table, **paid: central.group_by(_two_groups(table), values=_small_numbers(table), **paid),
+    "most_common": lambda table, **paid: central.most_common(_two_groups(table), **paid),
+    "exponential": lambda table, **paid: central.exponential(table, ["a", "b"], _group_sizes, sensitivity=2, **paid),
+    "noisy_max": lambda table, **paid: central.noisy_max(table, ["a", "b"], _group_sizes, sensitivity=2, **paid),
+}
+"""The statistics whose exact integers `small_tables.sums` walks, on tables of a person, a group and a number."""

@@ -1,4 +1,4 @@
-"""The audits of running releases: people at the worst moments, seen by a reader of every period."""
+"""Audits of streams: people who take part at the worst moments, and an attacker who reads every period."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bruit.core import Neighbours
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """People who come once, four times and every other period, each at the worst moments."""
+    """People who take part once, four times, and every other period, each at the worst moments."""
     for participation in (once(), at_most(4), once_in(2)):
         attack = worst_pair(participation, neighbours)
         yield GaussianCase(

@@ -1,4 +1,4 @@
-"""The audit of a training with correlated noise: canaries of directions of their own, seen at every step."""
+"""The audit of training with correlated noise: many canaries, each with a gradient direction of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZE, BATCH, BANDS, EPOCHS = 4, 1, 2, 2
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """One training of a table with one number for each canary, in which all of them are, or none.
+    """One training of an embedding with one parameter per canary, in which all canaries are present or none.
 
     Groups, coins and noise of a canary are independent of the others', so every canary is a sample of its own.
     """
@@ -36,7 +36,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def scores(canary: float, samples: int, rng: np.random.Generator, *, neighbours: Neighbours) -> NDArray[np.float64]:
-    """What an attacker who sees every step adds up in the direction of each canary.
+    """The score of each canary, for an attacker who sees the released gradient of every step.
 
     Of the released gradients y the attacker makes C y, whose noise is independent. The gradient of a canary is 1 or,
     where it was replaced, -1; a canary of 0 is not there.
@@ -65,7 +65,7 @@ def scores(canary: float, samples: int, rng: np.random.Generator, *, neighbours:
 
 
 def column_sums(steps: int) -> NDArray[np.float64]:
-    """The sum of each column of C: weights that make of the gradients the sum of C y."""
+    """The column sums of C, which weigh the released gradients y so that they add up to the sum of C y."""
     from bruit.deep import Banded
 
     sums = np.cumsum(Banded(BANDS).coefficients(steps))

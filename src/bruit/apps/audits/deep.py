@@ -1,4 +1,4 @@
-"""The audit of a private training: a canary whose gradient is known, seen by somebody who sees every step."""
+"""The audit of DP-SGD: a canary of known gradient, and an attacker who sees every step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CANARY, OPPOSITE = [9.0, 0.0], [-9.0, 0.0]
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """A training in one call and one step by step; none where torch is not installed."""
+    """Cases of a training in one call and of one step by step; none where torch is not installed."""
     if find_spec("torch") is None:
         return
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
@@ -47,7 +47,7 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
 def epochs_seen(
     rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
-    """What many epochs add up to in the direction of the canary; the model stands still, so that all are alike."""
+    """The sum of each of many epochs' noisy gradients along the canary; the model is never updated."""
     model, training = _start_training(rows, rng, fresh_budget(neighbours, epsilon, DELTA))
     training.paid = replace(training.paid, steps=samples * training.steps)
     seen = [_along(model, training.step(batch)) for batch in training]

@@ -1,4 +1,4 @@
-"""The audit of private heads over features: a canary that moves the private mean, a whitening or a step."""
+"""The audit of private linear heads: a canary that moves the private mean, the whitening or one step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CANARY, OPPOSITE, ASIDE = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """The private mean, one step and a whitening alone, each with the whole budget or nearly so."""
+    """The private mean, one step and the whitening, each with all or nearly all of the budget."""
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
     sizes: dict[str, Any]
     for part, seen, small, full in (("mean", means_seen, 5_000, 50_000), ("step", steps_seen, 500, 5_000)):
@@ -47,7 +47,7 @@ def _case(part: str, neighbours: Neighbours, without: Rows, seen: Callable[..., 
 def means_seen(
     rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
-    """The private mean in the direction of the canary, many times from one stream."""
+    """Many draws of the private mean along the canary's direction."""
     from bruit.deep.features.preparation import private_mean, unit
 
     noises, _, _, stream = _pay_for_head("mean", rng, neighbours, epsilon)
@@ -59,7 +59,7 @@ def means_seen(
 def whitenings_seen(
     rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
-    """What the whitening does to the direction of the canary, many times from one stream."""
+    """Many draws of how the private whitening scales the canary's direction."""
     from bruit.deep.features.preparation import Over, Preparation, unit
 
     head: Any = import_module("bruit.deep.features.head")  # what it calls, whoever puts something in its place
@@ -76,7 +76,7 @@ def whitenings_seen(
 def steps_seen(
     rows: Rows, samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
 ) -> NDArray[np.float64]:
-    """The weight of the canary's direction after one step, many times; the head starts at zero each time."""
+    """Many draws of the weight along the canary's direction after one step from a head of zeros."""
     import torch
 
     from bruit.deep.features.head import fresh_head, step_training

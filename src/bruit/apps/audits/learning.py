@@ -1,4 +1,4 @@
-"""The audits of learnt models: the person whose row moves every released sum as far as one can."""
+"""Audits of private estimators: one row that moves every released sum as far as possible."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OTHERS: Rows = [FLIPPED, (-1, 1), OPPOSITE]
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = FITTED) -> Iterator[Case]:
-    """Each model on four rows, with and without the far one, or with the opposite one in its place."""
+    """Each estimator on four rows, with and without an extreme row, or with the opposite row in its place."""
     sizes: dict[str, Any] = {"claimed": epsilon, "small": 320, "full": FITS}
     for name, (answer, instead) in ANSWERS.items():
         pair = _pair(neighbours, OTHERS, instead)

@@ -1,4 +1,4 @@
-"""The audits of local protocols: one respondent's answer, one or another."""
+"""Audits of local protocols: one respondent's report on one answer or on another."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -45,7 +45,7 @@ def cases() -> Iterator[Case]:
 
 
 def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray, claimed: float | None = None) -> Case:
-    """Reports on the first answer and on the second; `view` keeps what tells these answers apart."""
+    """The case of a frequency protocol on its first two answers; `view` keeps the bits that tell these apart."""
 
     def reports(answer: str, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         return view(protocol.randomise(np.full(samples, answer), rng=rng).values)
@@ -56,7 +56,7 @@ def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray,
 
 
 def window_case(protocol: local.PiecewiseMean) -> Case:
-    """Reports on the two ends of the range."""
+    """The case of a mean protocol on the two ends of its range."""
     ends = (float(protocol.ends.low), float(protocol.ends.high))
     return Case(
         "local.PiecewiseMean", LOCAL, ends, lambda end, n, rng: protocol.randomise(np.full(n, end), rng=rng).values
@@ -64,7 +64,7 @@ def window_case(protocol: local.PiecewiseMean) -> Case:
 
 
 def attributes_case(protocol: local.Attributes) -> Case:
-    """The whole report of a person, on two people who differ in every answer; -1 stands for a question not asked."""
+    """The case of a multi-attribute report on two people who differ in every answer; -1 marks an unasked question."""
 
     def reports(place: int, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         table = {name: np.full(samples, one.categories.listed[place]) for name, one in protocol.protocols}
@@ -79,7 +79,7 @@ def attributes_case(protocol: local.Attributes) -> Case:
 
 
 def rappor_cases(protocol: local.Rappor) -> Iterator[Case]:
-    """One report of each of many respondents, and several of each from the same memory."""
+    """Cases of RAPPOR: one report each, and several reports from the same permanent randomised response."""
     cohort = np.zeros(1, np.int32)
     pair = _far_apart(protocol)
     kept = np.bitwise_or.reduce(protocol.filters(pair, np.repeat(cohort, 2)), axis=0)

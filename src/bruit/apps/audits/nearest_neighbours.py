@@ -1,4 +1,4 @@
-"""The audits of nearest neighbours: one record takes another's place among the voters and moves two classes."""
+"""Audits of nearest neighbours: one record displaces another voter and so moves the votes of two classes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAR, NEAR, OTHERWISE = (5, "no"), (0, "yes"), (0, "no")
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """One question with one voter: the nearest record says yes, or there is none and the next says no."""
+    """One query with one voter: the nearest record votes yes, or it is absent and the next one votes no."""
     without = [FAR] if neighbours is ADD_OR_REMOVE_ONE else [FAR, OTHERWISE]
     pair = (without, [FAR, NEAR])
     sizes: dict[str, Any] = {"claimed": CHOICE, "small": 4_000, "full": 50_000}

@@ -1,4 +1,4 @@
-"""The audit of one training run: thousands of canaries at once, each a gradient in a direction of its own."""
+"""The audit of one training run: thousands of canaries at once, each with a gradient direction of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLIP = 1.0
 
 
 def cases(neighbours: Neighbours) -> Iterator[GaussianCase]:
-    """A training that takes all records at each step, so that it is Gaussian; none where torch is not installed.
+    """A full-batch training, which is exactly Gaussian; no case where torch is not installed.
 
     The noise in one direction is independent of that in the others, so every canary is a sample of its own.
     """
@@ -40,7 +40,7 @@ def cases(neighbours: Neighbours) -> Iterator[GaussianCase]:
 
 
 def paid_mu(epsilon: float = EPSILON, at: float = DELTA) -> float:
-    """The mu that costs exactly epsilon at delta, computed here so that a wrong accountant shows.
+    """The mu of Gaussian DP that costs epsilon at delta, computed independently of the package's accountant.
 
     delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)                  [Balle & Wang 2018, Theorem 8]
     """
@@ -54,12 +54,12 @@ def paid_mu(epsilon: float = EPSILON, at: float = DELTA) -> float:
 
 @dataclass(frozen=True)
 class Run:
-    """One private training of a table with one number for each canary."""
+    """One private training of an embedding with one parameter per canary."""
 
     neighbours: Neighbours
 
     def scores(self, included: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.float64]:
-        """What an attacker who sees every step adds up in the direction of each canary.
+        """The score of each canary, for an attacker who sees the released gradient of every step.
 
         A canary that is left out is not there, or under replacement stands there with the opposite gradient.
         """

@@ -1,4 +1,4 @@
-"""Synthetic tables: a game of membership played with every count the curator ever answered.
+"""Audits of synthetic tables: a membership attack on every count that the curator answered.
 
 The attacker knows all rows but one and sees every noisy count, from which the rows are drawn. What they compute is the
 sum of the counts of the cells that the person would be in, each over the variance of its noise: the likeliest sign of
@@ -23,8 +23,8 @@ from bruit.synthetic.coding import code_columns
 from bruit.synthetic.curator import Curator
 from bruit.synthetic.gibbs import Measured
 from bruit.synthetic.linked import draw_linked, plan_linked
-from bruit.synthetic.plan import Mode, Plan, PublicNumbers
-from bruit.synthetic.reading import Cells
+from bruit.synthetic.plan import Mode, NoisePlan, PublicNumbers
+from bruit.synthetic.reading import CodedRows
 from bruit.synthetic.synthesis import plan_within
 from bruit.synthetic.tree import fit_tree
 from bruit.tables import among, read, within
@@ -42,11 +42,11 @@ BOTH = (*OWNERS, *code_columns({"urgent": among(["yes"])}))
 PERSON = (0, VISITS, 0)
 """The cells of the member who has as many urgent visits as count."""
 
-LinkedCells = tuple[Cells, Cells]
+LinkedRows = tuple[CodedRows, CodedRows]
 
 
 def cases(neighbours: Neighbours, epsilon: float = EPSILON) -> Iterator[GaussianCase]:
-    """A tree of three columns on three rows, and linked tables of three people."""
+    """A synthesis of three columns and three rows in tree mode, and linked tables of three people."""
     plan = _plan(neighbours, epsilon)
     yield GaussianCase(
         "synthetic.synthesise",
@@ -71,7 +71,7 @@ def cases(neighbours: Neighbours, epsilon: float = EPSILON) -> Iterator[Gaussian
 
 
 def total_shift(loss: Loss) -> float:
-    """The shift of one Gaussian release that tells as much as all counts and choices: their squares add up."""
+    """The mu of Gaussian DP of all counts and choices together: their squares add up."""
     squares = 0.0
     for part, times in loss.parts():
         if isinstance(part, DiscreteGaussian):
@@ -82,13 +82,13 @@ def total_shift(loss: Loss) -> float:
 
 
 @cache
-def _plan(neighbours: Neighbours, epsilon: float) -> Plan:
+def _plan(neighbours: Neighbours, epsilon: float) -> NoisePlan:
     budget = fresh_budget(neighbours, epsilon, DELTA)
     return plan_within(PublicNumbers((2, 2, 2), 1, neighbours, Mode.TREE), budget, "an audit")[0]
 
 
 @cache
-def _linked_plans(neighbours: Neighbours, epsilon: float) -> tuple[Plan, Plan]:
+def _linked_plans(neighbours: Neighbours, epsilon: float) -> tuple[NoisePlan, NoisePlan]:
     people = PublicNumbers(tuple(column.size for column in OWNERS), 1, neighbours)
     visits = PublicNumbers(tuple(column.size for column in BOTH), VISITS, neighbours, frozen=len(OWNERS))
     return plan_linked((people, visits), fresh_budget(neighbours, epsilon, DELTA), "an audit")
@@ -102,7 +102,7 @@ def _pair(neighbours: Neighbours) -> tuple[polars.DataFrame, polars.DataFrame]:
     return present, absent
 
 
-def _many(plan: Plan, data: polars.DataFrame, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _many(plan: NoisePlan, data: polars.DataFrame, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
     cells, out = np.ascontiguousarray((data.to_numpy() != "yes").T.astype(np.uint8)), np.empty(samples)
     for i in range(samples):
         curator = Curator(cells, plan, rng)
@@ -118,7 +118,7 @@ def _once(neighbours: Neighbours, epsilon: float, data: polars.DataFrame, rng: n
 
 
 def sign_of(measured: Sequence[Measured], sizes: Sequence[int], cells: Sequence[int]) -> float:
-    """How much the counts of a person's own cells speak for their presence."""
+    """The score of a person's presence: the noisy counts of their own cells, weighed by precision."""
     total = 0.0
     for one in measured:
         place = np.ravel_multi_index([cells[i] for i in one.clique], [sizes[i] for i in one.clique])
@@ -126,21 +126,21 @@ def sign_of(measured: Sequence[Measured], sizes: Sequence[int], cells: Sequence[
     return total
 
 
-def _linked_pair(neighbours: Neighbours) -> tuple[LinkedCells, LinkedCells]:
+def _linked_pair(neighbours: Neighbours) -> tuple[LinkedRows, LinkedRows]:
     """People without visits, and the member with urgent ones present, absent or exchanged."""
     people, visits = [[1, 0], [1, 0]], [list(PERSON)] * VISITS
     other = [] if neighbours is ADD_OR_REMOVE_ONE else [[1, 0]]
     return _cells([*people, list(PERSON[:2])], visits), _cells(people + other, [])
 
 
-def _cells(people: list[list[int]], visits: list[list[int]]) -> LinkedCells:
+def _cells(people: list[list[int]], visits: list[list[int]]) -> LinkedRows:
     tables = np.array(people, np.uint8), np.array(visits, np.uint8).reshape(len(visits), len(BOTH))
-    first, second = (Cells(np.ascontiguousarray(table.T), None) for table in tables)
+    first, second = (CodedRows(np.ascontiguousarray(table.T), None) for table in tables)
     return first, second
 
 
 def _many_linked(
-    plans: tuple[Plan, Plan], data: LinkedCells, samples: int, rng: np.random.Generator
+    plans: tuple[NoisePlan, NoisePlan], data: LinkedRows, samples: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     out = np.empty(samples)
     for i in range(samples):

@@ -1,4 +1,4 @@
-"""The audit of trees, forests, boosted trees and additive models: one row that moves a leaf as far as any can."""
+"""Audits of trees, forests, boosted trees and additive models: one row that moves a leaf as far as any can."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CANARY, OPPOSITE = ("b", 1.0), ("b", -1.0)
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """One fit of each estimator."""
+    """One case for each estimator, of one fit."""
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
     pair = (without, [*OTHERS, CANARY])
     for (name, variant), (settings, seen) in SEEN.items():

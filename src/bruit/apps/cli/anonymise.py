@@ -1,4 +1,4 @@
-"""`bruit anonymise`: a coarser table, or pseudonyms, and what they still give away."""
+"""`bruit anonymise`: makes a table coarser or pseudonymous, and reports what it still gives away."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def command(
 
 
 def hierarchy(text: str) -> tuple[str, Hierarchy | None]:
-    """A column and how it becomes coarser, from COLUMN, COLUMN:5,10,20 or COLUMN:prefix4,3,2."""
+    """Parses COLUMN, COLUMN:5,10,20 or COLUMN:prefix4,3,2 into a column and its generalisation hierarchy."""
     column, colon, rest = text.rpartition(":")
     if not colon:
         return rest, None

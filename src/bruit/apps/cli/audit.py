@@ -14,7 +14,7 @@ from bruit.apps.audits.catalogue import Row
 from bruit.apps.audits.small_tables import sums
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.apps.findings import Size
-from bruit.audit import Heard
+from bruit.audit import SensitivityCheck
 
 EXAMPLE = "Example: bruit audit all --small; bruit audit central.count --samples 1000000 --json"
 
@@ -63,7 +63,7 @@ def command(
         raise SystemExit(1)
 
 
-def _walk_all(size: Size, *, quiet: bool) -> list[Heard]:
+def _walk_all(size: Size, *, quiet: bool) -> list[SensitivityCheck]:
     todo = sum(1 for _ in sums.walks())
     done = iter(range(1, todo + 1))
     with progress("Walking small tables", quiet=quiet) as on_progress:
@@ -83,8 +83,8 @@ def audit_table(rows: Sequence[Row]) -> Table:
     return table(title, ["name", "neighbours", "claimed", "lower_bound", "verdict"], cells)
 
 
-def walks_table(lines: Sequence[Heard]) -> Table:
-    """How far one person moved the integers of everything, beside what was paid for."""
+def walks_table(lines: Sequence[SensitivityCheck]) -> Table:
+    """The results of the small-table checks as a table for the terminal."""
     cells = []
     for line in lines:
         letter = "ρ" if line.measure == "rho" else "ε"

@@ -1,4 +1,4 @@
-"""`bruit belief`: what an attacker may come to believe."""
+"""`bruit belief`: the range of an attacker's belief after an answer."""
 
 import rich_click as click
 

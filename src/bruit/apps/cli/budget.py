@@ -11,7 +11,7 @@ from bruit.apps.cli.terminal.output import json_option, print_json, show, table
 from bruit.core.losses import Scheme
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
-from bruit.privacy import ACCOUNTANTS, Plan, plan, sound_delta
+from bruit.privacy import ACCOUNTANTS, TrainingPlan, plan, sound_delta
 
 EXAMPLE = "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5"
 RELATIONS = (Neighbours.ADD_OR_REMOVE_ONE.value, Neighbours.REPLACE_ONE.value)
@@ -83,7 +83,7 @@ def _orders(text: str | None) -> Sequence[float] | Literal["fine"] | None:
         raise InvalidArgument(f"--orders {text}: give numbers above 1 like 2,4.5,8, or the word fine") from error
 
 
-def _show(found: Plan) -> None:
+def _show(found: TrainingPlan) -> None:
     rows = [
         ("steps", f"{found.steps}"),
         ("sampling rate", f"{100 * found.rate:.3g} %"),

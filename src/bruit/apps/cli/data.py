@@ -18,7 +18,7 @@ def command() -> None:
 @command.command("list", epilog="Example: bruit data list --json")
 @json_option
 def list_sets(*, as_json: bool) -> None:
-    """Show every data set: what it is, and where its files stand on this machine."""
+    """Show every data set: what it is, and where its files are on this machine."""
     places = {name: _places(each) for name, each in data.CATALOGUE.items()}
     if as_json:
         print_json(

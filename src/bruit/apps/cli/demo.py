@@ -71,7 +71,7 @@ def survey(seen: Tour) -> Stop:
 
 
 def beliefs(seen: Tour) -> Stop:
-    """What epsilon means, as text for the terminal."""
+    """The meaning of epsilon, as text for the terminal."""
     rows = [(f"{row['prior']:.0%}", f"{row['low']:.1%} to {row['high']:.1%}") for row in seen.beliefs]
     return (
         f"What ε = {tour.EPSILON:g} means",
@@ -81,7 +81,7 @@ def beliefs(seen: Tour) -> Stop:
 
 
 def gives(seen: Tour) -> Stop:
-    """What the raw table gives away, as text for the terminal."""
+    """The disclosure risk of the raw table, as text for the terminal."""
     found = seen.gives
     return (
         "Why not just leave out the names?",
@@ -149,7 +149,7 @@ def word(seen: Tour) -> Stop:
 
 
 def closing(page: Path) -> str:
-    """Where to go from here."""
+    """The closing text: where to go from here."""
     figures = "" if plots.available() else "For figures: pip install 'bruit[plot]'\n"
     saved = f"All of it on one page: {page}\n{figures}"
     return escape(saved) + "Next: bruit data example · bruit serve · bruit study · bruit --help"

@@ -30,7 +30,7 @@ def command(*, link: str, name: str, store: str, as_json: bool) -> None:
     Needs no open port: it asks the first collector, waits until the poll is closed, checks every report with it, adds
     noise of its own and publishes the total. Compare the eight words with the participants' page.
     """
-    web: Any = import_module("bruit.apps.web.second_collector")
+    web: Any = import_module("bruit.apps.web.collectors.second")
     second = web.SecondCollector(link, store, name=name, say=lambda text: click.echo(text, err=True))
     task = second.task
     click.echo(f"{task.question}\n{task.guarantee}\nYour key: {task.parties[1].words}\nPoll: {task.name}", err=True)

@@ -1,4 +1,4 @@
-"""`bruit ledger`: the book of a data set."""
+"""`bruit ledger`: creates, shows and exports the ledger of a data set."""
 
 import json
 from fractions import Fraction
@@ -53,7 +53,7 @@ def command() -> None:
 def create(
     *, name: str, epsilon: str, delta: str, neighbours: str, person: str, by: str, store: str, as_json: bool
 ) -> None:
-    """Create a book; nothing happens if it stands on the same terms."""
+    """Create a book; nothing happens if it exists already on the same terms."""
     kind, _, order = by.partition(":")
     terms: Any = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(neighbours), "person": person}
     ledger = Ledger(name, **terms, by=(kind, order) if order else kind, store=store)
@@ -85,7 +85,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
 @in_store
 @json_option
 def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
-    """Show every charge: when, what, by whom, the loss, the running total, and whether what it paid for came out."""
+    """Show every charge: when, what, by whom, the loss, the running total, and whether its answer was stored."""
     ledger = Ledger.open(name, store)
     lines = statement(ledger)["entries"][-last if last else 0 :]
     if as_json:
@@ -127,7 +127,7 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
 @in_store
 @json_option
 def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) -> None:
-    """Charge what a restored book may have forgotten, and let it charge again."""
+    """Charge for what was released after the backup, and let the restored book accept charges again."""
     recovery.resume(name, store, forgotten=forgotten, delta=delta)
     _show_one(Ledger.open(name, store), as_json=as_json)
 
@@ -137,7 +137,7 @@ def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) 
 @in_store
 @json_option
 def repair_clock(*, name: str, store: str, as_json: bool) -> None:
-    """Let a book charge again whose last entry was dated by a clock that ran ahead; the repair is an entry."""
+    """Let a book accept charges again whose last entry a wrong clock dated in the future; the repair is an entry."""
     recovery.repair_clock(name, store)
     _show_one(Ledger.open(name, store), as_json=as_json)
 

@@ -1,4 +1,4 @@
-"""`bruit serve`: the web application, with SQLite in one command."""
+"""`bruit serve`: runs the web application, by default over SQLite."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _serve(settings: Any, listening: socket.socket, tls: Mapping[str, str]) -> N
     # No access log: addresses of pages hold secret links.
     config = uvicorn.Config(
         application,
-        http=connections.protocol(settings.patience, application.state.limits),
+        http=connections.protocol(settings.deadline, application.state.limits),
         ws="none",
         access_log=False,
         log_config=None,
@@ -139,7 +139,7 @@ def _serve(settings: Any, listening: socket.socket, tls: Mapping[str, str]) -> N
 
 
 def check_tls(certificate: Path | None, key: Path | None) -> dict[str, str]:
-    """The files of https, which fit each other; none where none are given."""
+    """The paths of the TLS certificate and its private key, checked to match; empty where none are given."""
     if certificate is None and key is None:
         return {}
     if certificate is None or key is None:
@@ -187,7 +187,7 @@ def _reach(database: str) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens at an address, or the reason why it cannot."""
+    """Opens a listening socket at an address, or explains why it cannot."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.socket(family)

@@ -1,4 +1,4 @@
-"""`bruit study`: the studies of the source documents."""
+"""`bruit study`: runs the studies of the source documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bruit synthesise`: a synthetic table of a file, paid from a book."""
+"""`bruit synthesise`: makes a synthetic table of a file, paid from a ledger."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ENDINGS = (".csv", ".parquet", ".xlsx")
 
 @dataclass(frozen=True)
 class SchemaFile:
-    """What a TOML file states: the schema of a table, and what belongs to its synthesis alone."""
+    """The content of a TOML file: a table's schema, and the settings of its synthesis."""
 
     schema: Schema
     limit: Limit | None
@@ -41,13 +41,13 @@ class SchemaFile:
 
     @property
     def names(self) -> list[str]:
-        """The columns that are synthesised: all that hold categories or numbers, but for whose row it is."""
+        """The columns to synthesise: all of categories or numbers, except the person's."""
         kinds = self.schema.columns.items()
         return [name for name, column in kinds if isinstance(column, Category | Number | YesNo)]
 
 
 def read_schema(path: Path) -> SchemaFile:
-    """A schema as `Schema.to_toml` writes it; with `rows`, `edges` of columns and `impossible` combinations beside.
+    """Reads a schema as `Schema.to_toml` writes it, plus `rows`, `edges` and `impossible` for the synthesis.
 
     The person is a column of whole numbers or texts; where the file does not declare it, its texts are compared.
     """

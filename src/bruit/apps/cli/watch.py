@@ -1,4 +1,4 @@
-"""`bruit watch`: a growing folder, published every period for one price."""
+"""`bruit watch`: publishes a statistic of a growing folder every period, for one price."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def command(*, folder: Path, every: float | None, confidence: float, as_json: bo
 
 
 def recipe_of(asked: dict[str, Any], book: Ledger) -> StreamRecipe:
-    """The stream that a file or the options describe."""
+    """The recipe of the stream that a file or the options describe."""
     if asked["recipe"] is not None:
         if any(asked[name] is not None for name in STATED):
             raise InvalidArgument(f"the recipe states the stream: leave {_flags(STATED)} away")
@@ -117,7 +117,7 @@ def _flags(names: Sequence[str]) -> str:
 
 
 def question_of(asked: dict[str, Any]) -> StreamQuestion:
-    """The one question that was asked for."""
+    """The one stream question that the options ask for."""
     flags = {"count": asked["count"], "sum": asked["sum_"], "mean": asked["mean"]}
     flags |= {"histogram": asked["histogram"], "keys": asked["keys"]}
     chosen = [name for name, given in flags.items() if given]
@@ -152,7 +152,7 @@ def _whole(text: str) -> int:
 
 
 def write_files(stream: Stream, out: Path | None, figure: Path | None, confidence: float) -> None:
-    """Writes every number that was published, whoever published it, as a table and as a figure."""
+    """Writes every number published so far as a CSV table and as a figure."""
     if out is None and figure is None:
         return
     series = stream.series(confidence=confidence)
@@ -175,7 +175,7 @@ def _draw(stream: Stream, series: polars.DataFrame, path: Path) -> None:
 
 
 def spent_after(stream: Stream, release: Release[Any]) -> dict[str, Any]:
-    """What the periods so far gave away, and what the whole stream will."""
+    """The epsilon of the periods so far, and that of the whole stream."""
     period = release.details["period"]
     return {"epsilon_so_far": float(stream.guarantee_after(period).epsilon), "epsilon": float(stream.guarantee.epsilon)}
 

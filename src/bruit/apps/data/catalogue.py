@@ -1,4 +1,4 @@
-"""Every public data set that is read from files, by name."""
+"""The public data sets that are read from files, by name."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from bruit.apps.data.files import PublicFile
 
 @dataclass(frozen=True)
 class DataSet:
-    """What a data set is, and its files."""
+    """A public data set: its description and its files."""
 
     what: str
     files: tuple[PublicFile, ...]

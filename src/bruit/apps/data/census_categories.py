@@ -1,4 +1,4 @@
-"""The answers that the publisher of UCI Adult lists for each of its categorical columns, and `?` where it occurs."""
+"""The categories that UCI Adult's publisher lists for each categorical column, and `?` where it occurs."""
 
 CATEGORIES = {
     name: tuple(listed.split())

@@ -1,4 +1,4 @@
-"""Where the file of a public data set is found: a folder you name, the user's cache, or its publisher."""
+"""Finds the file of a public data set: in a folder you name, in the user's cache, or at its publisher."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ SECONDS_TO_WAIT = 20
 
 @dataclass(frozen=True)
 class PublicFile:
-    """A file by its path in a folder of data sets, its publisher's address, the digests it may have and its mirrors."""
+    """A file of a data set: its path, its publisher's address, its mirrors and its allowed digests."""
 
     path: str
     address: str
@@ -27,19 +27,19 @@ class PublicFile:
 
 
 def find(file: PublicFile) -> Path:
-    """The file on this machine, fetched from its publisher or a mirror if need be; its digest was checked."""
+    """The path of the file on this machine, downloaded if need be, with its digest checked."""
     here = place(file)
     return _download(file) if here is None else _check_digest(here, file)
 
 
 def place(file: PublicFile) -> Path | None:
-    """Where the file stands on this machine, or None; nothing is fetched or checked."""
+    """The path of the file if it is on this machine, else None; nothing is downloaded or checked."""
     folders = [Path(os.environ[FOLDER])] if os.environ.get(FOLDER) else []
     return next((folder / file.path for folder in (*folders, cache()) if (folder / file.path).is_file()), None)
 
 
 def cache() -> Path:
-    """The user's folder for what can be fetched again."""
+    """The user's cache folder, for files that can be downloaded again."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bruit"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bruit"

@@ -1,4 +1,4 @@
-"""Labelled images: MNIST, the 102 flowers and CIFAR-10, or a small stand-in where none of their files is here."""
+"""Labelled images: MNIST, the 102 flowers and CIFAR-10, or scikit-learn's digits where their files are missing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ STAND_IN = "The files are not here: a stand-in, 1 797 digits of 8 by 8 pixels in
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images of (records, colours, height, width) bytes; the last `held_out` for training choose between settings."""
+    """Images as bytes of (records, colours, height, width); the last `held_out` training ones are for validation."""
 
     train: Pixels
     labels: Labels
@@ -76,7 +76,7 @@ class Images:
         return self.note == STAND_IN
 
     def first(self, train: int, test: int) -> Images:
-        """A few of them, for a quick look."""
+        """The first few training and test images, for a quick run."""
         held_out = min(self.held_out, train // 5)
         some = (self.train[:train], self.labels[:train], self.test[:test], self.test_labels[:test])
         return Images(*some, self.classes, held_out, self.note)
@@ -93,7 +93,7 @@ def mnist() -> Images:
 
 
 def cifar10() -> Images:
-    """50 000 small colour images of ten kinds to train on and 10 000 to test; a copy in JPEG is taken if it is here."""
+    """50 000 small colour images of ten classes to train on and 10 000 to test; a JPEG copy is used if present."""
     if place(CIFAR_JPEG) is not None:
         return _pictures(_from_tar(CIFAR_JPEG), held_out=5000, test=("test",), note="The copy was re-encoded as JPEG.")
     try:
@@ -104,7 +104,7 @@ def cifar10() -> Images:
 
 
 def flowers102() -> Images:
-    """All 8 189 Oxford flowers, centre-cropped to 144 by 144: 6 552 to train on, 818 to choose, 819 to test.
+    """All 8 189 Oxford flowers, centre-cropped to 144 by 144: 6 552 for training, 818 for validation, 819 for test.
 
     Only the folder of data sets and the cache are looked into: the publisher's archive is not cropped or split so.
     """
@@ -116,7 +116,7 @@ def flowers102() -> Images:
 
 
 def stand_in(side: int, *, colours: int, classes: int) -> Images:
-    """The digits inside scikit-learn, enlarged; `classes` is that of the set whose place they take."""
+    """scikit-learn's digits, enlarged, in the place of a missing set with `classes` classes."""
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:

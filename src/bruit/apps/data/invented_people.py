@@ -1,4 +1,4 @@
-"""An invented table, so that every page and every first try has a file to read."""
+"""An invented table of people, for documentation pages and first tries."""
 
 import numpy as np
 import polars
@@ -10,7 +10,7 @@ CITIES = ("Lyon", "Lisboa", "Leeds", "Lagos", "Lima")
 
 
 def people(rows: int = 2000) -> polars.DataFrame:
-    """People who do not exist, one to a row, with an address, an income and an illness; the same ones at every call."""
+    """Invented people, one per row, with an address, an income and an illness; the same at every call."""
     rng = np.random.default_rng(SEED)
     identities = [f"p{number:05d}" for number in range(1, rows + 1)]
     return polars.DataFrame(

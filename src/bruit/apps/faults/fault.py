@@ -1,4 +1,4 @@
-"""A fault and the test that catches it."""
+"""A planted fault and the test that catches it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LooksWrong = Callable[[Done, int, float, np.random.Generator], bool]
 
 @dataclass(frozen=True)
 class Fault:
-    """A mechanism done wrong and right, and the test that tells them apart with `small` samples."""
+    """A mechanism done wrong and done right, and the test that tells the two apart with `small` samples."""
 
     name: str
     story: str
@@ -45,7 +45,7 @@ def audit_fault(
     small: int = 20_000,
     event: Callable[[NDArray[Any]], NDArray[np.bool_]] | None = None,
 ) -> Fault:
-    """A fault that an audit of the outputs on one pair of neighbours catches."""
+    """A fault that an audit of outputs on one pair of neighbours catches."""
 
     def looks_wrong(done: Done, samples: int, alarm: float, rng: np.random.Generator) -> bool:
         mechanism = wrong if done == "wrong" else right
@@ -56,7 +56,7 @@ def audit_fault(
 
 
 def check_fault(name: str, story: str, test: Test, wrong: Check, right: Check) -> Fault:
-    """A fault that one look catches; `wrong` and `right` look at what was done wrong and at what was done right."""
+    """A fault that a single check catches; `wrong` and `right` run it on the two implementations."""
 
     def looks_wrong(done: Done, _samples: int, _alarm: float, rng: np.random.Generator) -> bool:
         return wrong(rng) if done == "wrong" else right(rng)

@@ -1,4 +1,4 @@
-"""Faults of two collectors: what one of them could read if the other did not add its full noise."""
+"""Faults of two collectors: what one could read if the other did not add its full noise."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ PAIR = ([1, 0, 1], [0, 0, 1])
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside two collectors done right."""
+    """Each fault, beside the two collectors done right."""
     circuit = CountCircuit()
     right, halves = (views_of_second(circuit, full_noise(circuit, epsilon)) for epsilon in (1, 2))
     story = "Each collector adds half of the noise, so that only both together hide an answer."

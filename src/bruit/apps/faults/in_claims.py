@@ -1,4 +1,4 @@
-"""Faults in what is read and refused: readings and refusals that hold for fewer tables than they claim."""
+"""Faults in reading and refusing: code that holds for fewer tables than it claims."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bruit.tables.schema import Schema, date, number, whole
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside what the package does."""
+    """Each fault, beside what the package does."""
     listed: tuple[tuple[str, str, Test, Check, Check], ...] = (
         ("type guessed from records", "One missing cell turns a column into objects, which count as nothing.",
          "row-level pair", _guessed_type, _declared_type),

@@ -1,4 +1,4 @@
-"""Faults of private estimators: what is read from the data on the way to a model."""
+"""Faults of private estimators: what they read from the data without paying."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDE, LONG = 8, 1e4
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the step done right."""
+    """Each fault, beside the step done right."""
     yield from _trees()
     yield from _choices()
     yield from _gradients()

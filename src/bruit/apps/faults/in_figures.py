@@ -1,4 +1,4 @@
-"""Faults in figures: printed guarantees, forecasts, promises of many reports, intervals, ties and accountants."""
+"""Faults in numbers that are shown: guarantees, forecasts, intervals, ties and accountants."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REPORTS = 7
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside what the package does."""
+    """Each fault, beside what the package does."""
     listed: tuple[tuple[str, str, Test, Check, Check], ...] = (
         ("guarantee rounded to nearest", "ε = 1.00049 is printed as 1.", "promise", _nearest, _above),
         ("forecast of a public size", "The error of a mean is forecast as if its size were public and it is not.",

@@ -1,4 +1,4 @@
-"""Faults in the book: what a budget shows when answers crash, race or are copied."""
+"""Faults in ledgers: how a naive budget fails when answers crash, race or are copied."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ TOTAL = 1.0
 
 @dataclass
 class NaiveBook:
-    """A budget as most scripts keep it: a number that somebody has to remember to lower."""
+    """A budget as most scripts keep it: a number that the caller must remember to lower."""
 
     spent: float = 0.0
 
     def has_room(self, epsilon: float) -> bool:
-        """Whether the budget has room: looks, without taking (the planted race)."""
+        """Whether the budget has room, checked without reserving it (the planted race)."""
         return self.spent + epsilon <= TOTAL
 
     def spend(self, epsilon: float) -> None:
-        """Lowers the budget without looking whether it has room (the planted race)."""
+        """Lowers the budget without checking that it has room (the planted race)."""
         self.spent += epsilon
 
 
@@ -37,7 +37,7 @@ class Crash(Exception):
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside what the ledger does."""
+    """Each fault, beside what the ledger does."""
     for name, story, wrong, right in (
         ("charge after release", "The charge follows the answer; a crash between them makes it free.", _late, _early),
         ("refund on failure", "An answer that crashed is given back, though the data was read.", _refunded, _kept),
@@ -165,7 +165,7 @@ def _new_accountant() -> bool:
 
 @dataclass
 class NaiveModel:
-    """An estimator that pays for its first fit only: every further fit reads the data for nothing."""
+    """An estimator that pays for its first fit only; later fits read the data without paying."""
 
     book: NaiveBook
     fits: int = 0

@@ -1,4 +1,4 @@
-"""Faults in the noise: what an audit of many outputs catches."""
+"""Faults in the noise, which an audit of many outputs catches."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def laplace(scale: Exact, shape: tuple[int, ...], rng: np.random.Generator) -> N
 
 
 def add_noise(scale: Exact) -> Many:
-    """Adds fresh noise to every entry of a number or vector."""
+    """Returns a mechanism that adds fresh noise to every entry of a number or vector."""
     return lambda data, samples, rng: data + laplace(scale, (samples, *np.shape(data)), rng)
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the mechanism done right."""
+    """Each fault, beside the mechanism done right."""
     yield from _scales()
     yield from _streams()
     yield from _shapes()
@@ -107,7 +107,7 @@ def _on_a_grid(data: float, samples: int, rng: np.random.Generator) -> Outputs:
 
 
 def finer_than_one_allows(outputs: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Small outputs that are no multiple of 2^-53, as 1 + noise always is.                     [Mironov 2012]"""
+    """Which outputs are below 1/2 and no multiple of 2^-53, which 1 + noise never is.             [Mironov 2012]"""
     units = outputs * 2.0**53
     return np.asarray((np.abs(outputs) < 0.5) & (units != np.round(units)), bool)
 
@@ -182,7 +182,7 @@ def _grid_median(data: tuple[int, ...], samples: int, rng: np.random.Generator) 
 
 
 def exponential(scores: NDArray[Any], half: float, samples: int, rng: np.random.Generator) -> Outputs:
-    """Places drawn with weights exp(half · score)."""
+    """Indices drawn with weights exp(half · score)."""
     weights = np.exp(half * scores)
     return rng.choice(len(scores), samples, p=weights / weights.sum())
 
@@ -291,7 +291,7 @@ def _surveys() -> Iterator[Fault]:
 
 
 def shuffled_delta(epsilon: float) -> float:
-    """The exact δ of the number of ones among the reports of all people, the worst over what the others hold."""
+    """The exact δ of releasing the number of ones among all reports, the worst over the other people's answers."""
     worst = 0.0
     for ones in range(PEOPLE):
         others = np.convolve(_binomial(ones, 0.75), _binomial(PEOPLE - 1 - ones, 0.25))

@@ -1,4 +1,4 @@
-"""Faults of questions: levels, ranks, thresholds, parts and people that are mistaken for one another."""
+"""Faults of questions: wrong levels, ranks, thresholds, parts and persons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit.apps.faults.fault import Done, Fault, audit_fault
 from bruit.apps.faults.in_sensitivity import sensitivity_fault
 from bruit.central.questions import Limit, Question, RowRange, count, rollup, sensitivity
-from bruit.central.questions.noises import Share, threshold, upper_tail
+from bruit.central.questions.noises import BudgetShare, threshold, upper_tail
 from bruit.central.questions.quantile_draws import rank_question
 from bruit.central.ranks.records import Person
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
@@ -36,7 +36,7 @@ SIZE = 60
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the question done right."""
+    """Each fault, beside the question done right."""
     story = "The total of a rollup gets the noise of its groups, though a person's groups fall together in it."
     yield sensitivity_fault("a coarser level noised like the finest", story, _total_as_fine, _total, _one_more, 1)
     story = "People who have one number under the hash share one choice of rows."
@@ -127,7 +127,7 @@ def _people(plan: Plan) -> float:
 def _draws(person: Person, rows: list[int], samples: int, rng: np.random.Generator) -> NDArray[Any]:
     drawing = rank_question(
         Within(Fraction(0), Fraction(SIZE - 1), Fraction(1), None), (Fraction(1, 2),), Fraction(1), person
-    ).drawing(None)
+    ).method_named(None)
     cells = np.array([*rows, 0, 0, 2, 2, SIZE - 1, SIZE - 1], np.int64)
     return np.array([drawing.draw_once(cells, rng)[0] for _ in range(samples)])
 
@@ -144,6 +144,6 @@ def _shows_too_often(done: Done, _samples: int, _alarm: float, _rng: np.random.G
     """Whether, by the exact law, a group of one person is shown more often than the failure allows."""
     failure, groups = Fraction(1, 10**6), 3
     moved = sensitivity(RowRange(0, 1, once=True), Limit(groups=groups, each=1), groups=None, neighbours=REPLACE_ONE)
-    bought = threshold(moved, Share(Fraction(1), failure, REPLACE_ONE), failure, groups=groups, kind="laplace")
+    bought = threshold(moved, BudgetShare(Fraction(1), failure, REPLACE_ONE), failure, groups=groups, kind="laplace")
     least = bought.least - (done == "wrong")
     return bool(-np.expm1(groups * np.log1p(-upper_tail(bought.noise, least - 1))) > failure)

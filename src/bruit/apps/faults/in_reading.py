@@ -1,4 +1,4 @@
-"""Faults on the way from a real table to exact integers: types, errors and choices of rows that hang on a record."""
+"""Faults in reading a table: types, errors and choices of rows that depend on a record's value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODULUS = 2**31 - 1
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the same reading done right."""
+    """Each fault, beside the same reading done right."""
     story = "A column is read by its type, which one missing value turns from truth values into objects."
     yield Fault("a type that hangs on a record", story, "row-level pair", _types, 1, 16)
     story = "A database gives each value in the type of its column, and one value that is none raises an error."

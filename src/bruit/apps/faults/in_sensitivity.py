@@ -1,4 +1,4 @@
-"""Faults before the noise: what two tables that differ in one person show without drawing anything."""
+"""Faults in the sensitivity, which two neighbouring tables show without drawing any noise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST = 10
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the statistic done right."""
+    """Each fault, beside the statistic done right."""
     story = "The mean of the gradients is clipped, not each gradient."
     yield sensitivity_fault(
         "clip after averaging", story, _clipped_mean, _mean_of_clipped, gradients, 2 * CLIP / PEOPLE
@@ -55,7 +55,7 @@ def sensitivity_fault(
     neighbours: Callable[[np.random.Generator], tuple[Any, Any]],
     claimed: float,
 ) -> Fault:
-    """A statistic that one person moves by more than is claimed, on some pair of neighbours."""
+    """A fault of a statistic that one person moves by more than claimed on some pair of neighbours."""
 
     def looks_wrong(done: Done, samples: int, _alarm: float, rng: np.random.Generator) -> bool:
         statistic = wrong if done == "wrong" else right
@@ -67,7 +67,7 @@ def sensitivity_fault(
 
 
 def gradients(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gradients of all people, and the same with that of one person exchanged for a large one."""
+    """The gradients of all people, and the same with one person's replaced by a large one."""
     one = rng.normal(size=(PEOPLE, 3))
     other = one.copy()
     other[0] = 100 * rng.normal(size=3)
@@ -83,7 +83,7 @@ def _mean_of_clipped(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def clip(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows scaled down to the bound on their length."""
+    """Rows scaled down to the clipping bound."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows * np.minimum(1, CLIP / lengths), np.float64)
 
@@ -109,7 +109,7 @@ def _visits(rng: np.random.Generator) -> tuple[polars.DataFrame, polars.DataFram
 
 
 def exact(question: Question) -> NDArray[np.int64]:
-    """The exact integers of the one measure of a question, one a group."""
+    """The exact integers of a question's only measure, one per group."""
     return question.reader.read(np.random.default_rng(1)).parts[0]
 
 

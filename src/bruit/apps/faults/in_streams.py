@@ -1,4 +1,4 @@
-"""Faults in running releases: what an audit of the whole series catches."""
+"""Faults in streams, which an audit of the whole series catches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bruit.core import ADD_OR_REMOVE_ONE
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the stream done right."""
+    """Each fault, beside the stream done right."""
     right = worst_pair(once(), ADD_OR_REMOVE_ONE)
     plan = right.plan
     halved = replace(plan, lattice=Lattice(plan.lattice.sigma // 2, plan.lattice.spare))

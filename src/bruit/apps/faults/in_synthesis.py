@@ -1,4 +1,4 @@
-"""Faults in synthetic tables: those that a review found in their first draft, and others that it looked for."""
+"""Faults in synthetic tables: those that a review found in a first draft, and others it looked for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bruit.privacy.accounting.gaussian import bounded_range_shift
 from bruit.randomness import discrete_gaussian
 from bruit.synthetic import synthesise
 from bruit.synthetic.curator import Curator
-from bruit.synthetic.plan import Mode, Plan, PublicNumbers, make_plan
+from bruit.synthetic.plan import Mode, NoisePlan, PublicNumbers, make_plan
 from bruit.synthetic.reading import choose_rows
 from bruit.tables import among, read
 
@@ -39,7 +39,7 @@ Pair = tuple[Any, Any]
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault beside the same step done right."""
+    """Each fault, beside the same step done right."""
     two = np.zeros((3, 2), np.uint8)
     pair = (np.hstack([two, [[1], [1], [0]]]).astype(np.uint8), two)
     story = "A limit of half a row a person quarters the variance at the full price."
@@ -71,7 +71,7 @@ def _by_trade_off(
     return Fault(name, story, "audit", looks_wrong, small, 10 * small)
 
 
-def _first_count(plan: Plan, *, repeats: int = 1) -> Many:
+def _first_count(plan: NoisePlan, *, repeats: int = 1) -> Many:
     """The count of the person's cell, asked of as many curators as there are repeats."""
 
     def many(cells: NDArray[np.uint8], samples: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -105,7 +105,7 @@ def _difference(counts: NDArray[np.int64], samples: int, rng: np.random.Generato
     return np.asarray((counts + noise) @ [1, -1])
 
 
-def _chosen(plan: Plan) -> Many:
+def _chosen(plan: NoisePlan) -> Many:
     """Which of two marginals is taken: the person's row makes one worse by a row and the other better by one."""
 
     def many(cells: NDArray[np.uint8], samples: int, rng: np.random.Generator) -> NDArray[Any]:

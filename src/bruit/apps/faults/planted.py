@@ -37,7 +37,7 @@ ALARM = 1e-9
 
 @dataclass(frozen=True)
 class Row:
-    """A fault, the samples that were drawn, and whether the test caught it and passed the mechanism done right."""
+    """A fault, the number of samples, and whether the test caught the fault and passed the correct mechanism."""
 
     fault: Fault
     samples: int
@@ -78,7 +78,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """The study: a table of every fault, the test that caught it and the samples it took."""
+    """Runs the study: a table of every fault, the test that caught it and the samples it took."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = try_faults(size=size, rng=rng, on_progress=on_progress)
     polars.DataFrame([row.to_json() for row in rows]).write_csv(folder / "planted.csv")
@@ -96,7 +96,7 @@ def try_faults(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Row]:
-    """Tries every fault, and the same mechanism done right; the alarm is shared over them."""
+    """Tests every fault and its correct counterpart; the false-alarm probability is shared over all."""
     todo = list(faults()) if chosen is None else list(chosen)
     source = generator(rng)
     rows = []

@@ -1,4 +1,4 @@
-"""Lines with the band that an interval leaves around them: numbers published over time."""
+"""Line plots with interval bands, for numbers published over time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bruit.apps.plots.style import COLOURS, save_figure
 
 
 def plot_bands(path: Path, series: Sequence[Series], *, title: str, x: str, y: str) -> Path:
-    """Saves one line a series, with a band between its `low` and `high` where it has them."""
+    """Saves a plot of one line per series, with a band from `low` to `high` where the series has them."""
     with save_figure(path) as axes:
         for number, one in enumerate(series):
             colour, places = COLOURS[number % len(COLOURS)], np.asarray(one.x, float)

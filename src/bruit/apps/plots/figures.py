@@ -1,4 +1,4 @@
-"""Curves with error bars and bars with intervals."""
+"""Plots of curves with error bars and of bars with intervals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Scale = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Series:
-    """Points with a name; `low` and `high` are the ends of an interval around each, where there is one.
+    """Named points; `low` and `high` are the ends of an interval around each, where there is one.
 
     `dashed` draws a line without markers: a theory or a baseline beside what was measured.
     """
@@ -36,7 +36,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bars:
-    """One bar for each category, with a name; `low` and `high` as in `Series`."""
+    """A named group of bars, one per category; `low` and `high` as in `Series`."""
 
     label: str
     y: ArrayLike
@@ -54,7 +54,7 @@ def curves(
     x_scale: Scale = "linear",
     y_scale: Scale = "linear",
 ) -> Path:
-    """Saves one curve a series, with error bars where a series has an interval."""
+    """Saves a plot of one curve per series, with error bars where a series has intervals."""
     with save_figure(path) as axes:
         for number, one in enumerate(series):
             look = {"linestyle": "--"} if one.dashed else {"marker": MARKERS[number % len(MARKERS)], "markersize": 5}
@@ -74,7 +74,7 @@ def curves(
 
 
 def bars(path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title: str, y: str) -> Path:
-    """Saves horizontal bars, one of each group beside each category, with intervals where a group has them."""
+    """Saves a plot of horizontal bars, one per category and group, with intervals where a group has them."""
     places = np.arange(len(categories))
     thickness = 0.8 / len(groups)
     with save_figure(path, size=(7.0, 1.2 + 0.2 * len(categories) * (0.5 + len(groups)))) as axes:

@@ -1,4 +1,4 @@
-"""One look for every figure, and how a figure is saved."""
+"""The common style of every figure, and how a figure is saved."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Size = tuple[float, float]
 
 @contextmanager
 def save_figure(path: Path, *, size: Size = (7.0, 4.2)) -> Iterator[Axes]:
-    """Axes to draw on; the figure is written to `path` when drawing went well. No window and no global state."""
+    """Yields axes to draw on, then writes the figure to `path`; opens no window, changes no global state."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -54,7 +54,7 @@ def save_figure(path: Path, *, size: Size = (7.0, 4.2)) -> Iterator[Axes]:
 
 
 def available() -> bool:
-    """Whether figures can be drawn here."""
+    """Whether matplotlib is installed, so that figures can be drawn."""
     from importlib.util import find_spec
 
     return find_spec("matplotlib") is not None

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 def tree(path: Path, model: Any, *, names: Sequence[str], title: str, classes: Sequence[str] = ()) -> Path:
-    """Saves the drawing of a fitted `bruit.learning.DecisionTree`; the paler a node, the less sure it is."""
+    """Saves a drawing of a fitted `bruit.learning.DecisionTree`; a paler node is less certain."""
     grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
     depth, width = grown.depth + 1, int((grown.left < 0).sum())
     with save_figure(path, size=(max(6.0, 1.45 * width), 1.2 + 1.3 * depth)) as axes:

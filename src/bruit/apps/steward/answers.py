@@ -1,4 +1,4 @@
-"""An answer as a table that may be published: keys, values and the ends of their intervals, with what was asked."""
+"""Answers as publishable tables: group keys, values and intervals, with what was asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COUNTS = ("count", "non_missing", "people", "distinct")
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """The rows of an answer: `keys` name the groups, `values` are the numbers, each with its ends where it has them."""
+    """The rows of an answer: `keys` name the groups, `values` the numbers, with intervals where there are any."""
 
     title: str
     words: str
@@ -32,7 +32,7 @@ class AnswerTable:
 
     @property
     def labels(self) -> list[str]:
-        """One label a row."""
+        """One label for each row."""
         rows = self.frame.select(self.keys).rows() if self.keys else [("all",)] * len(self.frame)
         return [" / ".join(map(str, row)) for row in rows]
 
@@ -42,7 +42,7 @@ class AnswerTable:
         return None if self.release.interval is None else self.release.interval.confidence
 
     def ends(self, value: str) -> tuple[Any, Any] | None:
-        """The low and the high ends of a value's intervals; None where it has none."""
+        """The low and high ends of a value's intervals; None where it has none."""
         if value + LOW not in self.frame.columns:
             return None
         return self.frame[value + LOW].to_numpy(), self.frame[value + HIGH].to_numpy()
@@ -61,7 +61,7 @@ class AnswerTable:
 
 
 def answer_table(query: Query, release: Release[Any], *, title: str = "") -> AnswerTable:
-    """The released numbers arranged as the SELECT asked."""
+    """Arranges the released numbers as the SELECT asked."""
     frame = _with_whole_counts(arranged(query.translated, release, intervals=True), query)
     frame = frame.with_columns(polars.col(polars.String).fill_null(WHOLE))
     keys = tuple(name for name, series in zip(frame.columns, frame, strict=True) if series.dtype == polars.String)
@@ -79,7 +79,7 @@ def _with_whole_counts(frame: polars.DataFrame, query: Query) -> polars.DataFram
 
 
 def labelled_table(release: Release[Any], title: str) -> AnswerTable | None:
-    """The answer of a release that was not asked by SQL, one row a label; None where it holds no numbers."""
+    """The answer table of a release not asked by SQL, one row per label; None where it holds no numbers."""
     frame = release.frame()
     if not frame["value"].dtype.is_numeric():
         return None

@@ -1,4 +1,4 @@
-"""Charts of answers in SVG of our own: a bar for each value, and its interval; no script and nothing fetched."""
+"""Bar charts of answers with intervals, as plain SVG without scripts or external files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Bars:
-    """What one chart draws: labels, values and the ends of their intervals."""
+    """The data of one bar chart: labels, values and their intervals."""
 
     title: str
     labels: list[str]
@@ -42,7 +42,7 @@ class Bars:
 
 
 def charts_of(answer: AnswerTable) -> list[Bars]:
-    """A chart for each value of an answer that holds numbers."""
+    """One chart for each numeric value column of an answer."""
     found = []
     for name in answer.values:
         values = answer.frame[name].to_numpy().astype(np.float64)[:MOST_BARS]
@@ -57,7 +57,7 @@ def charts_of(answer: AnswerTable) -> list[Bars]:
 
 
 def svg_of(answer: AnswerTable) -> str:
-    """All charts of an answer, one below the other, as a file of its own."""
+    """All charts of an answer, one below the other, as one SVG file."""
     charts = charts_of(answer)
     heights = [_height(chart) for chart in charts]
     inner = []
@@ -67,7 +67,7 @@ def svg_of(answer: AnswerTable) -> str:
 
 
 def svg_on_page(chart: Bars) -> str:
-    """One chart to stand in a page, whose style sheet colours it."""
+    """One chart as inline SVG, coloured by the page's style sheet."""
     return _framed(chart.title, _height(chart), _drawn(chart, _height(chart)))
 
 
@@ -124,7 +124,7 @@ def _row(chart: Bars, row: int, place: object, left: float) -> str:
 
 
 def tick_places(low: float, high: float) -> list[float]:
-    """About five round numbers from at most `low` to at least `high`: steps of 1, 2 or 5 times a power of ten."""
+    """About five round axis ticks that cover `low` to `high`, in steps of 1, 2 or 5 times a power of ten."""
     rough = (high - low) / 5 or 1.0
     power = 10.0 ** floor(log10(rough))
     step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)

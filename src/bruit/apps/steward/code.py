@@ -1,4 +1,4 @@
-"""What asks a question again: a recipe for `bruit release`, and a Python program."""
+"""Generates code that repeats a question: a recipe for `bruit release`, or a Python program."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ STORE = 'os.environ.get("BRUIT_STORE", "sqlite:///bruit.db")'
 
 
 def schema_file(source: str) -> str:
-    """The name of the schema that goes with a file."""
+    """The file name of the schema that belongs to a data file."""
     return f"{source.rpartition('.')[0] or source}.toml"
 
 
 def recipe_of(asked: Mapping[str, Any], schemas: Mapping[str, str]) -> str:
-    """A recipe that asks the same question of the same files from the same book; each schema lies beside its file."""
+    """A recipe that asks the same question of the same files and ledger; each schema lies beside its file."""
     limit = ", ".join(f"{name} = {value}" for name, value in (asked["limit"] or {}).items())
     lines = [
         "# Running this asks again, draws new noise and pays again.",
@@ -37,7 +37,7 @@ def recipe_of(asked: Mapping[str, Any], schemas: Mapping[str, str]) -> str:
 
 
 def python_of(asked: Mapping[str, Any], schemas: Mapping[str, str]) -> str:
-    """A program that asks the same question of the same files from the same book, ready to run.
+    """A ready-to-run Python program that asks the same question of the same files and ledger.
 
     Every name is written as a Python literal, so that no column or category can add code of its own.
     """

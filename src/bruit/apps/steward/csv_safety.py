@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet reads as data (no CSV injection): no user's text becomes a formula, and none is lost.
+"""Protects CSV against formula injection: no user's text becomes a formula in a spreadsheet, and none is lost.
 
 A text that a spreadsheet could compute gets an apostrophe in front, and so does one that begins with an apostrophe: a
 reader who takes away one apostrophe where a text begins with one has the text that was there before. Texts stand in
@@ -18,12 +18,12 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def guard_cell(text: str) -> str:
-    """A text as a CSV cell that no spreadsheet reads as a formula; numbers stay as they are."""
+    """Escapes a text so that no spreadsheet reads it as a formula; numbers stay as they are."""
     return f"{MARK}{text}" if text.startswith((MARK, *_COMPUTED)) and not _NUMBER.fullmatch(text) else text
 
 
 def unguard_cell(cell: str) -> str:
-    """The original text of a guarded CSV cell.
+    """Recovers the original text of an escaped CSV cell.
 
     unguarded(guarded(text)) = text
     """
@@ -31,7 +31,7 @@ def unguard_cell(cell: str) -> str:
 
 
 def csv_of(frame: polars.DataFrame) -> str:
-    """A table as CSV, its texts and the names of its columns guarded."""
+    """A table as CSV, with texts and column names escaped against formula injection."""
     texts = polars.selectors.string()
     safe = frame.with_columns(texts.map_elements(guard_cell, return_dtype=polars.String)).rename(guard_cell)
     return safe.write_csv(quote_style="non_numeric")

@@ -1,4 +1,4 @@
-"""Answers as files: CSV that is no formula, Excel, Parquet, JSON and figures, by the end of a file's name."""
+"""Exports answers as CSV (without formulas), Excel, Parquet, JSON or figures, by file extension."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_SHEET = 31
 
 
 def check_ending(path: Path) -> None:
-    """Refuses a name that says no kind of file, and a kind whose writer is not installed, before anything is paid."""
+    """Refuses an unknown file extension, or one whose writer is not installed, before anything is paid."""
     if path.suffix.lower() not in ENDINGS:
         raise InvalidArgument(f"{path.name}: give a name that ends in {', '.join(ENDINGS)}")
     if not path.resolve().parent.is_dir():
@@ -43,7 +43,7 @@ def _require(module: str) -> None:
 
 
 def write_answer(answer: AnswerTable, path: Path, *, about: Sequence[tuple[str, str]] = ()) -> None:
-    """Writes an answer as the kind of file that the name says."""
+    """Writes an answer in the format that the file extension names."""
     if path.suffix.lower() == ".png":
         _write_png(answer, path)
         return
@@ -51,7 +51,7 @@ def write_answer(answer: AnswerTable, path: Path, *, about: Sequence[tuple[str, 
 
 
 def answer_bytes(answer: AnswerTable, suffix: str, *, about: Sequence[tuple[str, str]] = ()) -> bytes:
-    """An answer as the bytes of a file."""
+    """An answer as the bytes of a file of that extension."""
     if suffix == ".csv":
         return csv_of(answer.frame).encode()
     if suffix == ".json":
@@ -66,7 +66,7 @@ def answer_bytes(answer: AnswerTable, suffix: str, *, about: Sequence[tuple[str,
 
 
 def excel_bytes(answers: Sequence[AnswerTable], about: Sequence[tuple[str, str]]) -> bytes:
-    """A workbook: a first sheet with guarantee, limits and tables, then a sheet for each answer.
+    """An Excel workbook: a first sheet with guarantee, limits and tables, then one sheet per answer.
 
     Texts are written as texts, so that none becomes a formula.
     """
@@ -122,7 +122,7 @@ def _write_png(answer: AnswerTable, path: Path) -> None:
 
 
 def finite(described: Mapping[str, object]) -> dict[str, object]:
-    """The same without what JSON does not know: what is no number becomes null."""
+    """The mapping with every number that JSON cannot hold (NaN, infinity) replaced by null."""
     return {key: _finite(value) for key, value in described.items()}
 
 

@@ -1,4 +1,4 @@
-"""What the curator of a table may see for free: exact figures of how its cells are read. Not private, no release.
+"""Exact figures on how a table's cells are read, free for its curator; not private, never to be released.
 
 Every cell is judged by the function that the engines are held to, once for each different value.
 """
@@ -36,7 +36,7 @@ QUANTILES = (0.5, 0.9, 0.99, 1.0)
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """How the cells of one column are read: as declared, missing, unreadable, outside the bounds or the list."""
+    """How many cells of a column are read as declared, missing, unreadable, or outside the bounds or list."""
 
     name: str
     type: str
@@ -50,7 +50,7 @@ class ColumnLook:
 
 @dataclass(frozen=True)
 class Look:
-    """Exact figures of one table, for its curator."""
+    """Exact figures on how one table is read, for its curator."""
 
     rows: int
     lost_lines: int | None
@@ -61,7 +61,7 @@ class Look:
     columns: tuple[ColumnLook, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types, the notice first."""
+        """The figures in JSON types, the notice first."""
         return {
             "notice": NOTICE,
             "rows": self.rows,
@@ -73,7 +73,7 @@ class Look:
 
 
 def look_at(plan: Plan, path: Path | None = None, *, values: bool = False) -> Look:
-    """Reads a table as its schema declares it and counts what became of its cells."""
+    """Reads a table under its schema and counts how its cells were read."""
     (leaf,) = plan.leaves
     frame = _frame(leaf)
     rows = int(frame.select(polars.len()).collect(engine="streaming").item())
@@ -85,7 +85,7 @@ def look_at(plan: Plan, path: Path | None = None, *, values: bool = False) -> Lo
 
 
 def judge(value: object, column: ColumnType, reading: Reading) -> str:
-    """What becomes of one cell: declared, missing, unreadable or outside."""
+    """The class of one cell: declared, missing, unreadable or outside."""
     if read_cell(value, Text(), reading) is None and not isinstance(value, bool | int | float | date):
         return "missing"
     if isinstance(value, float) and value != value:

@@ -1,17 +1,17 @@
-"""What a release would be worth and cost, before it is paid."""
+"""Previews the error and the price of a release before it is paid."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from bruit.apps.steward.question import Question
+from bruit.apps.steward.question import FileStatistic
 from bruit.ledger import Amount, Ledger
 from bruit.tables import Table
 
 
-def preview(question: Question, table: Table, book: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
-    """The error to expect, the promise, the price and what is left after it; no row is read, nothing is charged."""
+def preview(question: FileStatistic, table: Table, book: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
+    """The expected error, the guarantee, the price and what would be left; no row is read, nothing is charged."""
     rehearsed, spent = question.rehearsal(table, book, price)
     left = book.remaining
     return {
@@ -29,6 +29,6 @@ def preview(question: Question, table: Table, book: Ledger, price: Mapping[str, 
 
 
 def remaining_of(book: Ledger) -> dict[str, Any]:
-    """What a book has left, in its own measure."""
+    """The remaining budget of a ledger, in its own measure."""
     remaining: Amount = book.remaining
     return {"ledger": book.name, "measure": remaining.measure, "left": float(remaining.total)}

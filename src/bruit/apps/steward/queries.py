@@ -1,4 +1,4 @@
-"""A question as every door asks it: SQL over opened tables with what must be stated beside it, previewed and paid."""
+"""SQL queries over opened tables with their limit and confidence: previewed, then paid and answered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bruit.apps.steward.question import price_of
 from bruit.central.questions import Limit, Measure, Prepared, Question
 from bruit.central.questions.answers import Answer, LevelAnswer
 from bruit.central.questions.asking import require_own_book
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.central.questions.pricing import WHAT, is_concentrated
 from bruit.central.questions.quantile_draws import quantile_draws
 from bruit.core.guarantee import Guarantee
@@ -34,7 +34,7 @@ NOISES = {"DiscreteLaplace": "discrete Laplace", "DiscreteGaussian": "discrete G
 
 @dataclass(frozen=True)
 class Query:
-    """A SELECT over opened tables, how much of one person counts, and the confidence of the intervals.
+    """A SELECT over opened tables, the limit per person, and the confidence of the intervals.
 
     `most` is how many rows of a person joins and summaries per person keep.
     """
@@ -49,7 +49,7 @@ class Query:
 
     @cached_property
     def translated(self) -> Translated:
-        """The question of the SELECT, or its refusal; nothing is read."""
+        """The SELECT translated into a question, or refused; no row is read."""
         return translate(
             self.sql,
             self.tables,
@@ -62,12 +62,12 @@ class Query:
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """The question that the SELECT asks."""
         return self.translated.question
 
     @property
     def names(self) -> dict[str, str]:
-        """What each measure is called where it is selected as it stands, by its name in the question."""
+        """The name of each measure in the answer's columns, by its name in the question."""
         found = self.translated
         selected = {node.sql(): name for name, node in found.selected}
         names: dict[str, list[str]] = {}
@@ -76,20 +76,20 @@ class Query:
         return {measure: ", ".join(each) for measure, each in names.items()}
 
     def price(self, book: Ledger, price: Mapping[str, str]) -> Budget:
-        """The price as a budget of the book; one that the SELECT itself states must be the same."""
+        """The price as a budget of the ledger; a price stated in the SELECT must be the same."""
         budget = take_options(self.sql, self.dialect)[1].budget(price_of(book, price))
         assert budget is not None
         return budget
 
     def release(self, book: Ledger, price: Mapping[str, str]) -> Release[Any]:
-        """The answer, paid from the book."""
+        """Pays for the query from the ledger and answers it."""
         question, budget = self.question, self.price(book, price)
         return question.release(budget=budget)
 
 
 @dataclass(frozen=True)
 class Precision:
-    """How precise one measure would be: its noise, and in words how far it can be from the truth."""
+    """The expected precision of one measure: its noise, and its error in words."""
 
     name: str
     words: str
@@ -98,7 +98,7 @@ class Precision:
 
 
 def preview_query(query: Query, book: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
-    """The question in words, its price and its precision from public numbers alone: nothing is read or charged."""
+    """Previews a query's meaning, price and precision from public numbers alone; nothing is read or charged."""
     budget, left = query.price(book, price), book.remaining
     require_own_book(query.question.plan, budget)
     prepared = Prepared.of(query.question, budget)
@@ -123,7 +123,7 @@ def preview_query(query: Query, book: Ledger, price: Mapping[str, str]) -> dict[
 
 
 def rehearse(prepared: Sequence[Prepared], book: Ledger, price: Mapping[str, str]) -> tuple[Guarantee, Fraction]:
-    """What prepared questions would promise and cost together, paid from a book in memory on the same terms."""
+    """The guarantee and total cost of prepared questions, charged to a copy of the ledger in memory."""
     copy = Ledger.in_memory(book.name, book.terms)
     person = prepared[0].question.plan.person
     charge = pay_together(prepared, ask(price_of(copy, price), what=WHAT, person=person))
@@ -131,7 +131,7 @@ def rehearse(prepared: Sequence[Prepared], book: Ledger, price: Mapping[str, str
 
 
 def pay_together(prepared: Sequence[Prepared], purchase: Purchase) -> Charge:
-    """One charge for all questions; a book that adds zCDP up prices Laplace noise by its rho too."""
+    """Pays for all questions in one charge; a zCDP ledger prices Laplace noise by its rho too."""
     price = purchase.price
     if is_concentrated(price) and price.by is None and price.delta:
         purchase = replace(purchase, price=replace(price, by="zcdp"))
@@ -140,13 +140,13 @@ def pay_together(prepared: Sequence[Prepared], purchase: Purchase) -> Charge:
 
 
 def precisions(query: Query, prepared: Prepared) -> list[Precision]:
-    """A line for each measure of each level, and one for the threshold of groups that nobody listed."""
+    """The precision of each measure at each level, and the threshold of groups found in the data."""
     question, lines = query.question, []
     for place, priced in enumerate(prepared.levels):
         by = f" by {', '.join(priced.level.names) or 'nothing'}" if len(prepared.levels) > 1 else ""
         for name, measure in question.measures.items():
             bought = priced.bought.get(name)
-            law = NOISES[type(bought.noise.loss).__name__] if isinstance(bought, Bought) else "rank mechanism"
+            law = NOISES[type(bought.noise.loss).__name__] if isinstance(bought, PricedNoise) else "rank mechanism"
             if bought is None and priced.threshold is not None:
                 law = NOISES[type(priced.threshold.noise.loss).__name__]
             expected = _expected(prepared, place, name, measure)
@@ -161,7 +161,7 @@ def precisions(query: Query, prepared: Prepared) -> list[Precision]:
 def _expected(prepared: Prepared, place: int, name: str, measure: Measure) -> str:
     priced = prepared.levels[place]
     bought = priced.bought.get(name)
-    if measure.what == "quantiles" and not isinstance(bought, Bought) and bought is not None:
+    if measure.what == "quantiles" and not isinstance(bought, PricedNoise) and bought is not None:
         draws = quantile_draws(prepared.question, priced.level, measure, bought, prepared.neighbours)
         return f"about {max(draws.middle.details['expected_rank_error']):.3g} rows in rank"
     if measure.what in ("mean", "variance"):
@@ -171,7 +171,7 @@ def _expected(prepared: Prepared, place: int, name: str, measure: Measure) -> st
 
 
 def half_widths(prepared: Prepared, name: str, rows: int) -> list[float]:
-    """Half the interval of a measure, by level, in a group of so many rows whose values lie evenly around the middle.
+    """The half-width of a measure's interval at each level, for a typical group of `rows` rows.
 
     The interval of a release is computed from noisy integers alone; here from those that such a group would have.
     """

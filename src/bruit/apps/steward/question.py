@@ -1,4 +1,4 @@
-"""One statistic of one file, as a person asks for it: typed in a terminal or filled into a form."""
+"""One statistic of one file, as typed in a terminal or filled into a form."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
 
 @dataclass(frozen=True)
-class Question:
-    """One statistic of one table, as it was typed; nothing in it has a default."""
+class FileStatistic:
+    """One statistic of one table as typed; no field has a default."""
 
     statistic: str
     column: str | None
@@ -54,7 +54,7 @@ class Question:
         return STATISTICS[self.statistic]
 
     def release(self, table: Table, budget: Budget) -> Release[Any]:
-        """The statistic, paid from the budget."""
+        """Answers the statistic, paid from the budget."""
         settings: dict[str, Any] = {}
         if Need.CONFIDENCE in self._asks.takes:
             settings["confidence"] = self.confidence
@@ -79,13 +79,13 @@ class Question:
         return NAMED.get(str(self.quantiles), str(self.quantiles).split(","))
 
     def rehearsal(self, table: Table, ledger: Ledger, price: Mapping[str, str]) -> tuple[Release[Any], Fraction]:
-        """The same on no rows, paid from a book in memory on the same terms: all checks and the true price, no data."""
+        """Runs the question on an empty table and a copy of the ledger: all checks and the true price, no data."""
         book = Ledger.in_memory(ledger.name, ledger.terms)
         release = self.release(table.without_rows(), price_of(book, price))
         return release, book.spent.total
 
     def expected(self, release: Release[Any], table: Table, ledger: Ledger, price: Mapping[str, str]) -> dict[str, Any]:
-        """The error to expect: what noise alone does at the stated confidence, or the mean rank error of quantiles."""
+        """The expected error: the noise's half-width at the stated confidence, or the mean rank error of quantiles."""
         if Need.PROBABILITIES in self._asks.needs:
             return {"rank error, in rows": max(release.details["expected_rank_error"])}
         if not self._asks.divides:
@@ -105,7 +105,7 @@ class Question:
         }
 
     def notes(self, table: Table) -> list[str]:
-        """What a person should know of how the column is read; from its declared type, never from its values."""
+        """Remarks on how the column is read, from its declared type, never from its values."""
         if self.column is None or self.within is None or table.columns.get(self.column) != polars.String:
             return []
         row = "its row is dropped" if self.missing is None else f"it is read as {self.missing}"
@@ -135,7 +135,7 @@ class Question:
 
 
 def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
-    """The price as a budget of the book; one above the whole book is refused before any noise is planned for it."""
+    """The price as a budget of the ledger; a price above the ledger's total is refused at once."""
     if exactly(price["epsilon"], "epsilon") > book.epsilon:
         raise BudgetExceeded(
             f"the price ε = {price['epsilon']} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
@@ -145,12 +145,12 @@ def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
 
 
 def open_table(path: str, person: str, rows: int | None, groups: int | None) -> Table:
-    """The table of a file, with the stated bounds on what one person can change."""
+    """Opens the table of a file, with the stated limits per person."""
     return limit_table(tables.read(path, person=person), rows, groups)
 
 
 def limit_table(table: Table, rows: int | None, groups: int | None) -> Table:
-    """The table with the stated bounds on what one person can change; without any, as it is."""
+    """The table with the stated limits per person; unchanged where none are stated."""
     if rows is None:
         if groups is not None:
             raise InvalidArgument("groups also needs rows: how many rows of one person count in each group")
@@ -159,7 +159,7 @@ def limit_table(table: Table, rows: int | None, groups: int | None) -> Table:
 
 
 def parse_categories(text: str) -> list[str]:
-    """The categories of a line like `a, b, "c, d"`."""
+    """Parses a line such as `a, b, "c, d"` into categories."""
     try:
         return next(csv.reader([text], skipinitialspace=True))
     except csv.Error as error:

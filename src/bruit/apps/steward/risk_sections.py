@@ -1,4 +1,4 @@
-"""The tables of the report of `bruit risk`: titles, heads and rows, for a terminal or a page."""
+"""The tables of the `bruit risk` report, for a terminal or a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Section = tuple[str, Sequence[str], list[tuple[object, ...]]]
 
 
 def sections(found: Report) -> list[Section]:
-    """The tables of the report: title, heads, rows."""
+    """The tables of the report, each as title, column heads and rows."""
     return [
         one for one in (_identifiers(found), _singling(found), _people(found), _secrets(found), _plan(found)) if one[2]
     ]

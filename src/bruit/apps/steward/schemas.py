@@ -1,4 +1,4 @@
-"""Schemas as files: read with the path in every refusal, and drafted from what a file says of itself.
+"""Reads schema files, with the path in every error, and drafts schemas from a file's header.
 
 A draft holds names of columns, the dialect of the first line and the types that a Parquet file states: no record is
 read, so nothing in a draft hangs on one. What must be known beforehand is left empty, and a schema with an empty place
@@ -46,7 +46,7 @@ REMARKS = {
 
 @dataclass(frozen=True)
 class Head:
-    """What a file says of itself before any record: how it is written, and its columns with their stated types."""
+    """A file's format and its columns with their stated types, known before any record is read."""
 
     file: File
     columns: dict[str, str]
@@ -57,7 +57,7 @@ class Head:
 
 
 def read_schema(path: Path) -> Schema:
-    """The schema that a TOML or JSON file states; every refusal names the file."""
+    """Reads a schema from a TOML or JSON file; every error names the file."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def read_schema(path: Path) -> Schema:
 
 
 def read_names(path: Path, facts: File | None = None) -> Head:
-    """Names and stated types of the columns of a file; without `facts`, its first bytes say how it is written."""
+    """Reads column names and stated types of a file; without `facts`, the format is guessed from its first bytes."""
     kind = kind_of(path)
     if facts is None:
         facts = _facts(path) if kind == "csv" else parquet() if kind == "parquet" else excel()
@@ -89,7 +89,7 @@ def read_names(path: Path, facts: File | None = None) -> Head:
 
 
 def kind_of(path: Path) -> str:
-    """csv, excel or parquet, by the end of a file's name."""
+    """The kind of a file (csv, excel or parquet) by its extension."""
     if not path.is_file():
         raise MissingData(f"{path}: no such file")
     for kind, suffixes in SUFFIXES.items():
@@ -100,7 +100,7 @@ def kind_of(path: Path) -> str:
 
 
 def draft_schema(head: Head, name: str) -> str:
-    """A TOML text with every name filled in and every fact that must be known beforehand left open."""
+    """A TOML draft with every column named, and every fact that must be stated left open."""
     plain = File().to_json()
     facts = {key: value for key, value in head.file.to_json().items() if value != plain[key] or key == "kind"}
     if head.file.kind == "csv":

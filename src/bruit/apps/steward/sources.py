@@ -1,4 +1,4 @@
-"""Tables opened for a question: files, DuckDB and SQLite files, databases by their address, and public tables."""
+"""Opens tables for questions: data files, DuckDB and SQLite files, databases by address, public tables."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ MOST_HELD = 2**30
 
 
 def open_plan(source: str, schema: Schema, *, table: str | None = None, book: Ledger | None = None) -> Plan:
-    """The table of a path or an address under its schema; of a database, `table` or the schema's name.
+    """Opens a file or database table under a schema as a `Plan`.
 
-    Where the `book` knows a table of this name, its last version is what is opened.
+    In a database it is `table`, or the one of the schema's name. Where the `book` knows a table of this name, its last
+    version is what is opened.
     """
     held, connection = _held(source, table or schema.name)
     if book is not None and versions_of(book, schema.name):
@@ -38,7 +39,7 @@ def open_plan(source: str, schema: Schema, *, table: str | None = None, book: Le
 
 @dataclass(frozen=True, eq=False)
 class HeldTable:
-    """A table of texts (CSV, Excel) whose declared columns are read once for several questions, after they are paid.
+    """A text table (CSV, Excel) whose declared columns are read once, after payment, for several questions.
 
     `plan` asks for the rows that `read` held; a file beyond MOST_HELD bytes, or one that an engine reads by itself, is
     read again for each question.
@@ -49,14 +50,14 @@ class HeldTable:
     source: polars.LazyFrame | None = None
 
     def read(self) -> None:
-        """Reads the declared columns; a failure shows no record."""
+        """Reads the declared columns into memory; an error shows no record."""
         if self.source is not None and not self.held:
             with withheld():
                 self.held.append(self.source.select(list(self.plan.leaves[0].schema.columns)).collect())
 
 
 def hold(plan: Plan, path: str) -> HeldTable:
-    """The plan of a table with its rows held between questions, where that spares reading texts again."""
+    """Prepares a table to be read once for several questions, where that saves parsing texts again."""
     (leaf,) = plan.leaves
     file, frame = Path(path), leaf.source.frame
     if leaf.schema.file.kind == "parquet" or not file.is_file() or file.stat().st_size > MOST_HELD:
@@ -76,7 +77,7 @@ def hold(plan: Plan, path: str) -> HeldTable:
 def register_source(
     source: str, schema: Schema, *, ledger: Ledger, table: str | None = None, version: int | None = None
 ) -> Registered:
-    """Writes a table, or its next version, into its book."""
+    """Registers a table, or its next version, in its ledger."""
     held, connection = _held(source, table or schema.name)
     return register(held, schema, ledger=ledger, connection=connection, version=version)
 
@@ -96,7 +97,7 @@ def _held(source: str, table: str) -> tuple[object, object]:
 
 
 def read_public(source: str, on: str) -> PublicTable:
-    """A public table, read whole: for each of its columns the value by the values of `on`, which must differ."""
+    """Reads a public lookup table: for each column, its value for each (unique) value of `on`."""
     path = Path(source)
     if not path.is_file():
         raise MissingData(f"{path}: no such file")

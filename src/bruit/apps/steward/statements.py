@@ -1,4 +1,4 @@
-"""A statement in plain words: what was asked, who is protected, what was paid and how precise the answers are."""
+"""The statement of a release in plain words: the question, who is protected, the price and the precision."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ROWS = 200
 
 @dataclass(frozen=True)
 class Statement:
-    """Everything that a statement says, for a page, an Excel sheet or a text."""
+    """The content of a statement, to be shown as a page, an Excel sheet or text."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -34,7 +34,7 @@ def make_statement(
     guarantee: Guarantee,
     number: int | None = None,
 ) -> Statement:
-    """The statement of one charge that paid for one answer or several."""
+    """Makes the statement of one charge that paid for one or more answers."""
     entry = "" if number is None else f", entry {number}"
     left = book.remaining
     facts = [
@@ -61,7 +61,7 @@ def make_statement(
 
 
 def statement_page(statement: Statement) -> str:
-    """The statement as one HTML page that needs nothing else, with charts and values, and prints well."""
+    """The statement as one self-contained, printable HTML page with charts and values."""
     rows = "".join(
         f"<tr><th scope='row'>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in statement.facts
     )
@@ -75,7 +75,7 @@ def statement_page(statement: Statement) -> str:
 
 
 def statement_text(statement: Statement) -> str:
-    """The same facts as plain text."""
+    """The statement as plain text."""
     return "\n\n".join([statement.title, *(f"{name}: {text}" for name, text in statement.facts)]) + "\n"
 
 
@@ -146,7 +146,7 @@ def _precision(answer: AnswerTable) -> str:
 
 
 def noise_words(method: str) -> str:
-    """The noises of a release as they are called in print."""
+    """The names of a release's noises, as printed."""
     return ", ".join(NOISES.get(each, each) for each in method.split(", "))
 
 

@@ -49,7 +49,7 @@ def run(
     rng: np.random.Generator | None = None,  # noqa: ARG001  nothing is drawn
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes a table and a figure for each parameter, and one for the Rényi order."""
+    """Writes a table and a figure of ε against each parameter of a run, and against the Rényi order."""
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     for number, name in enumerate(RANGES):
@@ -66,7 +66,7 @@ def run(
 
 
 def along(name: str, points: int) -> polars.DataFrame:
-    """One row for each value of a parameter and each accountant, with everything else as in the reference."""
+    """ε along the values of one parameter, one row per value and accountant; the rest as in the reference run."""
     values = _values(name, points)
     if name != "noise_multiplier and batch_size":
         return curve(**REFERENCE | {name: values}, neighbours=ADD_OR_REMOVE_ONE, by=ACCOUNTANTS)
@@ -82,7 +82,7 @@ def along(name: str, points: int) -> polars.DataFrame:
 
 
 def plot_findings(folder: Path, name: str, table: polars.DataFrame) -> Path:
-    """ε against one parameter, a curve for each accountant."""
+    """Plots ε against one parameter, one curve per accountant."""
     column = "batch_size" if name == "noise_multiplier and batch_size" else name
     series = []
     for by in ACCOUNTANTS:
@@ -102,14 +102,14 @@ def plot_findings(folder: Path, name: str, table: polars.DataFrame) -> Path:
 
 
 def plot_orders(folder: Path, orders: polars.DataFrame) -> Path:
-    """ε at each Rényi order by both conversions; the least counts."""
+    """Plots ε at each Rényi order by both conversions; the smallest counts."""
     near = orders.filter(polars.col("simple") < 5 * polars.col("simple").min())
     series = [plots.Series(name, near["order"], near[name]) for name in ("simple", "improved")]
     return plots.curves(folder / "order.png", series, title="ε against the Rényi order", x=AXES["order"], y="ε")
 
 
 def headline() -> dict[str, float]:
-    """What the reference run costs by each accountant."""
+    """The ε of the reference run by each accountant."""
     return {by: plan(**REFERENCE, neighbours=ADD_OR_REMOVE_ONE, by=by).epsilon for by in ACCOUNTANTS}
 
 

@@ -55,7 +55,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes four tables and four figures."""
+    """Runs the study; writes four tables and four figures."""
     folder.mkdir(parents=True, exist_ok=True)
     steps = len(CODES) + 1
     tell = on_progress or (lambda _done, _total: None)
@@ -85,7 +85,7 @@ def capacities() -> polars.DataFrame:
 
 
 def composition(size: Size, rng: np.random.Generator | None) -> polars.DataFrame:
-    """The same bit asked n times: what it costs, how often the vote is wrong, and what the binomial law says."""
+    """One bit asked n times: the total ε, the error rate of the majority vote, and its binomial prediction."""
     rows = []
     for sends in SENDS:
         words = 20_000 if size == "small" else 1_000_000
@@ -99,7 +99,7 @@ def composition(size: Size, rng: np.random.Generator | None) -> polars.DataFrame
 
 
 def media() -> polars.DataFrame:
-    """The chance that a bit stays wrong on each medium: bare, and behind three codes of the lecture, in closed form."""
+    """The bit error rate of each medium without a code and with three codes of the lecture, in closed form."""
     rows = []
     for name, wrong in MEDIA.items():
         block = float(stats.binom.sf(1, 7, wrong))
@@ -118,7 +118,7 @@ def media() -> polars.DataFrame:
 
 
 def measure(name: str, size: Size, rng: np.random.Generator | None) -> polars.DataFrame:
-    """The simulated curve of one code over Gaussian noise."""
+    """The simulated error curve of one code over Gaussian noise."""
     make, levels = CODES[name]
     word_errors, words = EFFORT[size]
     code = make()

@@ -42,7 +42,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Draws tables, asks every mechanism, writes all errors, their summary beside the bounds, and the figures."""
+    """Releases deciles of random tables by every mechanism; writes all errors, a summary with bounds, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     repeats = REPEATS[size]
     points: dict[str, Sequence[str | int | float]] = {
@@ -65,7 +65,7 @@ def run(
 
 
 def ask_once(*, rng: np.random.Generator, law: str, method: str, rows: int, epsilon: float) -> Mapping[str, float]:
-    """One table, one release: root-mean-square and mean absolute error, to the sample's deciles and to the law's."""
+    """The errors of one release on one random table, against the deciles of the sample and of the law."""
     low, high, step = DOMAINS[law]
     records = np.clip(rng.random(rows) if law == "uniform" else rng.standard_normal(rows), low, high)
     book = Ledger("study", epsilon=epsilon, neighbours=REPLACE_ONE, person=EACH_ROW)
@@ -89,12 +89,12 @@ def ask_once(*, rng: np.random.Generator, law: str, method: str, rows: int, epsi
 
 
 def law_deciles(law: str) -> NDArray[np.float64]:
-    """The deciles of the law that the records are drawn from."""
+    """The true deciles of the distribution that the records are drawn from."""
     return DECILES if law == "uniform" else np.asarray(stats.norm.ppf(DECILES))
 
 
 def summarise_errors(rows: polars.DataFrame) -> polars.DataFrame:
-    """One row a point: the mean of each error with its standard error, and the bound where a theorem gives one."""
+    """One row per grid point: the mean of each error with its standard error, and the bound where there is one."""
     by = ["law", "method", "rows", "epsilon"]
     errors = [f"{aim}_{kind}" for aim in AIMS for kind in ("rms", "mae")]
     number = polars.len().sqrt()
@@ -106,7 +106,7 @@ def summarise_errors(rows: polars.DataFrame) -> polars.DataFrame:
 
 
 def expected_bound(law: str, method: str, rows: int, epsilon: float) -> float | None:
-    """The mean over the deciles of the bound on the histogram method's error; None where nothing is promised."""
+    """The mean over the deciles of the histogram method's error bound; None where no theorem applies."""
     if law != "uniform" or method != "histogram":
         return None
     found = [
@@ -117,7 +117,7 @@ def expected_bound(law: str, method: str, rows: int, epsilon: float) -> float | 
 
 
 def bounds(sizes: list[int], epsilons: list[float]) -> polars.DataFrame:
-    """The chance of missing a decile of the law by more than GAMMA, as the theorems bound it, or why they do not."""
+    """The theorems' bounds on missing a decile by more than GAMMA, or why they do not apply."""
     found = []
     for rows, epsilon, decile in product(sizes, epsilons, DECILES.tolist()):
         missed = partial(central.histogram_failure, gamma=GAMMA, rows=rows, epsilon=epsilon, steps=STEPS, beta=BETA)
@@ -135,7 +135,7 @@ def bounds(sizes: list[int], epsilons: list[float]) -> polars.DataFrame:
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """The error of each mechanism on the largest uniform table at the largest epsilon, and its rank in records."""
+    """The mean absolute error of each mechanism on the largest uniform table at the largest epsilon."""
     largest = table.filter(
         (polars.col("law") == "uniform")
         & (polars.col("rows") == table["rows"].max())
@@ -162,7 +162,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
-    """Errors against n at the middle epsilon, and against epsilon at the largest n, for each law and each aim."""
+    """Plots errors against n at the middle epsilon, and against epsilon at the largest n, for each law and error."""
     sizes, epsilons = sorted(table["rows"].unique()), sorted(table["epsilon"].unique())
     fixed = {"rows": ("epsilon", epsilons[len(epsilons) // 2]), "epsilon": ("rows", sizes[-1])}
     files = []
@@ -184,7 +184,7 @@ def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
 
 
 def series(part: polars.DataFrame, x: str, aim: str) -> list[plots.Series]:
-    """One curve a mechanism with two standard errors, and the bound where there is one."""
+    """One curve per mechanism with two standard errors, and the bound where there is one."""
     found = []
     for method in METHODS:
         one = part.filter(polars.col("method") == method).sort(x)
@@ -197,7 +197,7 @@ def series(part: polars.DataFrame, x: str, aim: str) -> list[plots.Series]:
 
 
 def plot_cut(path: Path) -> Path:
-    """The equal-width cut: records below each edge, the deciles as levels; the first edge above a level is found."""
+    """Plots how equal-width histograms find deciles: the first edge with enough records below it."""
     records, edges = stats.norm.ppf((np.arange(200) + 0.5) / 200, 0.5, 0.15), np.linspace(0, 1, 21)
     levels = [
         plots.Series("p n for p = 0.1, 0.5, 0.9", [0, 1], [level, level], dashed=True) for level in (20, 100, 180)

@@ -1,4 +1,4 @@
-"""Who earns more than 50 000: the AUC of private models on UCI Adult against epsilon, beside what peers reach."""
+"""Predicts income above 50 000 on UCI Adult: the AUC of private models against epsilon, beside published ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Fits every model at every epsilon, again and again; writes all figures, their summary, and the curves."""
+    """Fits every model at every epsilon several times; writes all results, their summary, and the curves."""
     folder.mkdir(parents=True, exist_ok=True)
     grid: dict[str, Sequence[str | float | None]] = {
         "model": list(MODELS),
@@ -67,7 +67,7 @@ def run(
 
 @cache
 def people() -> tuple[polars.DataFrame, Any, polars.DataFrame, Any, dict[str, Domain]]:
-    """Training and test file with what is predicted, and what is public about the columns."""
+    """The training and test tables with their labels, and the public domains of the columns."""
     training, test = data.adult("training"), data.adult("test")
     columns = [*BOUNDS, *CATEGORICAL]
     domain: dict[str, Domain] = {name: within(*bounds, grid=1) for name, bounds in BOUNDS.items()}
@@ -77,7 +77,7 @@ def people() -> tuple[polars.DataFrame, Any, polars.DataFrame, Any, dict[str, Do
 
 
 def fit_once(*, rng: np.random.Generator, model: str, epsilon: float, rows: int | None) -> Mapping[str, float]:
-    """One private fit of a model on the training file: AUC and accuracy on the test file."""
+    """The test AUC and accuracy of one private fit on the training file."""
     from sklearn.metrics import roc_auc_score
 
     from bruit import learning

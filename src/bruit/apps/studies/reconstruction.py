@@ -1,4 +1,4 @@
-"""How many secret bits come back from noisy counts: the threshold at √n, and what all 2^n questions give.
+"""Reconstruction attacks on noisy counts: the threshold at √n, and what all 2^n queries reveal.
 
 [docs/spec.md S2.3]
 """
@@ -45,7 +45,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes two tables and two figures."""
+    """Runs the attacks; writes two tables and two figures."""
     folder.mkdir(parents=True, exist_ok=True)
     grid = [{"method": method, "n": n, "noise": noise} for method, n in ATTACKS[size] for noise in NOISE]
     rows = sweeps.run(
@@ -65,7 +65,7 @@ def run(
 
 
 def attack_once(*, rng: np.random.Generator, method: Method, n: int, noise: float) -> Mapping[str, float]:
-    """The share of n random bits that one attack recovers when answers are off by at most noise·√n."""
+    """The share of n random bits that one attack recovers from answers with error at most noise·√n."""
     return {"recovered": simulate_reconstruction(n, noise * n**0.5, method=method, rng=rng).recovered}
 
 
@@ -107,7 +107,7 @@ def plot_findings(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple
 
 
 def headline(tables: Mapping[str, polars.DataFrame]) -> dict[str, float]:
-    """Recovered shares around the threshold, and the largest noise at which nearly all comes back."""
+    """The shares recovered around the threshold, and the largest noise at which nearly all bits are recovered."""
     table = tables["threshold"]
     largest = table.filter(polars.col("n") == table["n"].max())
     share = dict(zip(largest["noise"], largest["mean"], strict=True))

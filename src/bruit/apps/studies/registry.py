@@ -1,4 +1,4 @@
-"""Which studies there are; each is imported when it runs."""
+"""The list of studies; each is imported only when it runs."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -112,7 +112,7 @@ STUDIES = {
 
 
 class Study(Protocol):
-    """Runs a study and writes its tables and figures into a folder."""
+    """The signature of a study: runs, and writes its tables and figures into a folder."""
 
     def __call__(
         self,
@@ -126,7 +126,7 @@ class Study(Protocol):
 
 
 def load(name: str) -> Study:
-    """The function `run` of the study of that name."""
+    """Imports the study of that name and returns its function `run`."""
     if name not in STUDIES:
         raise InvalidArgument(f"no study {name!r}; choose among {', '.join(sorted(STUDIES))}")
     study: Study = import_module(f"bruit.apps.{STUDIES[name][0]}").run

@@ -1,4 +1,4 @@
-"""One page that holds figures, tables and paragraphs, and needs nothing else to be read."""
+"""Builds one self-contained HTML page of figures, tables and paragraphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ nav ul { columns: 2 } dt { font-weight: bold } dd { margin: 0 0 .6rem 0 }
 
 @dataclass(frozen=True)
 class Part:
-    """A titled part: paragraphs, a table (its head first), terms with their explanation, figures and other files."""
+    """A titled section: paragraphs, a table (its head first), definitions, figures and other files."""
 
     title: str
     paragraphs: Sequence[str] = ()
@@ -36,7 +36,7 @@ class Part:
 
 
 def page(title: str, introduction: str, parts: Sequence[Part], *, folder: Path) -> str:
-    """The page as HTML; figures stand inside it, files are linked from `folder`, where the page will stand."""
+    """The page as HTML, with figures embedded and other files linked relative to `folder`."""
     contents = "".join(
         f'<li><a href="#part-{number}">{escape(part.title)}</a></li>' for number, part in _summarise(parts)
     )

@@ -1,4 +1,4 @@
-"""What a study found, kept beside its files so that it can be read again."""
+"""Saves a study's findings beside its files, and reads them back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = "findings.json"
 
 @dataclass(frozen=True)
 class Kept:
-    """The findings of a study that was run, at which size and when."""
+    """Saved findings of a study, with the size it ran at and the time."""
 
     findings: Findings
     size: Size
@@ -22,7 +22,7 @@ class Kept:
 
 
 def keep(findings: Findings, folder: Path, *, size: Size) -> None:
-    """Writes the findings into the study's folder; files are named within it, so that the folder may be moved."""
+    """Writes the findings into the study's folder, with relative paths, so that the folder may be moved."""
     names = [path.relative_to(folder).as_posix() for path in findings.files if path.is_relative_to(folder)]
     described = {"summary": findings.summary, "files": names, "figures": findings.figures, "size": size}
     described |= {"data": findings.data} if findings.data else {}
@@ -32,7 +32,7 @@ def keep(findings: Findings, folder: Path, *, size: Size) -> None:
 
 
 def read_findings(folder: Path) -> Kept | None:
-    """The findings that stand in a study's folder; None where it was not run, or was cut half-way."""
+    """Reads the findings in a study's folder; None where it was not run or its file is incomplete."""
     try:
         told = json.loads((folder / FILE).read_text(encoding="utf-8"))
         files = tuple(folder / name for name in told["files"] if (folder / name).is_file())

@@ -1,4 +1,4 @@
-"""The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn.
+"""The lecture's decision trees: entropy, cross-validation on the wine data, and a drawn tree.
 
 [docs/spec.md S1.1]
 """
@@ -124,7 +124,7 @@ def entropies() -> dict[str, float]:
 
 
 def split_once(*, rng: np.random.Generator, criterion: str, depth: int) -> Mapping[str, float]:
-    """The accuracy on a random fifth, and on the rest."""
+    """The accuracy on a random fifth of the wines, and on the rest."""
     from sklearn.model_selection import train_test_split
 
     X, y, *_ = wine()
@@ -135,7 +135,7 @@ def split_once(*, rng: np.random.Generator, criterion: str, depth: int) -> Mappi
 
 
 def plot_findings(path: Path, rows: polars.DataFrame) -> Path:
-    """Accuracy against depth."""
+    """Plots accuracy against depth."""
     series = []
     for criterion in CRITERIA:
         for column, words in (("held_out", "held out"), ("seen", "seen")):

@@ -1,4 +1,4 @@
-"""The tour as figures and as one page."""
+"""The tour of `bruit demo` as figures and one HTML page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_page(seen: Tour, folder: Path) -> Path:
 
 
 def parts(seen: Tour, figures: dict[str, Path]) -> list[Part]:
-    """One part for each stop."""
+    """One section of the page for each stop of the tour."""
     return [part(seen, [figures[name]] if name in figures else []) for name, part in PARTS.items()]
 
 
@@ -49,7 +49,7 @@ def survey(seen: Tour, figures: list[Path]) -> Part:
 
 
 def beliefs(seen: Tour, figures: list[Path]) -> Part:
-    """What epsilon means, as a section of the page."""
+    """The meaning of epsilon, as a section of the page."""
     rows = [(f"{row['prior']:.0%}", f"{row['low']:.1%}", f"{row['high']:.1%}") for row in seen.beliefs]
     return Part(
         f"What ε = {tour.EPSILON:g} means",
@@ -60,7 +60,7 @@ def beliefs(seen: Tour, figures: list[Path]) -> Part:
 
 
 def gives(seen: Tour, figures: list[Path]) -> Part:
-    """What the raw table gives away, as a section of the page."""
+    """The disclosure risk of the raw table, as a section of the page."""
     found = seen.gives
     return Part(
         "Why not just leave out the names?",

@@ -1,4 +1,4 @@
-"""The tour of `bruit demo`: one channel read in three ways, on a survey that comes inside an installed wheel."""
+"""The tour of `bruit demo`: one noisy channel seen three ways, on a survey that ships in an installed wheel."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ SAMPLES = 200_000
 
 @dataclass(frozen=True)
 class Survey:
-    """What everybody answered, what the collector received, and what can be said of all."""
+    """The true answers, the randomised reports, and the estimates from them."""
 
     people: int
     lies: float
@@ -74,7 +74,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Gives:
-    """What the raw table of the survey would give away: how many people it singles out."""
+    """The disclosure risk of the survey's raw table: how many people it singles out."""
 
     columns: list[str]
     rows: int
@@ -86,7 +86,7 @@ class Gives:
 
 @dataclass(frozen=True)
 class Deciles:
-    """Nine deciles paid from a book, and what the book says to the next question."""
+    """Nine deciles paid from a ledger, and the ledger's refusal of a further question."""
 
     people: int
     truth: list[float]
@@ -99,7 +99,7 @@ class Deciles:
 
 @dataclass(frozen=True)
 class Model:
-    """How well a private model ranks women it has not seen, at each ε, and what the exact one reaches."""
+    """The test AUC of a private model at each ε, and that of the exact model."""
 
     epsilons: list[float]
     scores: list[float]
@@ -111,7 +111,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Word:
-    """A text across a channel on letters, as it arrives and as a code reads it."""
+    """A text sent through a noisy channel: as received, and as decoded by a code."""
 
     text: str
     received: str
@@ -124,7 +124,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Tour:
-    """Everything the tour shows."""
+    """All results that the tour shows."""
 
     survey: Survey
     beliefs: list[dict[str, float]]
@@ -141,7 +141,7 @@ class Tour:
 
 
 def run(*, rng: np.random.Generator | None = None, on_progress: Callable[[int, int], None] | None = None) -> Tour:
-    """Walks through every stop of the tour."""
+    """Computes every stop of the tour."""
     answers = data.fair()["unfaithful"].replace_strict([False, True], ANSWERS)
     protocol = KRR(ANSWERS, epsilon=EPSILON)
     stops: dict[str, Callable[[], Any]] = {
@@ -163,7 +163,7 @@ def run(*, rng: np.random.Generator | None = None, on_progress: Callable[[int, i
 
 
 def survey(protocol: KRR, answers: polars.Series, rng: np.random.Generator | None) -> Survey:
-    """Everybody's answer through randomised response."""
+    """Sends everybody's answer through randomised response and estimates the shares."""
     reports = protocol.randomise(answers, rng=rng)
     tally = protocol.tally(reports)
     release = protocol.estimate(tally, covers=Covers.TABLE)
@@ -176,14 +176,14 @@ def survey(protocol: KRR, answers: polars.Series, rng: np.random.Generator | Non
 
 
 def gives(rng: np.random.Generator | None) -> Gives:
-    """Who could be found in the raw answers by what a neighbour knows."""
+    """How many people could be recognised in the raw answers by what a neighbour knows."""
     found = anonymity.risk(data.fair().with_columns(polars.col("unfaithful").cast(str)), KNOWN, "unfaithful", rng=rng)
     linked = found.linkage.right / found.linkage.known
     return Gives(list(KNOWN), found.rows, found.uniques, found.k, found.sensitive[0].certain, linked)
 
 
 def deciles(rng: np.random.Generator | None) -> Deciles:
-    """Nine deciles of a payroll, paid from a book, and one more question that the book refuses."""
+    """Nine deciles of a payroll, paid from a ledger, and one more question that the ledger refuses."""
     payroll = data.people()
     book = Ledger("payroll", epsilon=BOOK, neighbours=ADD_OR_REMOVE_ONE, person="id")
     incomes = tables.read(payroll, person="id").limit(rows=1)["income"].within(0, HIGHEST, grid=100)
@@ -199,7 +199,7 @@ def deciles(rng: np.random.Generator | None) -> Deciles:
 
 
 def model(rng: np.random.Generator | None) -> Model:
-    """Who will answer yes? An additive model of eight columns, fitted on two thirds and asked about the rest."""
+    """An additive model that predicts a yes from eight columns, trained on two thirds and tested on the rest."""
     from sklearn.metrics import roc_auc_score
 
     from bruit.learning import AdditiveModel
@@ -241,7 +241,7 @@ def catch_fault(rng: np.random.Generator | None) -> dict[str, Any]:
 
 
 def word(rng: np.random.Generator | None) -> Word:
-    """A text in letters through randomised response with 256 answers, and through a code that mends it."""
+    """Sends a text through 256-ary randomised response, bare and protected by an error-correcting code."""
     channel = KRR(LETTERS, epsilon=LETTER_EPSILON).channel
     code = codes.ReedSolomon(LETTERS - 1, LETTERS - 1 - CHECKS)
     sent = code.encode(TEXT.encode().ljust(code.k))

@@ -1,4 +1,4 @@
-"""The web application: polls whose answers never leave the browser, and pages over everything that bruit computes.
+"""The web application: polls whose true answers never leave the browser, and pages for bruit's other tools.
 
 `bruit.apps.web.application` needs the extra `web`; a client that answers a poll does not.
 """

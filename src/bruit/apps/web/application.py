@@ -1,4 +1,4 @@
-"""The FastAPI application: its parts, the security middleware before them, and what all pages share."""
+"""Assembles the FastAPI application: its parts, the security middleware, and what all pages share."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def application(settings: Settings) -> FastAPI:
         lifespan=_running(parts),
         middleware=[
             Middleware(Guard, rates=settings.rates, kind_of=_kind, body_limit=_limits(parts), member_of=_member),
-            *(Middleware(door) for part in parts for door in part.doors),
+            *(Middleware(layer) for part in parts for layer in part.middleware),
         ],
     )
     app.state.settings, app.state.parts, app.state.ending = settings, tuple(parts), []

@@ -1,4 +1,4 @@
-"""Answers a poll from Python: noise is added on this device, and only the report is sent. Needs no web framework."""
+"""Answers a poll from Python: adds noise on this device and sends only the report; needs no web framework."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ AT_ONCE: Final = 500
 
 
 class NotDelivered(BruitError):
-    """The collector did not say that a report is on its disk; send the same reports again."""
+    """The collector did not confirm that a report is stored; send the same sealed reports again."""
 
 
 @dataclass(frozen=True)
 class Sealed:
-    """Reports with their tokens, ready to be sent as often as it takes: each is counted once."""
+    """Reports with their tokens, which can be sent repeatedly: each is counted once."""
 
     reports: tuple[tuple[str, Any], ...]
     round: int
 
 
 class PollClient:
-    """A poll at its link, such as http://127.0.0.1:8000/p/abcdefghjk, or at a card's, which has a code behind a #."""
+    """A poll by its link, such as http://127.0.0.1:8000/p/abcdefghjk, or by a card's link with a code after #."""
 
     def __init__(self, link: str, *, timeout: float = 30.0) -> None:
         link, _, self._code = link.partition("#")
@@ -52,7 +52,7 @@ class PollClient:
         self._admission: dict[str, str] | None = None
 
     def seal(self, answers: Iterable[Any], *, rng: np.random.Generator | None = None) -> Sealed:
-        """One noised report for each answer, each of a respondent of their own; nothing is sent yet.
+        """Randomises each answer into a report of a separate respondent; nothing is sent yet.
 
         A respondent who comes back for another round needs the memory of `bruit.local.Client` or `RapporClient`:
         give its reports to `seal_reports`.
@@ -60,7 +60,7 @@ class PollClient:
         return self.seal_reports(self.protocol.randomise(list(answers), rng=rng))
 
     def seal_reports(self, reports: Any) -> Sealed:
-        """Attaches fresh tokens to reports that were made elsewhere; where the poll has cards, that of this card."""
+        """Attaches fresh tokens to reports made elsewhere; in a poll with cards, this card's token."""
         sent = Wire(self.protocol).to_wire(reports)
         if self._key is None or not self._code:
             return Sealed(tuple((secrets.token_hex(16), report) for report in sent), self.round)
@@ -78,11 +78,11 @@ class PollClient:
         return {"message": waiting.message.hex(), "signature": finalise(key, waiting, answer).hex()}
 
     def send(self, sealed: Sealed) -> int:
-        """Sends reports until the collector has them on disk, and returns how many were new to it."""
+        """Sends reports until the collector has stored them; returns how many were new."""
         return sum(self._send(part, sealed.round) for part in _parts(sealed.reports))
 
     def answer(self, answer: Any) -> bool:
-        """Noises one answer here and sends the report."""
+        """Randomises one answer on this device and sends the report; returns whether it was new."""
         return self.send(self.seal([answer])) == 1
 
     def _send(self, part: Sequence[tuple[str, Any]], number: int) -> int:

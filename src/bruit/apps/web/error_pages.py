@@ -26,7 +26,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """A status and a sentence that depends on no private value."""
+    """An HTTP status and a sentence that depends on no private value."""
 
     status: int
     sentence: str
@@ -34,7 +34,7 @@ class Refusal:
 
 
 def refusal_of(error: HTTPException | BruitError) -> Refusal:
-    """The status and sentence that an error is answered with; it repeats nothing that was sent."""
+    """The status and sentence for an error; repeats nothing of the request."""
     if isinstance(error, HTTPException):
         unknown = error.status_code == 404 and error.detail == "Not Found"
         sentence = "There is nothing at this address." if unknown else str(error.detail)
@@ -45,7 +45,7 @@ def refusal_of(error: HTTPException | BruitError) -> Refusal:
 
 
 def answer(refusal: Refusal, request: Request) -> Response:
-    """The refusal as a page where a page was asked for, as JSON elsewhere."""
+    """The refusal as a response: HTML for browsers, JSON for programs."""
     if "text/html" in request.headers.get("accept", ""):
         return page(
             request,
@@ -59,5 +59,5 @@ def answer(refusal: Refusal, request: Request) -> Response:
 
 
 async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-    """Sends the refusal."""
+    """Sends the refusal as an ASGI response."""
     await answer(refusal, Request(scope, receive))(scope, receive, send)

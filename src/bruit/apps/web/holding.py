@@ -1,4 +1,4 @@
-"""What an application holds of its database while it runs: the lease, the sessions, and a clean end."""
+"""The application's hold on its database while it runs: the lease, the sessions, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE: Final = 5.0
 
 @asynccontextmanager
 async def holding(app: FastAPI) -> AsyncIterator[None]:
-    """Holds the database for this server alone; at the end its file holds everything, and no connection is left."""
+    """Lifespan context that takes the database's lease, loads sessions, and closes everything at the end."""
     database: str = app.state.settings.database
     app.state.lease = lease = Lease(database, "web")
     await asyncio.to_thread(lease.take)
@@ -49,7 +49,7 @@ async def _renew(lease: Lease, failures: FailureLog) -> None:
 
 
 async def find_failure(app: FastAPI) -> str | None:
-    """What keeps reports from being written: the last commit's failure, a writer that ended, a silent database."""
+    """Why reports cannot be stored (failed commit, stopped writer, unresponsive database); None where they can."""
     failures: FailureLog = app.state.failures
     if failures.current is not None:
         return failures.current.value

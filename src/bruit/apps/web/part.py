@@ -16,13 +16,13 @@ SMALL = 64 * 1024
 
 @dataclass(frozen=True)
 class Part:
-    """What a package of pages gives to the application, under the name `part` in its `__init__`.
+    """A package of pages, as it registers with the application under the name `part` in its `__init__`.
 
     Its routes stand under `/<name>`, its files `templates/x.html` and `static/x.js` in its folder are the template
     `<name>/x.html` and the address `/static/<name>/x.js`. Pages of a part with `steward=True` are for whoever holds
     the steward's key. `others` are routes at addresses of their own, such as those for programs, which no form sends
     to: the guard alone stands before them. `body_limit` is the most bytes a request to the part may send.
-    `doors` wrap the routes of the whole application, for what is asked too often to be routed. `running` is entered
+    `middleware` wraps all routes, for what is asked too often to be routed. `running` is entered
     while the application runs.
     """
 
@@ -34,5 +34,5 @@ class Part:
     steward: bool = False
     body_limit: int = SMALL
     others: tuple[APIRouter, ...] = ()
-    doors: tuple[Callable[[ASGIApp], ASGIApp], ...] = ()
+    middleware: tuple[Callable[[ASGIApp], ASGIApp], ...] = ()
     running: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None

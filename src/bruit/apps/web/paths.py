@@ -1,4 +1,4 @@
-"""The folder where the application keeps files: beside its SQLite file, or where it was started."""
+"""The folder in which the application keeps files: that of its SQLite file, or the working directory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ RELEASES = "bruit-releases"
 
 
 def home(settings: Settings) -> Path:
-    """The folder of the SQLite file; with another database, the one the application was started in."""
+    """The folder of the SQLite file; with another database, the working directory."""
     scheme, _, path = settings.database.partition(":///")
     return Path(path).parent if scheme.startswith("sqlite") and path else Path()

@@ -1,4 +1,4 @@
-"""Pages from templates, and the addresses of static files."""
+"""Renders pages from templates, and gives the addresses of static files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLOTLY = "plotly.min.js"
 
 @cache
 def environment() -> Environment:
-    """The templates of the base and of every part: `<part>/<file>` stands in `<part>/templates/<file>`."""
+    """The Jinja environment over all parts' templates; `<part>/<file>` is `<part>/templates/<file>`."""
     folders = {path.parent.name: FileSystemLoader(path) for path in FOLDER.glob("*/templates")}
     made = Environment(
         loader=PrefixLoader(folders),
@@ -38,7 +38,7 @@ def environment() -> Environment:
 def page(
     request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **context: Any
 ) -> HTMLResponse:
-    """A page made from a template, which knows `request`, the `parts`, and `csrf` for its forms."""
+    """Renders a template, which can use `request`, `parts`, and `csrf` for its forms."""
     secret, fresh = csrf.session_secret(request)
     known = {"request": request, "parts": _parts(request), "csrf": csrf.token(secret), "path": request.url.path}
     made = HTMLResponse(environment().get_template(template).render({**known, **context}), status, dict(headers or {}))
@@ -48,24 +48,24 @@ def page(
 
 
 def static(name: str) -> str:
-    """The address of a static file `<part>/<file>`, with its content's hash so that browsers may keep it for good."""
+    """The address of a static file `<part>/<file>` with its content hash, so that browsers may cache it for good."""
     return f"/static/{name}?{version(name)}"
 
 
 @cache
 def version(name: str) -> str:
-    """Sixteen digits of the hash of a static file."""
+    """Sixteen hexadecimal digits of the hash of a static file."""
     return hashlib.sha256(static_file(name).read_bytes()).hexdigest()[:16]
 
 
 @cache
 def compressed(name: str) -> bytes:
-    """A static file as it travels to a browser that reads gzip."""
+    """A static file compressed by gzip."""
     return gzip.compress(static_file(name).read_bytes(), 9)
 
 
 def static_file(name: str) -> Path:
-    """Where a static file lies; plotly's comes from its wheel."""
+    """The path of a static file; plotly's is inside its wheel."""
     if name == f"base/{PLOTLY}":
         return Path(str(files("plotly") / "package_data" / PLOTLY))
     part, _, file = name.partition("/")

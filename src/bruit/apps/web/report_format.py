@@ -1,4 +1,4 @@
-"""The format of a report between browser and server, and how reports are counted.
+"""The format of reports between browser and server, and how reports are counted.
 
 A report is a whole number (the place of an answer, or a bit), or bits as hexadecimal digits, the first bit lowest in
 the first byte, or for texts the cohort and bits as `[3, "0f…"]`.
@@ -22,23 +22,23 @@ Counters = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Wire:
-    """The form of the reports of one protocol: places below `size`, or `size` bits, in so many cohorts."""
+    """The report format of one protocol: an index below `size`, or `size` bits, perhaps with a cohort."""
 
     protocol: LocalProtocol
 
     @cached_property
     def is_bits(self) -> bool:
-        """Whether a report is a row of bits."""
+        """Whether a report is a row of bits, rather than an index."""
         return self._shape is not ReportShape.PLACE
 
     @cached_property
     def cohorts(self) -> int:
-        """How many cohorts a report may name; 0 where it names none."""
+        """The number of cohorts that a report may name; 0 where it names none."""
         return int(self._settings.cohorts) if self._shape is ReportShape.COHORT_BITS else 0
 
     @cached_property
     def size(self) -> int:
-        """How many places or bits."""
+        """The number of indices or bits."""
         if self.cohorts:
             return int(self._settings.bits)
         return len(self._settings.categories) if isinstance(self.protocol, FrequencyProtocol) else 2
@@ -56,7 +56,7 @@ class Wire:
         return self.protocol
 
     def read(self, report: Any) -> str:
-        """A report as it is kept; refuses what no respondent of this protocol sends."""
+        """Converts a received report to its stored text; refuses one that the protocol cannot produce."""
         if self.cohorts:
             if not isinstance(report, list) or len(report) != 2:
                 raise self._wrong()
@@ -64,7 +64,7 @@ class Wire:
         return self._bits(report) if self.is_bits else str(self._place(report, self.size))
 
     def count(self, before: bytes, reports: Sequence[str]) -> bytes:
-        """Adds reports to the counters and returns the new ones."""
+        """Adds reports to stored counters and returns the new counters as bytes."""
         counters = self.counters(before)
         if self.cohorts:
             split = [kept.split(":") for kept in reports]
@@ -78,12 +78,12 @@ class Wire:
         return counters.tobytes()
 
     def counters(self, kept: bytes) -> Counters:
-        """The counters of a round; a cohort's are its reports and then its bits."""
+        """Decodes stored counters (zeros if none); with cohorts, for each: its reports, then its bit counts."""
         width = self.cohorts * (1 + self.size) if self.cohorts else self.size
         return np.frombuffer(kept, np.int64).copy() if kept else np.zeros(width, np.int64)
 
     def tally(self, people: int, kept: bytes) -> TallyKind:
-        """The tally that the counters stand for."""
+        """The protocol's tally from stored counters."""
         counters = self.counters(kept)
         if self.cohorts:
             table = counters.reshape(self.cohorts, -1)
@@ -91,7 +91,7 @@ class Wire:
         return self.protocol.tally_of(counters, people)
 
     def to_wire(self, reports: ReportsKind) -> list[Any]:
-        """Reports that Python made, in the format in which a browser sends them."""
+        """Reports made in Python, in the format in which a browser sends them."""
         columns = list(reports.columns().values())
         if not self.is_bits:
             return [int(place) for place in columns[0]]
@@ -100,7 +100,7 @@ class Wire:
         return [[int(cohort), row] for cohort, row in zip(columns[0], rows, strict=True)] if self.cohorts else rows
 
     def from_wire(self, kept: Sequence[str]) -> ReportsKind:
-        """The reports of a round as Python's protocols know them, to be tallied or written to a file."""
+        """Converts stored reports to the protocol's own reports, to be tallied or written to a file."""
         sample = self.protocol.randomise([])
         names = list(sample.columns())
         if not self.is_bits:

@@ -24,10 +24,10 @@ RATES = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the application keeps its data, who its steward is, and how much a client may ask.
+    """The settings of the application: its database, its steward's key, and its limits per client.
 
     Only the hash of the steward's key is kept. `rates` are per client address: reports are many, because a class
-    shares one address; tries of a password are few. `patience` is how long a request may take to arrive. `descriptors`
+    shares one address; tries of a password are few. `deadline` is how long a request may take to arrive. `descriptors`
     are the files that the process may open: connections and event streams are fitted to them.
     """
 
@@ -36,11 +36,11 @@ class Settings:
     public_url: str | None = None
     descriptors: int = 1024
     rates: dict[str, Rate] = field(default_factory=lambda: RATES.copy())
-    patience: RequestDeadline = field(default_factory=RequestDeadline)
+    deadline: RequestDeadline = field(default_factory=RequestDeadline)
 
 
 def rates_for(reports_a_second: float) -> dict[str, Rate]:
-    """The rates with another one for the reports of an address."""
+    """The default rate limits, with another rate for the reports of one address."""
     reports = Rate(per_second=reports_a_second, burst=max(1, round(REPORT_BURST * reports_a_second)))
     return RATES | {"reports": reports}
 

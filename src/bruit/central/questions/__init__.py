@@ -1,4 +1,4 @@
-"""Questions: plans, keys and measures on one choice of rows, paid with one charge."""
+"""Questions: several measures by group over one plan and one choice of rows, paid with one charge."""
 
 from bruit.central.questions.asking import Question
 from bruit.central.questions.levels import Level, Levels, cube, rollup

@@ -1,4 +1,4 @@
-"""From the noisy integers of a question to values with intervals: one column a measure, one row a group."""
+"""Turns the noisy integers of a question into values with intervals, one column per measure, one row per group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bruit.central.questions.levels import Cell, Level
 from bruit.central.questions.measures import Measure
-from bruit.central.questions.noises import Bought, Threshold
+from bruit.central.questions.noises import PricedNoise, Threshold
 from bruit.central.questions.quantile_draws import quantile_draws
 from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
 from bruit.channels import IntegerNoise
@@ -36,7 +36,7 @@ WHOLE = "all"
 
 @dataclass(frozen=True)
 class LevelAnswer:
-    """What leaves the channel of one level: noisy integers or quantiles of each measure, one column a group."""
+    """The noisy integers or quantiles of each measure at one level, with one column per group."""
 
     noisy: Mapping[str, NDArray[Any]]
     cells: tuple[Cell, ...]
@@ -45,25 +45,25 @@ class LevelAnswer:
 
 @dataclass(frozen=True)
 class Answer:
-    """What leaves the channel, level by level."""
+    """The noisy results of a question at all its levels."""
 
     levels: tuple[LevelAnswer, ...]
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The labels of every group of every level."""
+        """The group labels of all levels, one cell per group."""
         return tuple(cell for level in self.levels for cell in level.cells)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One label a group."""
+        """One text label per group."""
         return tuple(" / ".join(WHOLE if part is None else part for part in cell) for cell in self.cells)
 
 
 def draw_level(
     question: Question, priced: PricedLevel, exact: ExactIntegers, neighbours: Neighbours, rng: np.random.Generator
 ) -> LevelAnswer:
-    """Sends each measure of a level through its noise; of found groups only those that reach the threshold."""
+    """Adds noise to each measure of a level; discovered groups are kept only where they reach the threshold."""
     level = priced.level
     cells, shown, people = _shown(level, priced.threshold, exact, rng)
     first = 1 if question.is_found else 0
@@ -71,7 +71,7 @@ def draw_level(
     for name, measure in question.measures.items():
         parts = question.parts_of(measure)
         paid = priced.bought.get(name)
-        if isinstance(paid, Bought):
+        if isinstance(paid, PricedNoise):
             noisy[name] = paid.noise.send(np.stack(exact.parts[first : first + len(parts)])[:, shown], rng)
         elif isinstance(paid, Fraction):
             draws = quantile_draws(question, level, measure, paid, neighbours)
@@ -103,7 +103,7 @@ def _tallies(level: Level, exact: ExactIntegers, part: int, shown: NDArray[np.in
 
 
 def interpret(question: Question, priced: Sequence[PricedLevel], answer: Answer) -> Outcome[Any]:
-    """The values of all measures, one row a group of every level; labels say group and measure."""
+    """The values of all measures with intervals, one row per group of every level, labelled by group and measure."""
     read = [_level_values(question, one, drawn) for one, drawn in zip(priced, answer.levels, strict=True)]
     table, low, high = (np.concatenate([level[part] for level in read], axis=1).T for part in range(3))
     columns = [
@@ -147,7 +147,7 @@ def _level_values(question: Question, priced: PricedLevel, drawn: LevelAnswer) -
     parts = []
     for name, measure in question.measures.items():
         paid, shown_by = priced.bought.get(name), priced.threshold
-        noise = paid.noise if isinstance(paid, Bought) else None if shown_by is None else shown_by.noise
+        noise = paid.noise if isinstance(paid, PricedNoise) else None if shown_by is None else shown_by.noise
         parts.append(_value(measure, drawn.noisy[name], noise, question.confidence, question.size))
     value, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
     return value, low, high
@@ -198,7 +198,7 @@ def _floats(values: NDArray[Any]) -> Floats:
     return np.atleast_2d(np.asarray(values, np.float64))
 
 
-def _method(paid: Bought | Fraction | None) -> str:
+def _method(paid: PricedNoise | Fraction | None) -> str:
     if paid is None:
         return "threshold"
-    return type(paid.noise.loss).__name__ if isinstance(paid, Bought) else "rank mechanism"
+    return type(paid.noise.loss).__name__ if isinstance(paid, PricedNoise) else "rank mechanism"

@@ -1,4 +1,4 @@
-"""A question: a plan, group keys, measures, one limit and one confidence, as a value.
+"""A question as a value: a plan, group keys, measures, one limit per person and one confidence.
 
 It knows its sensitivities, its words and its preview from public numbers alone. One charge pays for all its measures,
 and all of them are computed on one choice of rows.
@@ -35,7 +35,7 @@ from bruit.tables.plan.reading import Part, Reader, group_key
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked: `measures` of the rows of a plan, by name, in each group of the `keys`.
+    """A query for `measures` (by name) of the rows of a plan, in each group of the `keys`.
 
     >>> import bruit, polars
     >>> from bruit.central.questions import Limit, Question, count, mean
@@ -73,33 +73,33 @@ class Question:
 
     @property
     def reader(self) -> Reader:
-        """How the exact integers are read; the people of found groups come first."""
+        """The reader of the exact integers; where groups are discovered, their numbers of people come first."""
         people = (Part("people"),) if self.is_found else ()
         parts = tuple(part for each in self.measures.values() for part in self.parts_of(each))
         return Reader(self.plan, tuple(self.keys.values()), (*people, *parts), self.limit)
 
     def parts_of(self, measure: Measure) -> tuple[Part, ...]:
-        """The exact integers that a measure is made of; a mean of a public number of rows needs one end only."""
+        """The exact integers that a measure needs; a mean over a public number of rows needs one sum only."""
         return measure.parts if self.size is None else measure.parts_of_known_size
 
     @cached_property
     def levels_asked(self) -> tuple[Level, ...]:
-        """The levels that are answered."""
+        """The levels (sets of keys) that the question answers."""
         return levels_of(self.keys, self.levels)
 
     @property
     def is_found(self) -> bool:
-        """Whether some group is one that nobody listed."""
+        """Whether some groups are discovered in the data rather than declared."""
         return any(level.found for level in self.levels_asked)
 
     @property
     def groups(self) -> int | None:
-        """How many groups all declared keys make; None where some are found."""
+        """The number of groups that the declared keys make; None where some keys are discovered."""
         return levels_of(self.keys, None)[0].groups
 
     @property
     def assumes(self) -> tuple[Assumption, ...]:
-        """What its guarantee takes for granted."""
+        """The assumptions of the question's guarantee."""
         assumed = {
             Assumption.PUBLIC_SIZE: self.size is not None,
             Assumption.SAME_CONTENT: place_of(self.plan.step) is not None and not holds_across_versions(self.plan.step),
@@ -119,11 +119,11 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """A public name of what is asked: the same words of the same schemas have the same one."""
+        """A SHA-256 digest of the public question; equal questions on equal schemas share it."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        """What is public about it, in JSON types."""
+        """The public part of the question, in JSON types."""
         return {
             "words": self.words,
             "measures": {name: measure.words for name, measure in self.measures.items()},
@@ -138,21 +138,21 @@ class Question:
         }
 
     def sensitivity(self, name: str, neighbours: Neighbours, level: Level | None = None) -> Sensitivity:
-        """How far one person moves the exact integers of a measure, in the groups of all keys or of a level."""
+        """The sensitivity of a measure's exact integers to one person, over the groups of all keys or of a level."""
         measure = self.measures[name]
         row = measure.range_of_a_row if self.size is None else measure.range_of_known_size
         groups, coarser = (self.groups, False) if level is None else (level.groups, level.coarser)
         return sensitivity(row, self.limit, groups=groups, neighbours=neighbours, coarser=coarser)
 
     def require_public_size(self, price: Budget) -> None:
-        """Refuses a public size where a replaced row could change it."""
+        """Refuses a public `size` where a replaced row could change the number of rows."""
         if self.size is not None and (price.neighbours is not REPLACE_ONE or price.covers_a_part):
             raise InvalidArgument(
                 "size=...: the number of rows is public only where rows are replaced, and not in a part: leave size out"
             )
 
     def release(self, *, budget: Budget | None, rng: np.random.Generator | None = None) -> Release[Any]:
-        """Pays once, reads once, and gives every measure of every group with its interval."""
+        """Charges once, reads once, and releases every measure of every group with its interval."""
         purchase = ask(budget, what=WHAT, person=self.plan.person, rng=rng)
         require_own_book(self.plan, purchase.price)
         bought = Prepared.of(self, purchase.price)
@@ -162,7 +162,7 @@ class Question:
 
 
 def require_own_book(plan: Plan, price: Budget) -> None:
-    """Refuses a price of another book than that of the tables, or of a part that some row may not come from."""
+    """Refuses a budget of another ledger than the tables', or of a partition cell that some rows may not belong to."""
     for leaf in plan.leaves:
         known = leaf.registration
         if known is not None and known.book != price.ledger.book.identity:

@@ -1,4 +1,4 @@
-"""The levels of a question: sets of its keys that the chosen rows are grouped by, such as wards and all wards."""
+"""The levels of a question: sets of keys to group by, such as each ward, and all wards together."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Cell = tuple[str | None, ...]
 
 
 def rollup(*keys: str) -> Levels:
-    """All keys, then each time the last one fewer, down to the whole: (a, b), (a), ()."""
+    """The key sets of a roll-up, dropping the last key each time: (a, b), (a), ()."""
     return tuple(keys[:number] for number in range(len(keys), -1, -1))
 
 
 def cube(*keys: str) -> Levels:
-    """Every set of the keys, from all of them down to the whole."""
+    """All subsets of the keys, from the full set to the empty one."""
     return tuple(each for number in range(len(keys), -1, -1) for each in combinations(keys, number))
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One set of keys: all keys of a question, or fewer, which is coarser than what the limit chose groups by."""
+    """One set of keys to group by: all keys of a question, or a coarser subset."""
 
     keys: Mapping[str, Expression]
     names: tuple[str, ...]
@@ -37,27 +37,27 @@ class Level:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """The places of its keys among those of the question."""
+        """The indices of the level's keys among the question's keys."""
         return tuple(place for place, name in enumerate(self.keys) if name in self.names)
 
     @property
     def coarser(self) -> bool:
-        """Whether groups of the question are taken together."""
+        """Whether the level merges groups of the question, having fewer keys."""
         return len(self.names) < len(self.keys)
 
     @cached_property
     def found(self) -> tuple[str, ...]:
-        """Its keys that nobody listed."""
+        """The names of the level's keys without declared labels, whose groups are discovered in the data."""
         return tuple(name for name in self.names if not hasattr(self.keys[name].kind, "labels"))
 
     @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
-        """The public labels of each of its declared keys."""
+        """The public labels of each declared key of the level."""
         return {name: key_labels(self.keys[name]) for name in self.names if name not in self.found}
 
     @property
     def groups(self) -> int | None:
-        """How many declared groups there are; None where they are found."""
+        """The number of declared groups; None where some keys are discovered."""
         return None if self.found else prod(map(len, self.labels.values()))
 
     @cached_property
@@ -66,7 +66,7 @@ class Level:
         return tuple(self._cell(dict(zip(self.labels, each, strict=True))) for each in product(*self.labels.values()))
 
     def found_cell(self, number: int, texts: Sequence[str]) -> Cell:
-        """The labels of a group of declared and found keys."""
+        """The labels of one group with declared and discovered keys."""
         named = dict(zip(self.found, texts, strict=True))
         for name, labels in reversed(self.labels.items()):
             number, place = divmod(number, len(labels))
@@ -78,7 +78,7 @@ class Level:
 
 
 def levels_of(keys: Mapping[str, Expression], stated: Sequence[Sequence[str]] | None) -> tuple[Level, ...]:
-    """The levels that were stated, or the one of all keys."""
+    """The stated levels, or the single level of all keys."""
     if stated is None:
         return (Level(keys, tuple(keys)),)
     wanted = [frozenset(each) for each in stated]

@@ -1,4 +1,4 @@
-"""The measures of a question: each made of exact integers that one row moves by a public amount."""
+"""The measures of a question, each computed from exact integers to which one row contributes a bounded amount."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PARTS = {
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """One statistic of a value, or of whole rows or people, in each group."""
+    """One statistic per group, of a value, of rows or of people."""
 
     what: str
     value: Expression | None = None
@@ -49,28 +49,28 @@ class Measure:
 
     @property
     def words(self) -> str:
-        """What is measured."""
+        """A description of the measure in words."""
         return TITLES[self.what].format("" if self.value is None else self.value.words)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The exact integers it is made of."""
+        """The exact integers that the measure is computed from."""
         return tuple(Part(name, self.value) for name in PARTS[self.what])
 
     @property
     def parts_of_known_size(self) -> tuple[Part, ...]:
-        """The exact integers where the number of rows is public: of a mean, the sum above the low bound alone."""
+        """The exact integers needed where the number of rows is public; for a mean, one sum alone."""
         return self.parts[:1] if self.what == "mean" else self.parts
 
     @property
     def range_of_known_size(self) -> RowRange:
-        """What one row adds to them."""
+        """What one row can add to the integers of `parts_of_known_size`."""
         row = self.range_of_a_row
         return RowRange(0, row.high) if self.what == "mean" else row
 
     @property
     def range_of_a_row(self) -> RowRange:
-        """What one row adds to them."""
+        """What one row can add to the integers of `parts`."""
         if self.what in ("sum", "mean", "variance"):
             assert self.value is not None
             numbers = self.value.numbers
@@ -82,47 +82,47 @@ class Measure:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the answer: one, or one for each quantile."""
+        """The column names of the answer: one, or one for each quantile."""
         return tuple(f"{float(p):g}" for p in self.probabilities) if self.what == "quantiles" else ("",)
 
 
 def count() -> Measure:
-    """How many rows there are."""
+    """The measure that counts the rows."""
     return Measure("count")
 
 
 def non_missing(value: Expression) -> Measure:
-    """How many rows have a value."""
+    """The measure that counts the rows with a value."""
     return Measure("non_missing", value)
 
 
 def distinct(value: Expression) -> Measure:
-    """How many different values there are."""
+    """The measure that counts the distinct values."""
     return Measure("distinct", value)
 
 
 def people() -> Measure:
-    """How many people there are."""
+    """The measure that counts the people."""
     return Measure("people")
 
 
 def total(value: Expression) -> Measure:
-    """The sum of a number."""
+    """The measure that sums a number."""
     return _of_numbers("sum", value)
 
 
 def mean(value: Expression) -> Measure:
-    """The mean of a number, by its two ends: the sum above the low bound and the sum below the high one."""
+    """The measure for the mean of a number, from the sums of its distances to the low and the high bound."""
     return _of_numbers("mean", value)
 
 
 def variance(value: Expression) -> Measure:
-    """The variance of a number, by three ends: the second-degree Bernstein polynomials of its bounds."""
+    """The measure for the variance of a number, from the sums of three quadratic Bernstein polynomials."""
     return _of_numbers("variance", value)
 
 
 def quantiles(value: Expression, probabilities: Probabilities, *, intervals: bool = False) -> Measure:
-    """The numbers below which given shares of the rows lie; with `intervals`, between values that are paid for too."""
+    """The measure for quantiles of a number; `intervals` adds confidence intervals, which cost budget too."""
     checked = narrow(_of_numbers("sum", value).value or value)
     return Measure("quantiles", checked, as_probabilities(probabilities), intervals=bool(intervals))
 

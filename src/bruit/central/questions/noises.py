@@ -1,4 +1,4 @@
-"""Which noise a part of a price buys: discrete Laplace or discrete Gaussian, whichever is narrower."""
+"""Chooses the noise for one measure: discrete Laplace or discrete Gaussian, whichever is narrower."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bruit.core.losses import Approximate, DiscreteGaussian, DiscreteLaplace, Lo
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy import delta as delta_of
+from bruit.privacy.accounting.concentrated import concentrated_price
 from bruit.privacy.accounting.gaussian import gaussian_delta
-from bruit.privacy.accounting.zcdp import concentrated_price
 
 KINDS = ("laplace", "gaussian")
 MOST_SPREADS = 40
@@ -34,16 +34,16 @@ SHARES = tuple(Fraction(i, 20) for i in range(1, 20))
 
 
 @dataclass(frozen=True)
-class Bought:
-    """The noise of one measure and the loss that pays for it."""
+class PricedNoise:
+    """The noise of one measure, and the privacy loss charged for it."""
 
     noise: IntegerNoise
     loss: Loss
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one noisy measure may cost: an (epsilon, delta), or a `rho` in a book that adds zCDP up.
+class BudgetShare:
+    """The part of a budget for one measure: (epsilon, delta), or `rho` in a ledger that adds up zCDP.
 
     With a rho, epsilon^2 / 2 is at most rho and delta is zero: what a book adds up is the rho of either noise.
     """
@@ -55,12 +55,12 @@ class Share:
 
     @property
     def offers_gaussian(self) -> bool:
-        """Whether Gaussian noise can be had for it."""
+        """Whether the share can pay for Gaussian noise."""
         return self.rho is not None or self.delta > 0
 
 
-def buy(moved: Sensitivity, share: Share, *, confidence: float, kind: str | None = None) -> Bought:
-    """The narrower noise at the stated confidence, chosen from public numbers alone; `kind` forces one of the two.
+def buy(moved: Sensitivity, share: BudgetShare, *, confidence: float, kind: str | None = None) -> PricedNoise:
+    """The narrower noise at the given confidence, by public numbers alone; `kind` forces Laplace or Gaussian.
 
     Laplace noise charges the epsilon alone; Gaussian noise the pair whose curve it was made for, or its own rho.
     """
@@ -71,7 +71,7 @@ def buy(moved: Sensitivity, share: Share, *, confidence: float, kind: str | None
     offers = []
     if kind != "gaussian":
         laplace = IntegerNoise.laplace(share.epsilon, sensitivity=moved.l1, neighbours=share.neighbours)
-        offers.append(Bought(laplace, laplace.loss))
+        offers.append(PricedNoise(laplace, laplace.loss))
     if (
         share.offers_gaussian
         and kind != "laplace"
@@ -81,23 +81,23 @@ def buy(moved: Sensitivity, share: Share, *, confidence: float, kind: str | None
     return min(offers, key=lambda offer: offer.noise.half_width(confidence))
 
 
-def _gaussian(moved: Sensitivity, share: Share) -> Bought:
+def _gaussian(moved: Sensitivity, share: BudgetShare) -> PricedNoise:
     if share.rho is not None:
         noise = IntegerNoise(concentrated_loss(moved, share.rho, share.neighbours))
-        return Bought(noise, noise.loss)
+        return PricedNoise(noise, noise.loss)
     noise = IntegerNoise(gaussian_loss(moved, share.epsilon, share.delta, share.neighbours))
-    return Bought(noise, Approximate(share.epsilon, share.delta, neighbours=share.neighbours))
+    return PricedNoise(noise, Approximate(share.epsilon, share.delta, neighbours=share.neighbours))
 
 
 def concentrated_loss(moved: Sensitivity, rho: Fraction, neighbours: Neighbours) -> DiscreteGaussian:
-    """The discrete Gaussian noise of a rho: variance = l2^2 / (2 rho).   [Canonne, Kamath and Steinke 2020, Thm 4]"""
+    """The discrete Gaussian loss at rho: variance = l2^2 / (2 rho).   [Canonne, Kamath and Steinke 2020, Thm 4]"""
     variance = moved.l2_squared / (2 * rho)
     return DiscreteGaussian(
         variance, squared_sensitivity=moved.l2_squared, entries=moved.entries, neighbours=neighbours
     )
 
 
-def _may_be_narrower(laplace: IntegerNoise, moved: Sensitivity, share: Share, confidence: float) -> bool:
+def _may_be_narrower(laplace: IntegerNoise, moved: Sensitivity, share: BudgetShare, confidence: float) -> bool:
     """Whether normal noise of that price comes near the width of the Laplace noise: it only spares a search."""
     if share.rho is not None:
         return True
@@ -106,7 +106,7 @@ def _may_be_narrower(laplace: IntegerNoise, moved: Sensitivity, share: Share, co
 
 
 def normal_variance(squares: int, epsilon: Fraction, delta: Fraction) -> float:
-    """The variance of continuous Gaussian noise that meets a price: where a search begins, never what is charged."""
+    """The variance of continuous Gaussian noise for (epsilon, delta), a starting point that is never charged."""
     target = float(delta)
     shift = optimize.brentq(lambda log: gaussian_delta(exp(log), float(epsilon)) - target, log(1e-9), log(1e4))
     return squares / exp(2 * shift)
@@ -114,7 +114,7 @@ def normal_variance(squares: int, epsilon: Fraction, delta: Fraction) -> float:
 
 @lru_cache(maxsize=512)
 def gaussian_loss(moved: Sensitivity, epsilon: Fraction, delta: Fraction, neighbours: Neighbours) -> DiscreteGaussian:
-    """The least discrete Gaussian noise whose curve meets (epsilon, delta) for every change one person can make.
+    """The smallest discrete Gaussian noise that meets (epsilon, delta) for every change one person can make.
 
     The curve of the discrete law is no function of l2^2: every largest spread is computed where they can be listed;
     elsewhere rho = l2^2 / (2 variance) and its conversion.   [Canonne, Kamath and Steinke 2020]
@@ -171,7 +171,7 @@ def _least_variance(
 
 @dataclass(frozen=True)
 class Threshold:
-    """Noise on the number of people of a found group, and the least noisy number at which a group is shown."""
+    """Noise on a discovered group's number of people, and the least noisy number at which the group is shown."""
 
     noise: IntegerNoise
     least: int
@@ -179,9 +179,9 @@ class Threshold:
 
 
 def threshold(
-    moved: Sensitivity, share: Share, failure: Fraction, *, groups: int, kind: str | None = None
+    moved: Sensitivity, share: BudgetShare, failure: Fraction, *, groups: int, kind: str | None = None
 ) -> Threshold:
-    """The lowest threshold that a price buys, for people who are in at most `groups` groups each.
+    """The lowest threshold that a budget share pays for, where each person is in at most `groups` groups.
 
     A group of one person is shown when 1 + noise >= t; t is the least whole number with P(noise >= t - 1) <= p,
     1 - (1 - p)^groups = delta_2, so that none of a person's own groups is shown but with chance delta_2. Under
@@ -219,7 +219,7 @@ def _chance(failure: Fraction, groups: int) -> float:
     return -expm1(log1p(-float(failure)) / groups)
 
 
-def _threshold(noise: IntegerNoise, own: Fraction, groups: int, share: Share, failure: Fraction) -> Threshold:
+def _threshold(noise: IntegerNoise, own: Fraction, groups: int, share: BudgetShare, failure: Fraction) -> Threshold:
     """The least number at which groups are shown; a book that adds rho up keeps the chance of failure apart."""
     least = 1 + least_above(noise, _chance(own, groups))
     if share.rho is None:
@@ -240,7 +240,7 @@ def least_above(noise: IntegerNoise, chance: float) -> int:
 
 
 def upper_tail(noise: IntegerNoise, z: int) -> float:
-    """P(noise >= z) for z >= 1."""
+    """The upper tail probability P(noise >= z), for z >= 1."""
     if isinstance(noise.loss, DiscreteLaplace):
         ratio = ratio_of(float(noise.loss.scale))
         return float(ratio**z / (1 + ratio))

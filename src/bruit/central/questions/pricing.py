@@ -1,4 +1,4 @@
-"""A question with the noise that a price buys: every measure of every level has an equal part of it."""
+"""Prices a question: splits a budget equally over all measures of all levels, and chooses their noise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import polars
 
 from bruit.central.questions.answers import Answer, draw_level, interpret
 from bruit.central.questions.levels import Level
-from bruit.central.questions.noises import Bought, Share, Threshold, buy, threshold
+from bruit.central.questions.noises import BudgetShare, PricedNoise, Threshold, buy, threshold
 from bruit.central.questions.quantile_draws import quantile_draws
 from bruit.central.questions.sensitivities import RowRange, sensitivity
 from bruit.core.guarantee import Assumption
@@ -24,8 +24,8 @@ from bruit.errors import NotPrivate
 from bruit.ledger import Budget, Charge, Purchase
 from bruit.mechanisms import part_of
 from bruit.privacy import zcdp
-from bruit.privacy.accounting.basic import approximation, total
-from bruit.privacy.accounting.zcdp import concentrated_price
+from bruit.privacy.accounting.composition import approximation, total
+from bruit.privacy.accounting.concentrated import concentrated_price
 from bruit.tables.plan.reading import ExactIntegers
 
 if TYPE_CHECKING:
@@ -39,16 +39,16 @@ SLACK = Fraction(10**9 - 1, 10**9)
 
 @dataclass(frozen=True, eq=False)
 class PricedLevel:
-    """One level with the noise of each of its measures; of quantiles, the epsilon of their mechanism."""
+    """One level with the noise of each measure, or for quantiles the epsilon of their mechanism."""
 
     level: Level
-    bought: Mapping[str, Bought | Fraction]
+    bought: Mapping[str, PricedNoise | Fraction]
     threshold: Threshold | None
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A question with the noise that a price buys: loss, exact reading, channel and interpretation, all made before."""
+    """A question with its noise chosen before anything is read: loss, exact reading, noise and interpretation."""
 
     question: Question
     levels: tuple[PricedLevel, ...]
@@ -56,7 +56,7 @@ class Prepared:
 
     @classmethod
     def of(cls, question: Question, price: Budget, *, share: Fraction = Fraction(1)) -> Prepared:
-        """What a share of a price buys, or a refusal; nothing is read."""
+        """Prepares a question for a share of a budget, or refuses it; nothing is read."""
         question.require_public_size(price)
         each, failure = _parts_of(question, price, share)
         levels = tuple(_priced(question, level, each, failure, price.neighbours) for level in question.levels_asked)
@@ -64,11 +64,11 @@ class Prepared:
 
     @property
     def loss(self) -> Loss:
-        """Everything that is lost: by each measure of each level, and by showing groups."""
+        """The total privacy loss: of each measure of each level, and of showing discovered groups."""
         losses: list[Loss] = []
         for priced in self.levels:
             losses += [
-                each.loss if isinstance(each, Bought) else Pure(each, neighbours=self.neighbours)
+                each.loss if isinstance(each, PricedNoise) else Pure(each, neighbours=self.neighbours)
                 for each in priced.bought.values()
             ]
             losses += [] if priced.threshold is None else [priced.threshold.loss]
@@ -76,11 +76,11 @@ class Prepared:
 
     @property
     def assumes(self) -> tuple[Assumption, ...]:
-        """What is taken for granted beyond the mathematics."""
+        """The assumptions of the guarantee."""
         return self.question.assumes
 
     def pay(self, purchase: Purchase) -> Charge:
-        """Charges the loss; a book that adds zCDP up prices Laplace noise by its rho too."""
+        """Charges the loss; a ledger that adds up zCDP converts Laplace noise to rho."""
         price = purchase.price
         if is_concentrated(price) and price.by is None and price.delta:
             purchase = replace(purchase, price=replace(price, by="zcdp"))
@@ -103,7 +103,7 @@ class Prepared:
         return interpret(self.question, self.levels, answer)
 
     def preview(self) -> polars.DataFrame:
-        """For each measure its noise and its half-width in steps of its sums; nothing is read."""
+        """The noise and half-width of each measure, in steps of its sums; nothing is read."""
         rows = [row for priced in self.levels for row in self._previewed(priced)]
         return polars.DataFrame(rows)
 
@@ -111,8 +111,8 @@ class Prepared:
         by = {"by": ", ".join(priced.level.names)} if len(self.levels) > 1 else {}
         rows: list[dict[str, Any]] = []
         for name, each in priced.bought.items():
-            law = type(each.noise.loss).__name__ if isinstance(each, Bought) else "exponential mechanism"
-            width = each.noise.half_width(self.question.confidence) if isinstance(each, Bought) else None
+            law = type(each.noise.loss).__name__ if isinstance(each, PricedNoise) else "exponential mechanism"
+            width = each.noise.half_width(self.question.confidence) if isinstance(each, PricedNoise) else None
             words = self.question.measures[name].words
             rows.append(by | {"measure": name, "of": words, "noise": law, "half width": width})
         if priced.threshold is not None:
@@ -122,16 +122,16 @@ class Prepared:
 
 
 def paid_measures(question: Question, level: Level) -> list[str]:
-    """The measures of a level that need a noise of their own: the people of found groups are noised by a threshold."""
+    """The measures of a level that need their own noise; people of discovered groups have the threshold's noise."""
     return [name for name, each in question.measures.items() if not (level.found and each.what == "people")]
 
 
 def is_concentrated(price: Budget) -> bool:
-    """Whether a price is worth a rho: in a book by zCDP, unless it is a pure epsilon."""
+    """Whether a budget is split as rho: in a zCDP ledger, unless it is a pure epsilon."""
     return price.ledger.terms.by == "zcdp" and not isinstance(price.loss, Pure)
 
 
-def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Share, Fraction]:
+def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[BudgetShare, Fraction]:
     """What each noisy measure may cost, and the chance that is left for showing groups of one level."""
     asked = question.levels_asked
     found = sum(bool(level.found) for level in asked)
@@ -140,7 +140,7 @@ def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Share
         rho, failure = _rho_and_failure(price, found=bool(found))
         rho, failure = rho * share / parts, failure * share / max(found, 1)
         epsilon = Fraction(isqrt(int(2 * rho * 10**40)), 10**20)  # so that epsilon^2 / 2 is at most rho
-        return Share(epsilon, Fraction(0), price.neighbours, rho), failure
+        return BudgetShare(epsilon, Fraction(0), price.neighbours, rho), failure
     epsilon = part_of(price, parts, WHAT) * share
     delta = price.delta * share / parts if price.ledger.terms.by == "basic" else Fraction(0)
     if found and not delta:
@@ -148,7 +148,7 @@ def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Share
             "groups that nobody declared need a delta: give budget=ledger.budget(epsilon=..., delta=...) from a book "
             "that accounts by 'basic', or by 'zcdp' with failures=..."
         )
-    return Share(epsilon, delta, price.neighbours), delta
+    return BudgetShare(epsilon, delta, price.neighbours), delta
 
 
 def _rho_and_failure(price: Budget, *, found: bool) -> tuple[Fraction, Fraction]:
@@ -167,8 +167,10 @@ def _rho_and_failure(price: Budget, *, found: bool) -> tuple[Fraction, Fraction]
     return zcdp(price.loss), total(price.loss, approximation)
 
 
-def _priced(question: Question, level: Level, each: Share, failure: Fraction, neighbours: Neighbours) -> PricedLevel:
-    bought: dict[str, Bought | Fraction] = {}
+def _priced(
+    question: Question, level: Level, each: BudgetShare, failure: Fraction, neighbours: Neighbours
+) -> PricedLevel:
+    bought: dict[str, PricedNoise | Fraction] = {}
     for name in paid_measures(question, level):
         if question.measures[name].what == "quantiles":
             quantile_draws(question, level, question.measures[name], each.epsilon, neighbours)
@@ -179,7 +181,7 @@ def _priced(question: Question, level: Level, each: Share, failure: Fraction, ne
     return PricedLevel(level, bought, _threshold(question, each, failure) if level.found else None)
 
 
-def _threshold(question: Question, each: Share, failure: Fraction) -> Threshold:
+def _threshold(question: Question, each: BudgetShare, failure: Fraction) -> Threshold:
     row, limit = RowRange(0, 1, once=True), question.limit
     moved = sensitivity(row, limit, groups=None, neighbours=each.neighbours)
     groups = 1 if limit is None else limit.rows or limit.groups or 1

@@ -1,4 +1,4 @@
-"""When the number of rows may be taken as public: where no replacement of a row can change how many are read."""
+"""Checks when the number of rows may be public: where replacing a row cannot change how many are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantiles of the chosen rows of each group, and intervals of values around them where these are paid for."""
+"""Private quantiles of each group's rows, with confidence intervals where these are paid for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bruit.central.questions.levels import Level
 from bruit.central.questions.measures import Measure
 from bruit.central.questions.sensitivities import RowRange, moved_rows, sensitivity
-from bruit.central.ranks.drawings import Drawing, RankQuestion
 from bruit.central.ranks.mechanisms.pruning import LARGEST_EPSILON
+from bruit.central.ranks.quantile_methods import QuantileMethod, RankQuestion
 from bruit.central.ranks.records import Person
 from bruit.channels import IntegerNoise
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
@@ -36,10 +36,10 @@ COUNTED = Fraction(1, 8)
 
 @dataclass(frozen=True)
 class QuantileDraws:
-    """How the quantiles of one measure are drawn in each group of a level: made, and refused, before a charge."""
+    """The drawing of one measure's quantiles in each group of a level, checked before any charge."""
 
     domain: Within
-    middle: Drawing
+    middle: QuantileMethod
     probabilities: tuple[Fraction, ...]
     person: Person
     ends: Fraction | None
@@ -49,7 +49,7 @@ class QuantileDraws:
     confidence: float
 
     def draw(self, tally: polars.DataFrame | None, rng: np.random.Generator) -> NDArray[np.float64]:
-        """The quantiles of one group's tally, then the low ends of their intervals and the high ones if asked for."""
+        """The quantiles of one group's tally, followed by the low and high interval ends if asked for."""
         cells = self._cells(tally)
         drawn = [self.middle.draw_once(cells, rng)]
         if self.counted is not None:
@@ -93,10 +93,10 @@ class QuantileDraws:
 def quantile_draws(
     question: Question, level: Level, measure: Measure, epsilon: Fraction, neighbours: Neighbours
 ) -> QuantileDraws:
-    """How the quantiles of a measure are drawn, for the most rows of one person that move."""
+    """The `QuantileDraws` of a measure, for the most rows that one person can change."""
     domain, person = _domain(measure), moving_person(question, level, neighbours)
     if not measure.intervals:
-        middle = rank_question(domain, measure.probabilities, epsilon, person).drawing(None)
+        middle = rank_question(domain, measure.probabilities, epsilon, person).method_named(None)
         return QuantileDraws(domain, middle, measure.probabilities, person, None, None, question.confidence)
     count, third = epsilon * COUNTED, epsilon * (1 - COUNTED) / 3
     each = min(third / len(measure.probabilities), LARGEST_EPSILON)
@@ -106,7 +106,7 @@ def quantile_draws(
     rank_question(domain, (Fraction(1, STEPS),), each, person).exponential()  # refused here, not after a charge
     return QuantileDraws(
         domain,
-        rank_question(domain, measure.probabilities, third, person).drawing(None),
+        rank_question(domain, measure.probabilities, third, person).method_named(None),
         measure.probabilities,
         person,
         each,
@@ -116,7 +116,7 @@ def quantile_draws(
 
 
 def moving_person(question: Question, level: Level, neighbours: Neighbours) -> Person:
-    """What one person moves among the rows of all groups of a level.
+    """How many rows one person can change over all groups of a level.
 
     With one group, an exchanged person's rows are exchanged; with several they may leave one group and come into
     another, which is as many moves again, and no exchange: 2 k q rows.
@@ -128,7 +128,7 @@ def moving_person(question: Question, level: Level, neighbours: Neighbours) -> P
 
 
 def rank_question(domain: Within, probabilities: Sequence[Fraction], epsilon: Fraction, person: Person) -> RankQuestion:
-    """What is asked of the ranks."""
+    """A `RankQuestion` for given probabilities on a domain, with epsilon capped."""
     return RankQuestion(tuple(probabilities), domain, min(epsilon, LARGEST_EPSILON), person, 1, None)
 
 

@@ -1,4 +1,4 @@
-"""Means and variances from noisy ends, with intervals that hold whatever the number of rows was."""
+"""Means and variances from noisy sums, with intervals that are valid for any number of rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE = 1024
 
 
 def mean_share(above: NDArray[np.int64], below: NDArray[np.int64]) -> Floats:
-    """Where the mean lies between its bounds: A / (A + B), clipped; the middle where nothing is left of both."""
+    """The mean's relative position between its bounds, A / (A + B), clipped to [0, 1]; 1/2 where A + B <= 0."""
     whole = (above + below).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 0, np.clip(above / whole, 0, 1), 0.5)
@@ -33,7 +33,7 @@ def mean_share(above: NDArray[np.int64], below: NDArray[np.int64]) -> Floats:
 def mean_interval(
     above: NDArray[np.int64], below: NDArray[np.int64], noise: IntegerNoise, confidence: float
 ) -> tuple[Floats, Floats]:
-    """The shares t for which (1 - t) A - t B is no larger than noise alone makes it (Fieller's set), widened to a grid.
+    """Fieller's confidence set of the relative mean t, where |(1 - t) A - t B| is within noise, widened to a grid.
 
     At the true share (1 - t) A - t B = (1 - t) Z - t Z' exactly, for the noise Z, Z' of the two ends.
     """
@@ -55,7 +55,7 @@ def mean_interval(
 
 @lru_cache(maxsize=64)
 def share_widths(noise: IntegerNoise, confidence: float) -> Floats:
-    """The width of |(1 - t) Z - t Z'| at a confidence, for t = 0, 1/2048, ..., 1/2, never too small.
+    """Upper bounds on the half-width of (1 - t) Z - t Z' at a confidence, for t = 0, 1/2048, ..., 1/2.
 
     Both laws are those of continuous noise, whose size differs from that of whole noise by less than 3/2; widths fall
     from t = 0 to t = 1/2, so that the place below a share gives one that is wide enough.
@@ -86,7 +86,7 @@ def _difference_tail(size: Floats, share: Floats) -> Floats:
 
 
 def variance_share(ends: NDArray[np.int64]) -> Floats:
-    """The variance in units of the squared width of the bounds, from its three ends, clipped to [0, 1/4].
+    """The variance in units of the squared width of the bounds, from its three sums, clipped to [0, 1/4].
 
     With v = 2u - 1 for a value's place u between its bounds: E v^2 = (c0 - c1 + c2) / T, E v = (c2 - c0) / T.
     """
@@ -98,7 +98,7 @@ def variance_share(ends: NDArray[np.int64]) -> Floats:
 
 
 def variance_interval(ends: NDArray[np.int64], noise: IntegerNoise, confidence: float) -> tuple[Floats, Floats]:
-    """Bounds that hold whenever each end is within its own width, at a third of the failure each."""
+    """Bounds on the variance from intervals of its three noisy sums, each with a third of the error probability."""
     width = noise.half_width(1 - (1 - confidence) / 3)
     low, high = np.maximum(ends - width, 0).astype(np.float64), np.maximum(ends + width, 0).astype(np.float64)
     square_low = _share(low[0] + low[2], high[1], unknown=0.0)

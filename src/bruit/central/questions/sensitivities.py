@@ -1,4 +1,4 @@
-"""How far one person moves the exact integers of a statistic: the one place that says so.
+"""The sensitivity of a statistic's exact integers to one person, defined here only.
 
 A row adds an integer in [low, high], low <= 0 <= high, to one entry, or two or three ends that add up to `high` to as
 many entries of one group. The extreme person has k groups with q rows each; K is the number of declared groups.
@@ -28,7 +28,7 @@ Spread = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class RowRange:
-    """What one row adds: an integer from low to high, or `ends` numbers, none negative, that add up to `high`.
+    """What one row can add: an integer from low to high, or `ends` non-negative integers that sum to `high`.
 
     `once` where a person counts once in a group, however many rows are there.
     """
@@ -40,13 +40,13 @@ class RowRange:
 
     @property
     def largest(self) -> int:
-        """The most that one row moves, M."""
+        """The largest absolute contribution of one row, M."""
         return max(-self.low, self.high)
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The most that one person moves all integers of a statistic: l1, squared l2, linf and the number of entries.
+    """The sensitivity to one person: l1, squared l2, linf and the number of entries that can change.
 
     `spreads` lists every largest change, entry by entry, where they are few; None where they are not.
     """
@@ -88,7 +88,7 @@ def sensitivity(
 
 
 def extreme_person(row: RowRange, limit: Limit | None, *, groups: int | None, coarser: bool = False) -> tuple[int, int]:
-    """The groups k of the person who moves a statistic most, and the rows q in each."""
+    """How many groups k the most influential person is in, and how many rows q in each."""
     if limit is None:
         return 1, 1
     if row.once:

@@ -1,4 +1,4 @@
-"""The least price at which every answer of a question is as exact as was asked, from public numbers alone.
+"""The least budget at which every answer of a question reaches a given accuracy, from public numbers alone.
 
 The half-width of a mean, a variance or a ratio hangs on how many rows there are, which is private: it is taken for a
 group of a stated public size, so that no record decides what is charged.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.central.questions.pricing import Prepared, PricedLevel
 from bruit.central.questions.ratios import mean_interval, variance_interval
 from bruit.core.arguments import whole
@@ -39,7 +39,7 @@ def least_price(
     delta: Exact | None = None,
     for_groups_of: int | None = None,
 ) -> Budget:
-    """The least epsilon, in thousandths, at which no half-width passes `within`, in the units of each measure.
+    """The budget of least epsilon, in thousandths, at which no half-width exceeds `within` in a measure's own unit.
 
     `within` is one number for all measures, or one for each by name. Means and variances need `for_groups_of`: the
     public size of the smallest group that the figure is meant for.
@@ -75,7 +75,7 @@ def half_widths(prepared: Prepared, names: Mapping[str, Any], size: int | None) 
 
 def _half_width(question: Question, priced: PricedLevel, name: str, size: int | None) -> float:
     measure, paid = question.measures[name], priced.bought.get(name)
-    noise = paid.noise if isinstance(paid, Bought) else priced.threshold.noise if priced.threshold else None
+    noise = paid.noise if isinstance(paid, PricedNoise) else priced.threshold.noise if priced.threshold else None
     assert noise is not None
     if measure.what not in ("sum", "mean", "variance"):
         return float(noise.half_width(question.confidence))

@@ -1,4 +1,4 @@
-"""Totals that add up: the noisy counts of several levels brought together by least squares, then to whole numbers.
+"""Consistent totals: noisy counts of several levels reconciled by least squares, then rounded to integers.
 
 All of it is computed from released numbers, so that it costs nothing. With keys of n_1, ..., n_d labels, a level L sums
 over the keys it lacks; its matrix A_L has A_L' A_L = the product over keys of I (in L) or J (not in L). All of these
@@ -25,7 +25,7 @@ COUNTS, SUMS = "rows", "sum of"
 
 
 def consistent_totals(release: Release[Any], measure: str) -> polars.DataFrame:
-    """One row a group of every level: the noisy number, the one whose margins add up, and for counts a whole one.
+    """One row per group of every level: the noisy value, a consistent value, and for counts a consistent integer.
 
     Least squares weigh each level by one over its squared noise and make no number's variance larger; the whole
     numbers, which are not negative, lie higher in empty groups. Found groups are not brought together.
@@ -54,7 +54,7 @@ def consistent_totals(release: Release[Any], measure: str) -> polars.DataFrame:
 
 
 def least_squares(shape: list[int], noisy: list[tuple[tuple[int, ...], Floats, float]]) -> Floats:
-    """The cells nearest to the noisy sums of all levels, each given by its axes, its sums and its weight."""
+    """The cells that best fit the noisy sums of all levels; each level has its axes, sums and weight."""
     right = np.zeros(shape)
     for axes, sums, weight in noisy:
         kept = [size if axis in axes else 1 for axis, size in enumerate(shape)]
@@ -73,7 +73,7 @@ def least_squares(shape: list[int], noisy: list[tuple[tuple[int, ...], Floats, f
 
 
 def whole_numbers(cells: Floats) -> Floats:
-    """The nearest cells that are not negative and add up to the rounded total, made whole by largest remainders."""
+    """The nearest non-negative cells that sum to the rounded total, made integers by largest remainders."""
     total = max(round(float(cells.sum())), 0)
     flat = np.sort(cells.reshape(-1))[::-1]
     excess = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)

@@ -1,4 +1,4 @@
-"""Sorting whole numbers by their digits: several times faster than comparing them."""
+"""Radix sort of integers, several times faster than a comparison sort."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ VALUES = 1 << DIGIT
 
 @kernel
 def add_times(values: NDArray[np.int64], others: NDArray[np.int64], factor: int) -> None:
-    """Values += factor * others, without an array in between."""
+    """Adds factor * others to values in place, without a temporary array."""
     for i in range(len(values)):
         values[i] += factor * others[i]
 
 
 @kernel
 def sort_digits(values: NDArray[np.int64], spare: NDArray[np.int64], bits: int) -> bool:
-    """Sorts numbers of 0 .. 2^bits - 1, least significant digit first; true where the result stands in `spare`."""
+    """Radix-sorts integers 0 .. 2^bits - 1; returns whether the result is in `spare`."""
     passes = (bits + DIGIT - 1) // DIGIT
     counts = np.zeros((passes, VALUES), np.int64)
     for i in range(len(values)):

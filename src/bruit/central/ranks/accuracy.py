@@ -1,4 +1,4 @@
-"""Accuracy theorems for quantiles as functions that check their hypotheses and say where they promise nothing.
+"""Accuracy theorems for private quantiles, as functions that check their hypotheses and report vacuous bounds.
 
 They are the bounds of the report with its slips mended
 [docs/spec.md S3.3, S3.4 and errata]: each of `quantiles` calls
@@ -24,14 +24,14 @@ ROOT = sqrt(2 * pi)
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound, or the reason why it promises nothing: then `value` is what holds anyway."""
+    """A bound; if vacuous, `because` gives the reason and `value` the trivial bound."""
 
     value: float
     because: str = ""
 
     @property
     def vacuous(self) -> bool:
-        """Whether nothing is promised."""
+        """Whether the bound is trivial, since the theorem promises nothing for these arguments."""
         return bool(self.because)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Bound:
 
 
 def above_threshold_accuracy(queries: int, *, epsilon: float, beta: float) -> float:
-    """How far from the threshold AboveThreshold may stop: alpha, kept with probability 1 - beta.
+    """The accuracy alpha of AboveThreshold: how far from the threshold it may stop, with probability 1 - beta.
 
     alpha = 8 (log k + log(2 / beta)) / epsilon over k queries of sensitivity 1        [Dwork & Roth 2014, Thm 3.24]
     Every answer passed over is below threshold + alpha, the one found is above threshold - alpha.
@@ -62,7 +62,7 @@ def histogram_failure(
     beta: float,
     quantiles: int = DECILES_ASKED,
 ) -> Bound:
-    """The chance that the histogram method misses [d - gamma - (b-a)/steps, d + gamma], d the quantile of the law.
+    """The probability that the histogram method misses [d - gamma - (b-a)/steps, d + gamma], d the true quantile.
 
     beta + mu + eta: AboveThreshold strays by more than alpha, fewer than alpha records lie between d and its
     surroundings, the sample's quantile is off by more than gamma / 2. The uniform law is that of [0, 1]; the normal one
@@ -119,7 +119,7 @@ def histogram_expected_error(
     beta: float,
     quantiles: int = DECILES_ASKED,
 ) -> Bound:
-    """The mean distance of the histogram method from the quantile of the uniform law on [0, 1].
+    """The expected distance of the histogram method from the true quantile of the uniform law on [0, 1].
 
     1/k + 2 alpha/n + integral from 2 alpha/n to max(d, 1-d) of min(1, beta + mu + eta)      [docs/spec.md S3.3, errata]
     """
@@ -149,7 +149,7 @@ def inverse_sensitivity_failure(
     epsilon: float,
     quantiles: int = DECILES_ASKED,
 ) -> Bound:
-    """The chance that a smooth inverse-sensitivity quantile is off the sample's by more than 2 u + smoothing.
+    """The probability that a smooth inverse-sensitivity quantile errs by more than 2 u + smoothing from the sample's.
 
     R/rho exp(-n p u eps/4) + 4 exp(-n gamma^2 p^2/8) + 2 gamma/u exp(-n p u/8), u = `distance`, rho = `smoothing`,
     R = `width` of the bounds, p the least `density` of the law within 2 gamma of its quantile, eps the share of one

@@ -56,7 +56,7 @@ def epsilon_for_rank_error(
     public_size: bool = False,
     method: str | None = None,
 ) -> Fraction:
-    """The epsilon at which no quantile is expected to be off by more than `error` records, to one part in 1000."""
+    """The epsilon, in thousandths, at which the expected rank error of every quantile is at most `error` records."""
     each = expected_rank_error(
         probabilities, epsilon=1, neighbours=neighbours, rows=rows, public_size=public_size, method=method
     )
@@ -67,7 +67,7 @@ def epsilon_for_rank_error(
 def rank_error(
     probabilities: Sequence[Fraction], epsilon: Fraction, person: Person, method: str
 ) -> NDArray[np.float64]:
-    """The figures for one method; the joint one where its plan carries the list."""
+    """The expected rank error of each quantile for one method, in records."""
     number = len(probabilities)
     if method == "joint":
         unit = _bridge(number) if person.fixed_size else _free(tuple(probabilities))

@@ -1,4 +1,4 @@
-"""Which quantiles are asked for, as exact fractions."""
+"""Parses the probabilities of quantiles as exact fractions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FINEST = 10**6
 
 
 def as_probabilities(asked: Probabilities) -> tuple[Fraction, ...]:
-    """The fractions, checked: inside (0, 1) and increasing."""
+    """The probabilities as exact fractions, checked to be inside (0, 1) and increasing."""
     several = [asked] if isinstance(asked, int | float | str | Fraction) else list(asked)
     exact = tuple(map(_fraction, several))
     if not exact or not all(0 < p < 1 for p in exact):

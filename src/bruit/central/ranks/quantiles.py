@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bruit.central.column_questions import question_about
 from bruit.central.questions import measures
-from bruit.central.ranks.drawings import Cells, RankQuestion
 from bruit.central.ranks.mechanisms.histogram import STEPS
 from bruit.central.ranks.mechanisms.pruning import LARGEST_EPSILON
 from bruit.central.ranks.probabilities import Probabilities, as_probabilities
+from bruit.central.ranks.quantile_methods import Cells, RankQuestion
 from bruit.central.ranks.records import cells_of, person_of
 from bruit.core.guarantee import Assumption
 from bruit.core.losses import Pure
@@ -35,7 +35,7 @@ def quantiles(
     public_size: bool = False,
     rng: np.random.Generator | None = None,
 ) -> Release[NDArray[np.float64]]:
-    """The values below which given shares of the records lie, in the units of the column and in increasing order.
+    """Private quantiles of a column at given probabilities, in the column's unit and in increasing order.
 
     Without a `method`, one quantile is drawn by the exponential mechanism, several by the joint one, and lists that the
     joint one cannot carry by recursion. `steps` is for the histogram method, `smoothing`, in the units of the column,
@@ -76,12 +76,12 @@ def quantiles_mechanism(
     spacing: str = "linear",
     public_size: bool = False,
 ) -> Mechanism[Cells, NDArray[np.float64]]:
-    """Quantiles drawn on the grid by a method that a price pays for: a channel with a rank error and no half-width."""
+    """The mechanism of `quantiles`: draws grid values by a method that a budget pays for."""
     what, wanted = "central.quantiles", as_probabilities(probabilities)
     epsilon = min(part_of(price, 1, what), LARGEST_EPSILON)
     person, domain = person_of(column, price, public_size=public_size), column.numbers
     ranks = RankQuestion(wanted, domain, epsilon, person, steps, smoothing, spacing)
-    drawing, subject = ranks.drawing(method), asked(column.table, column)
+    drawing, subject = ranks.method_named(method), asked(column.table, column)
     reader = question_about(column.table, partial(measures.quantiles, probabilities=wanted), column).reader
     labels = tuple(f"{float(p):g}" for p in wanted)
     public = {"probabilities": [str(p) for p in wanted], "spacing": spacing, **drawing.details, **subject}

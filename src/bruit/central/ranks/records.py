@@ -1,4 +1,4 @@
-"""The records of a column as sorted cells of its grid, ties parted by secret sub-cells."""
+"""The records of a column as sorted grid cells, with ties broken by random sub-cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW = 512
 
 @dataclass(frozen=True)
 class Person:
-    """What one person can change among the records: at most `rows` of them come, go, or are exchanged.
+    """What one person can change: at most `rows` records are added, removed or replaced.
 
     The number of records is public (`fixed_size`) only where that was stated.
     """
@@ -32,7 +32,7 @@ class Person:
 
     @property
     def moves(self) -> int:
-        """The most records that come and go, together."""
+        """The most records that are added and removed in total."""
         return self.rows * (2 if self.exchanged else 1)
 
 
@@ -64,7 +64,7 @@ def require_public_size(column: Column, price: Budget, stated: str) -> None:
 
 
 def cells_of(tally: polars.DataFrame, domain: Within) -> NDArray[np.int64]:
-    """The cell of every record, from zero at the low bound, in order; from how many records have each value."""
+    """The sorted cell of every record, zero at the low bound, from the number of records of each value."""
     value = next(name for name in tally.columns if name.startswith("value"))
     integers, rows = tally[value].to_numpy(), tally["rows"].to_numpy()
     order = np.argsort(integers)  # engines count groups in any order
@@ -72,7 +72,7 @@ def cells_of(tally: polars.DataFrame, domain: Within) -> NDArray[np.int64]:
 
 
 def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The records in order, each cell parted into `sub_cells` of which every record draws one.
+    """The records' sorted cells after each record draws one of `sub_cells` sub-cells within its cell.
 
     A sub-cell is chosen without looking at any other record: what one person changes stays one person's.
     """
@@ -84,7 +84,7 @@ def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.rando
 
 
 def in_order(values: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
-    """The values of 0 .. bound-1, sorted; the array that was given is used up."""
+    """The values in 0 .. bound-1, sorted; the given array is overwritten."""
     if len(values) < FEW:
         return np.sort(values)
     spare = np.empty_like(values)

@@ -1,4 +1,4 @@
-"""How candidates are spaced between the bounds: evenly, or evenly in log(1 + x)."""
+"""The spacing of candidate quantiles between the bounds: even, or even in log(1 + x)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPACINGS = ("linear", "log1p")
 
 @dataclass(frozen=True)
 class Spacing:
-    """The candidates of a quantile, numbered from the low bound; which cell a record has depends on it alone.
+    """The candidate values of a quantile, numbered from the low bound.
 
     Linear: the grid of the domain. log1p: cells of equal length in log(1 + x - low), narrow near the low bound, for
     columns with a long tail; at most 2^20 of them.
@@ -40,7 +40,7 @@ class Spacing:
         return (self.size - 1) / log1p(float(self.domain.high - self.domain.low))
 
     def cells(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The cells of records that are so many steps of the grid above the low bound."""
+        """The candidate cells of records, given in grid steps above the low bound."""
         if self.kind == "linear":
             return steps
         cells = np.floor(np.log1p(steps * float(self.domain.grid)) * self._cells_a_unit)

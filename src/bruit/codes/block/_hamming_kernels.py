@@ -37,7 +37,7 @@ def decode_short(
     out: NDArray[np.uint8],
     place: NDArray[np.int32],
 ) -> None:
-    """One look-up per byte: table[at, byte] is what that byte at that place adds to the syndrome."""
+    """Decodes by one table look-up per byte: table[at, byte] is that byte's contribution to the syndrome."""
     for row in range(words.shape[0]):
         syndrome = np.uint32(0)
         for at in range(words.shape[1]):
@@ -53,7 +53,7 @@ def decode_long(
     out: NDArray[np.uint8],
     place: NDArray[np.int32],
 ) -> None:
-    """One pass of ands and xors per check, many bytes at once: masks[c] holds the bits that check c adds up."""
+    """Decodes by one AND/XOR pass per check over the packed bytes: masks[c] holds the bits in check c."""
     for row in range(words.shape[0]):
         syndrome = np.int64(0)
         for check in range(masks.shape[0]):
@@ -66,7 +66,7 @@ def decode_long(
 
 @kernel
 def encode(messages: NDArray[np.uint8], table: NDArray[np.uint32], k: int, checks: int, out: NDArray[np.uint8]) -> None:
-    """Each message, its bits after the k-th cleared, followed by its checks."""
+    """Writes each packed message, bits beyond the k-th cleared, followed by its check bits."""
     for row in range(messages.shape[0]):
         parity = np.uint32(0)
         for at in range(messages.shape[1]):

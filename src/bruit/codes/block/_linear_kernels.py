@@ -1,4 +1,4 @@
-"""Ordered-statistics decoding of short linear codes: guess the least sure of the surest bits, encode, compare.
+"""Ordered-statistics decoding of short linear codes: flip few of the most reliable bits, re-encode, compare.
 
 A word of n bits is `width` numbers of 64 bits, bit i of it in bit i & 63 of number i >> 6. Places are sorted by |llr|,
 the surest first, and all words below are in that order.
@@ -119,7 +119,7 @@ def decode_ordered(
     word: NDArray[np.uint8],
     decided: NDArray[np.bool_],
 ) -> None:
-    """Log-likelihoods (words, n) to the likeliest words found; orders (words, n) has the surest places first.
+    """Decodes log-likelihood ratios (words, n); orders (words, n) lists the most reliable positions first.
 
     decided is false where another word is as likely, or where the bits heard tell no single word.
     """

@@ -45,12 +45,12 @@ class Bch(HardBits):
 
     @property
     def fills_erasures(self) -> bool:
-        """True: `decode` takes places of lost bits, each of which counts half an error."""
+        """True: `decode` takes the positions of erased bits, each of which counts as half an error."""
         return True
 
     @cached_property
     def field(self) -> Field:
-        """The field its roots lie in."""
+        """The finite field that holds the code's roots."""
         return field(max(2, self.n.bit_length()) if self.bits is None else self.bits, self.polynomial)
 
     def _other_sizes(self) -> list[int]:
@@ -79,7 +79,7 @@ class Bch(HardBits):
 
     @cached_property
     def corrects(self) -> int:
-        """The number t of wrong bits it corrects: α … α^(2t) are roots and the next is missing; 0 without a code."""
+        """The number t of bit errors the code corrects (α … α^(2t) are roots, the next power is not); 0 for no code."""
         missing = np.flatnonzero(~self._roots[1:])
         return int(missing[0] if missing.size else self._roots.size - 1) // 2
 
@@ -109,7 +109,7 @@ class Bch(HardBits):
     def decode(
         self, received: Received, *, erasures: ArrayLike | None = None, raise_on_failure: bool = False
     ) -> Decoded:
-        """The one codeword within 2E + S ≤ 2t, or a stated failure that leaves the word as it came."""
+        """The unique codeword with 2·errors + erasures ≤ 2t, or a marked failure that returns the word as received."""
         bits = as_symbols(received, self.n, symbols=2, what="received words")
         found = self._over.decode(bits, erasures=erasures)
         binary = found.word.max(axis=-1, keepdims=True) < 2  # a word of the larger code may hold other symbols

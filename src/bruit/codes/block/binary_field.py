@@ -1,4 +1,4 @@
-"""Finite fields of 2^m elements, whose elements are numbers and whose sum is exclusive or."""
+"""Finite fields GF(2^m), whose elements are integers and whose addition is exclusive or."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -30,7 +30,7 @@ PRIMITIVE = {
 
 @dataclass(frozen=True)
 class Field:
-    """The field of 2^bits elements modulo a primitive polynomial; `exp` and `log` go by powers of its root α = 2.
+    """The field GF(2^bits) modulo a primitive polynomial; `exp` and `log` are tables of the powers of its root α = 2.
 
     `step` counts in powers of α^step instead, another primitive element (CCSDS takes the eleventh power).
     """
@@ -58,12 +58,12 @@ class Field:
 
     @property
     def order(self) -> int:
-        """How many of them are powers of the generator, 2^bits − 1."""
+        """Order of the multiplicative group, 2^bits − 1."""
         return self.size - 1
 
     @cached_property
     def exp(self) -> NDArray[np.uint16]:
-        """Powers of the generator, twice over, then zeros so that the logarithm of 0 may be 2·order."""
+        """Powers of the generator for two periods, then zeros, so that the logarithm of 0 can be 2·order."""
         powers = np.empty(self.order, np.int64)
         element = 1
         for power in range(self.order):
@@ -77,14 +77,14 @@ class Field:
 
     @cached_property
     def log(self) -> NDArray[np.int32]:
-        """The power of the generator that each element is; for 0 a number so large that every product with it is 0."""
+        """The discrete logarithm of each element; for 0 so large a number that every product with it is 0."""
         log = np.full(self.size, 2 * self.order, np.int32)
         log[self.exp[: self.order]] = np.arange(self.order, dtype=np.int32)
         log.flags.writeable = False
         return log
 
     def power(self, exponent: ArrayLike) -> NDArray[np.uint16]:
-        """The generator to any whole power, negative ones too."""
+        """The generator to the given integer powers, negative ones included."""
         return np.asarray(self.exp[np.asarray(exponent) % self.order])
 
     def multiply(self, left: ArrayLike, right: ArrayLike) -> NDArray[np.uint16]:

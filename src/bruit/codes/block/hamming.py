@@ -1,4 +1,4 @@
-"""Hamming codes: the fewest checks that name one wrong bit, plain or extended."""
+"""Hamming codes, plain or extended: the fewest check bits that locate one wrong bit."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,17 +51,17 @@ class Hamming(HardBits):
 
     @property
     def redundancy(self) -> int:
-        """Bits added to each message."""
+        """The number of check bits in a word."""
         return self.checks + self.extended
 
     @property
     def k(self) -> int:
-        """Bits of the message."""
+        """The number of message bits."""
         return len(self._rows)
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return self.k + self.redundancy
 
     @cached_property
@@ -116,20 +116,20 @@ class Hamming(HardBits):
         return (rows[:, None] >> np.arange(self.redundancy, dtype=np.uint32)[::-1] & 1).astype(np.uint8)
 
     def encode(self, messages: Received) -> NDArray[np.uint8]:
-        """Messages of k bits, followed by their checks."""
+        """The codewords of messages of k bits: the message followed by its check bits."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         words = self.encode_packed(np.packbits(bits.reshape(-1, self.k), axis=1))
         return np.unpackbits(words, axis=1, count=self.n).reshape(*bits.shape[:-1], self.n)
 
     def syndromes(self, received: Received) -> NDArray[np.uint8]:
-        """The checks that do not add up: the row of H at the wrong bit, or zeros for a word of the code."""
+        """The syndromes: the row of H at the wrong bit, or zeros for a codeword."""
         bits = as_symbols(received, self.n, symbols=2, what="received words")
         packed = np.packbits(bits.reshape(-1, self.n), axis=1)
         sums = np.bitwise_xor.reduce(self._table[np.arange(packed.shape[1]), packed], axis=1)
         return self._bits(sums).reshape(*bits.shape[:-1], self.redundancy)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The nearest word of the code; two wrong bits are a failure where the code can tell."""
+        """The nearest codeword of each word; two wrong bits are a failure where the extended code detects them."""
         bits = as_symbols(received, self.n, symbols=2, what="received words")
         words, place = self.decode_packed(np.packbits(bits.reshape(-1, self.n), axis=1))
         word = np.unpackbits(words, axis=1, count=self.n).reshape(bits.shape)
@@ -145,14 +145,14 @@ class Hamming(HardBits):
         return answer.raised(self) if raise_on_failure else answer
 
     def encode_packed(self, messages: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Rows of messages packed as `numpy.packbits` does, each in ⌈k/8⌉ bytes, to rows of ⌈n/8⌉ bytes."""
+        """Encodes messages packed as by `numpy.packbits`, from rows of ⌈k/8⌉ bytes to rows of ⌈n/8⌉ bytes."""
         packed = self._require_packed(messages, self.k)
         words = np.empty((packed.shape[0], -(-self.n // 8)), np.uint8)
         kernels.encode(packed, self._table, self.k, self.redundancy, words)
         return words
 
     def decode_packed(self, received: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Corrected packed words, whose first k bits are the message, and the place of the bit turned over in each.
+        """Corrected packed words, whose first k bits are the message, and the position of the flipped bit in each.
 
         The place is −1 for a word that came clean and −2 for one that was not decoded.
         """

@@ -1,4 +1,4 @@
-"""Short binary codes by their generator matrix, decoded nearly as well as can be: Golay, Reed–Muller, any other."""
+"""Short binary linear codes by generator matrix (Golay, Reed–Muller, any other), with near-optimal decoding."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,12 +49,12 @@ class Linear(SoftBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return int(self.generator.shape[1])
 
     @property
     def k(self) -> int:
-        """Bits of the message."""
+        """The number of message bits."""
         return int(self.generator.shape[0])
 
     @cached_property
@@ -73,12 +73,12 @@ class Linear(SoftBits):
         return np.array(places, np.int64), both[:, self.n :]
 
     def encode(self, messages: Received) -> NDArray[np.uint8]:
-        """Messages times the generator matrix."""
+        """The codewords: messages times the generator matrix."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return (bits.astype(np.int64) @ self.generator & 1).astype(np.uint8)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The likeliest word found; a failure where another is as likely, as when too little was heard."""
+        """The likeliest codeword found; a failure where another is equally likely, as after too many erasures."""
         batch = read_soft_words(received, self.n)
         word, decided = np.empty(batch.likelihoods.shape, np.uint8), np.empty(batch.likelihoods.shape[0], bool)
         orders = np.argsort(-np.abs(batch.likelihoods), axis=1, kind="stable")
@@ -95,7 +95,7 @@ def linear(generator: ArrayLike, *, depth: int = 2) -> Linear:
 
 
 def golay(*, extended: bool = True, depth: int = 3) -> Linear:
-    """The code of 24 bits for 12 that corrects three errors and notices four, or the perfect one of 23. [Golay 1949]"""
+    """The extended Golay (24, 12) code, which corrects three errors, or the perfect (23, 12) code.    [Golay 1949]"""
     rows = np.array([[(GOLAY << row) >> (22 - i) & 1 for i in range(23)] for row in range(11, -1, -1)], np.uint8)
     if extended:
         rows = np.hstack([rows, rows.sum(axis=1, keepdims=True) & 1])
@@ -103,7 +103,7 @@ def golay(*, extended: bool = True, depth: int = 3) -> Linear:
 
 
 def reed_muller(r: int, m: int, *, depth: int = 2) -> Linear:
-    """The values of polynomials of degree up to r in m bits, at all 2^m places: distance 2^(m − r). [Muller 1954]"""
+    """The Reed–Muller code RM(r, m) of length 2^m and minimum distance 2^(m − r).                     [Muller 1954]"""
     whole(m, "m", most=10)
     whole(r, "r", least=0, most=m)
     places = np.arange(1 << m)

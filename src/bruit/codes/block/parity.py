@@ -1,4 +1,4 @@
-"""The parity bit: the smallest code that notices anything."""
+"""The single parity-check code, which detects one wrong bit."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,31 +29,31 @@ class Parity(HardBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return self.bits + 1
 
     @property
     def k(self) -> int:
-        """Bits of the message."""
+        """The number of message bits."""
         return self.bits
 
     @property
     def rate(self) -> Fraction:
-        """The share of what is sent that is message, bits / (bits + 1)."""
+        """The code rate, bits / (bits + 1)."""
         return Fraction(self.bits, self.bits + 1)
 
     @property
     def chance(self) -> Fraction:
-        """The chance that random bits pass."""
+        """The probability that random bits pass the check."""
         return Fraction(1, 2)
 
     def encode(self, messages: Received) -> NDArray[np.uint8]:
-        """Messages of so many bits, each followed by their sum."""
+        """The codewords: each message followed by its parity bit."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return np.concatenate([bits, np.bitwise_xor.reduce(bits, axis=-1, keepdims=True)], axis=-1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The even words as they came; an odd one is a failure, for nothing tells which bit is wrong."""
+        """Even words as received; an odd word is a failure, as the wrong bit cannot be located."""
         word = as_symbols(received, self.n, symbols=2, what="received words")
         good = np.asarray(np.bitwise_xor.reduce(word, axis=-1) == 0)
         answer = Decoded(

@@ -1,4 +1,4 @@
-"""The repetition code: say everything several times and believe the majority."""
+"""The repetition code: each symbol is sent several times and decoded by majority vote."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Repetition(BlockWords):
-    """Each of `k` symbols is sent `times` times in a row and decoded by the largest vote.
+    """Sends each of `k` symbols `times` times in a row, and decodes by majority vote.
 
     It corrects ⌊(times−1)/2⌋ errors per symbol at rate 1/times. Over a randomised response it is the composition
     attack: `times` answers of the same person cost times·ε, and the vote finds the truth.
@@ -27,17 +27,17 @@ class Repetition(BlockWords):
 
     @property
     def n(self) -> int:
-        """Symbols sent."""
+        """The length of a codeword in symbols."""
         return self.times * self.k
 
     @property
     def rate(self) -> float:
-        """1 / times."""
+        """The code rate, 1 / times."""
         return 1 / self.times
 
     @property
     def soft(self) -> bool:
-        """A binary repetition also adds log-likelihoods, which is the best that can be done."""
+        """True for binary symbols, where summing log-likelihood ratios is optimal decoding."""
         return self.symbols == 2
 
     def encode(self, messages: Received) -> NDArray[Any]:
@@ -45,7 +45,7 @@ class Repetition(BlockWords):
         return np.repeat(as_symbols(messages, self.k, symbols=self.symbols, what="messages"), self.times, axis=-1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The symbol with most votes, or the sign of the summed log-likelihoods; a tie is a failure.
+        """The symbol with most votes, or by the sign of the summed log-likelihood ratios; a tie is a failure.
 
         At a tie the smallest of the leading symbols stands in the message.
         """

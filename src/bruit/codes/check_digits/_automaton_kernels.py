@@ -1,4 +1,4 @@
-"""Check digits that a table computes: a state is moved on by each character, and a right number ends in state 0.
+"""Check digits by a finite automaton: each character changes the state, and a valid number ends in state 0.
 
 `moves` is (period, states, characters): the character at step i moves state s to moves[i mod period, s, character].
 Steps go from the left, or from the right where `backwards`. Characters are 0–9 and, where the table has an eleventh
@@ -48,7 +48,7 @@ def _last_state(text: Bytes, at: Any, size: Any, key: Any, moves: Bytes, backwar
 def judge(
     text: Bytes, starts: Places, stops: Places, width: int, moves: Bytes, backwards: int, digits: int, verdict: Bytes
 ) -> None:
-    """Whether each value ends in state 0; `digits` is the length asked for, or 0 for any of two and more."""
+    """Whether each value ends in state 0; `digits` is the required length, or 0 for any length of two or more."""
     for i in range(verdict.size):
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start

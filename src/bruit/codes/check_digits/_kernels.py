@@ -87,7 +87,7 @@ def _luhn_any(text: Bytes, at: Any, width: Any) -> Any:
 
 @kernel
 def luhn(text: Bytes, starts: Places, stops: Places, width: int, digits: int, verdict: Bytes) -> None:
-    """Luhn's rule on numbers of exactly `digits` digits, or of two and more when `digits` is zero."""
+    """Whether numbers of exactly `digits` digits (two or more when `digits` is zero) pass Luhn's check."""
     if 8 <= width <= 16 and (digits == 0 or digits == width):
         for i in range(verdict.size):
             verdict[i] = _luhn_short(text, i * width, width)
@@ -105,7 +105,7 @@ def luhn(text: Bytes, starts: Places, stops: Places, width: int, digits: int, ve
 
 @kernel
 def luhn_key(text: Bytes, starts: Places, stops: Places, width: int, digits: int, keys: Places) -> None:
-    """The digit that completes a number of digits − 1 digits, or of any number when `digits` is zero."""
+    """The Luhn check digit of numbers of digits − 1 digits (any length when `digits` is zero)."""
     for i in range(keys.size):
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start
@@ -136,7 +136,7 @@ def _digit_sum(number: Any) -> Any:
 
 @kernel
 def siret(text: Bytes, starts: Places, stops: Places, width: int, verdict: Bytes) -> None:
-    """Fourteen digits by Luhn's rule whose first nine, the SIREN, follow it too; La Poste has a rule of its own."""
+    """Whether fourteen digits, and their first nine (the SIREN), pass Luhn's check; La Poste has its own rule."""
     for i in range(verdict.size):
         start = i * width if width else starts[i]
         if (width if width else stops[i] - start) != 14:
@@ -152,7 +152,7 @@ def siret(text: Bytes, starts: Places, stops: Places, width: int, verdict: Bytes
 
 @kernel
 def siret_key(text: Bytes, starts: Places, stops: Places, width: int, keys: Places) -> None:
-    """The fourteenth digit; of the two that La Poste's rule allows the smaller."""
+    """The fourteenth digit of a SIRET; for La Poste, the smaller of the two that its rule allows."""
     for i in range(keys.size):
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start
@@ -200,7 +200,7 @@ def _nir_verdict(text: Bytes, at: Any) -> Any:
 
 @kernel
 def nir(text: Bytes, starts: Places, stops: Places, width: int, verdict: Bytes) -> None:
-    """Thirteen characters and the key 97 − (number mod 97)."""
+    """Whether thirteen characters are followed by the right key, 97 − (number mod 97)."""
     if width == 15:
         for i in range(verdict.size):
             verdict[i] = _nir_verdict(text, i * 15)
@@ -213,7 +213,7 @@ def nir(text: Bytes, starts: Places, stops: Places, width: int, verdict: Bytes) 
 
 @kernel
 def nir_key(text: Bytes, starts: Places, stops: Places, width: int, keys: Places) -> None:
-    """The key of thirteen characters."""
+    """The two-digit key of thirteen characters."""
     for i in range(keys.size):
         start = i * width if width else starts[i]
         keys[i] = UNREADABLE_KEY
@@ -262,7 +262,7 @@ def _iban_remainder(text: Bytes, at: Any, size: Any, skip: Any, forms: Bytes, co
 
 @kernel
 def iban(text: Bytes, starts: Places, stops: Places, width: int, forms: Bytes, country: int, verdict: Bytes) -> None:
-    """Country, two check digits 98 − remainder, account; `country` is the row of forms that is asked for, or −1."""
+    """Whether IBANs have the right check digits and country format; `country` is a row of `forms`, or −1 for any."""
     for i in range(verdict.size):
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start

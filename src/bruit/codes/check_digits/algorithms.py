@@ -1,4 +1,4 @@
-"""Check digits: what a number carries to show that it was mistyped.
+"""Check-digit schemes of cards, companies, social security and bank accounts.
 
 Each scheme says of one text, or of a whole column, whether it is `valid`, and can `complete` it. Spaces, hyphens and
 dots do not count, nor do small letters. What comes out is of the kind that went in: a str gives a bool or a str, a
@@ -42,7 +42,7 @@ class CheckDigits(CheckWords):
         """The check digits of each value as one number; negative where it cannot be read."""
 
     def valid(self, values: Any) -> Any:
-        """Whether each value carries the check digits it should; a value that cannot be read does not."""
+        """Whether each value has valid check digits; False for a value that cannot be read."""
         verdict = self._judge(column(values)) == kernels.RIGHT
         if isinstance(values, str | bytes):
             return bool(verdict[0])
@@ -52,7 +52,7 @@ class CheckDigits(CheckWords):
         return verdict if isinstance(values, np.ndarray) else verdict.tolist()
 
     def complete(self, values: Any) -> Any:
-        """Each value with its check digits put in; one that cannot be read raises alone, and is missing in a column.
+        """Each value with its check digits inserted; an unreadable value raises if alone, and is missing in a column.
 
         A list holds None and a series null in its place, an array of bytes holds b"".
         """
@@ -98,7 +98,7 @@ class CheckDigits(CheckWords):
 
 @dataclass(frozen=True)
 class Luhn(CheckDigits):
-    """Luhn's check digit, of bank cards, SIREN and SIRET: `digits` in all, or any number of them when None.
+    """Luhn's check digit (bank cards, SIREN, SIRET), for numbers of `digits` digits, or any length when None.
 
     From the right, every second digit is doubled (minus 9 from 10 on); the sum of all must end in 0.   [Luhn 1960]
     It notices every wrong digit and every swap of neighbours but 09 ↔ 90.
@@ -111,7 +111,7 @@ class Luhn(CheckDigits):
 
     @property
     def n(self) -> int:
-        """Digits sent, the check digit among them."""
+        """The length of a number in digits, check digit included."""
         if self.digits is None:
             raise InvalidArgument("the rate of Luhn's digit depends on the length, which must be stated here: Luhn(16)")
         return self.digits
@@ -123,7 +123,7 @@ class Luhn(CheckDigits):
 
     @property
     def chance(self) -> Fraction:
-        """The chance that random digits pass."""
+        """The probability that random digits pass the check."""
         return Fraction(1, 10)
 
     def _judge(self, values: Column) -> NDArray[np.uint8]:
@@ -135,14 +135,14 @@ class Luhn(CheckDigits):
 
 @dataclass(frozen=True)
 class Siren(Luhn):
-    """The nine digits of a French company, by Luhn's rule."""
+    """The nine-digit SIREN number of a French company, by Luhn's check."""
 
     digits: int | None = 9
 
 
 @dataclass(frozen=True)
 class Siret(CheckDigits):
-    """The fourteen digits of a French establishment: its company's SIREN, five more, Luhn's rule over all.
+    """The fourteen-digit SIRET number of a French establishment: SIREN and five digits, all under Luhn's check.
 
     Establishments of La Poste (356 000 000, head office aside) instead have a digit sum divisible by five; two digits
     complete such a number and `complete` takes the smaller.                                        [INSEE Sirene]
@@ -150,7 +150,7 @@ class Siret(CheckDigits):
 
     @property
     def n(self) -> int:
-        """Digits sent."""
+        """The length of a number in digits."""
         return 14
 
     @property
@@ -163,7 +163,7 @@ class Siret(CheckDigits):
 
     @property
     def chance(self) -> Fraction:
-        """10^4 endings for each of 10^8 − 1 companies; 20 000 and the head office for La Poste."""
+        """The probability that fourteen random digits pass the check, La Poste's own rule included."""
         return Fraction((10**8 - 1) * 10**4 + 20_001, 10**14)
 
     def _judge(self, values: Column) -> NDArray[np.uint8]:
@@ -175,7 +175,7 @@ class Siret(CheckDigits):
 
 @dataclass(frozen=True)
 class Nir(CheckDigits):
-    """The French social-security number: thirteen digits and the key 97 − (number mod 97).
+    """The French social-security number (NIR): thirteen digits and the key 97 − (number mod 97).
 
     Corsican departments 2A and 2B are read as 19 and 18. Since 97 is prime and
     10 generates its whole group, every wrong digit and every swap of neighbours is noticed.         [INSEE NIR]
@@ -185,7 +185,7 @@ class Nir(CheckDigits):
 
     @property
     def n(self) -> int:
-        """Digits sent."""
+        """The length of a number in digits."""
         return 15
 
     @property
@@ -195,7 +195,7 @@ class Nir(CheckDigits):
 
     @property
     def chance(self) -> Fraction:
-        """The chance that a random number passes: one key of a hundred is right."""
+        """The probability that a random number passes the check: one key in a hundred is right."""
         return Fraction(1, 100)
 
     def _judge(self, values: Column) -> NDArray[np.uint8]:
@@ -207,7 +207,7 @@ class Nir(CheckDigits):
 
 @dataclass(frozen=True)
 class Iban(CheckDigits):
-    """The international bank account number: country, two check digits, account in the form of its country.
+    """The IBAN (international bank account number): country, two check digits, account in the country's format.
 
     With letters read as 10…35 and the first four characters moved to the end, the number is 1 mod 97.
     Check digits 00, 01 and 99 are never issued and never valid.                 [ISO 13616-1; ISO/IEC 7064]
@@ -231,16 +231,16 @@ class Iban(CheckDigits):
 
     @property
     def n(self) -> int:
-        """Characters sent: country, check digits and account."""
+        """The length of an IBAN in characters: country, check digits and account."""
         return len(self._form) + 4
 
     @property
     def check_places(self) -> tuple[int, ...]:
-        """The indices of the check digits: the two places after the country code."""
+        """The indices of the two check digits, which follow the country code."""
         return (2, 3)
 
     def random_messages(self, words: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """The country and accounts in its form, all equally likely."""
+        """Random messages: the country code with uniformly random accounts in its format."""
         country = [self.alphabet.index(letter) for letter in self.country or ""]
         low = np.array(country + [{"n": 0, "a": 10, "c": 0}[kind] for kind in self._form])
         high = np.array([letter + 1 for letter in country] + [{"n": 10, "a": 36, "c": 36}[kind] for kind in self._form])
@@ -248,7 +248,7 @@ class Iban(CheckDigits):
 
     @property
     def chance(self) -> Fraction:
-        """One pair of check digits of a hundred is right, in the form of the country."""
+        """The probability that a random IBAN in the country's format passes the check: one in a hundred."""
         return Fraction(1, 100)
 
     def _ask(self, values: Column, kernel: Callable[..., None], unknown: int, kind: type) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Check digits by tables: Verhoeff's and Damm's, which notice every swap, and those of articles and books."""
+"""Table-driven check digits: Verhoeff and Damm, which detect every adjacent swap, and those of EAN and ISBN."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,7 +57,7 @@ class AutomatonDigits(CheckDigits):
 
     @property
     def n(self) -> int:
-        """Characters sent, the check digit among them."""
+        """The length of a number in characters, check digit included."""
         if self.digits is None:
             raise InvalidArgument(f"the length of a word must be stated here: {type(self).__name__}(8)")
         return self.digits
@@ -69,7 +69,7 @@ class AutomatonDigits(CheckDigits):
 
     @property
     def chance(self) -> Fraction:
-        """The chance that a random number passes."""
+        """The probability that a random number passes the check."""
         return Fraction(1, self.moves.shape[2])
 
     def _judge(self, values: Column) -> NDArray[np.uint8]:
@@ -81,7 +81,7 @@ class AutomatonDigits(CheckDigits):
 
 @dataclass(frozen=True)
 class Verhoeff(AutomatonDigits):
-    """A digit that notices every wrong digit and every swap of neighbours, by the symmetries of a pentagon.
+    """Verhoeff's check digit, which detects every wrong digit and adjacent swap, by the dihedral group D5.
 
     From the right, digit i is permuted i times and multiplied in; the product must be 0.            [Verhoeff 1969]
     """
@@ -95,7 +95,7 @@ class Verhoeff(AutomatonDigits):
 
 @dataclass(frozen=True)
 class Damm(AutomatonDigits):
-    """A digit that notices every wrong digit and every swap of neighbours, by one table of ten by ten.  [Damm 2004]
+    """Damm's check digit, which detects every wrong digit and adjacent swap, by a quasigroup of order ten. [Damm 2004]
 
     From the left, the entry at (what was found so far, digit) is found; the last must be 0.
     """
@@ -110,7 +110,7 @@ class Damm(AutomatonDigits):
 
 @dataclass(frozen=True)
 class Ean(AutomatonDigits):
-    """The number under a bar code, of 8, 12 (UPC), 13 or 14 (GTIN) digits.          [GS1 General Specifications]
+    """The EAN bar-code number of 8, 12 (UPC), 13 or 14 (GTIN) digits.               [GS1 General Specifications]
 
     From the right, digits count once and three times in turn; the sum must end in 0. Every wrong digit is noticed,
     and every swap of neighbours that differ by anything but 5.
@@ -126,7 +126,7 @@ class Ean(AutomatonDigits):
 
 @dataclass(frozen=True)
 class Isbn(AutomatonDigits):
-    """The number of a book: thirteen digits from 978 or 979 on, as `Ean`, or the ten of before 2007.   [ISO 2108]
+    """The ISBN of a book: thirteen digits starting with 978 or 979 (an `Ean`), or the older ten.       [ISO 2108]
 
     Of ten, digit i from the right counts i times and the sum must be divisible by 11; the last may be X, which is
     10. Since 11 is prime every wrong digit and every swap of any two digits is noticed.
@@ -145,18 +145,18 @@ class Isbn(AutomatonDigits):
 
     @property
     def alphabet(self) -> str:  # type: ignore[override]
-        """Digits, and X where there are ten of them."""
+        """The digits, and X for ten-character ISBNs."""
         return f"{DIGITS}X" if self.digits == 10 else DIGITS
 
     key_characters = f"{DIGITS}X"
 
     @property
     def chance(self) -> Fraction:
-        """One check character of eleven, or one digit of ten after one of two prefixes among a thousand."""
+        """The probability that a random number passes the check (and, for ISBN-13, has a valid prefix)."""
         return Fraction(1, 11) if self.digits == 10 else Fraction(2, 1000) * Fraction(1, 10)
 
     def random_messages(self, words: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-        """Numbers that books have, all equally likely."""
+        """Uniformly random ISBN messages, with a valid prefix for ISBN-13."""
         digits = rng.integers(0, 10, (words, self.k), np.uint8)
         if self.digits == 13:
             digits[:, :2] = (9, 7)

@@ -1,4 +1,4 @@
-"""A column of short texts as bytes, whatever the caller keeps it in."""
+"""A column of short texts as bytes, from any container."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ def _nowhere() -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Column:
-    """Value i stands at text[starts[i]:stops[i]], or every value has `width` bytes and they follow one another."""
+    """Texts as bytes: value i is text[starts[i]:stops[i]], or all values have `width` bytes and are contiguous."""
 
     text: NDArray[np.uint8]
     size: int
@@ -28,7 +28,7 @@ class Column:
     stops: NDArray[np.int64] = field(default_factory=_nowhere)
 
     def ask(self, kernel: Callable[..., None], unknown: int, kind: type, *terms: Any) -> NDArray[Any]:
-        """What the kernel says of each value; those it could not read are asked again without their separators."""
+        """Runs a kernel on each value; values it cannot read (`unknown`) are retried without separators."""
         answers = self._run(kernel, kind, terms)
         unread = np.flatnonzero(answers == unknown)
         if unread.size:
@@ -51,7 +51,7 @@ class Column:
 
 
 def column(values: Any) -> Column:
-    """Reads a text, a sequence of texts, a NumPy array (bytes, text, or one byte per character) or a polars series."""
+    """A `Column` from a text, a sequence of texts, a NumPy array (bytes, text, one byte a character) or a series."""
     if isinstance(values, str | bytes):
         return _from_texts([values])
     if isinstance(values, pl.Series):

@@ -1,4 +1,4 @@
-"""The forms of bank account numbers by country."""
+"""The bank account formats of the IBAN by country."""
 
 import re
 

@@ -25,12 +25,12 @@ class CheckWords(BlockWords):
     @property
     @abstractmethod
     def check_places(self) -> tuple[int, ...]:
-        """Where the check digits stand in a word."""
+        """The indices of the check digits in a word."""
 
     @property
     @abstractmethod
     def n(self) -> int:
-        """Characters sent."""
+        """The length of a word in characters."""
 
     @abstractmethod
     def complete(self, values: Any) -> Any:
@@ -38,16 +38,16 @@ class CheckWords(BlockWords):
 
     @abstractmethod
     def valid(self, values: Any) -> Any:
-        """Whether each value carries the check digits it should."""
+        """Whether each value has valid check digits."""
 
     @property
     def k(self) -> int:
-        """Characters of the message."""
+        """The number of message characters."""
         return self.n - len(self.check_places)
 
     @property
     def rate(self) -> Fraction:
-        """The share of the characters that are message, k / n."""
+        """The code rate, k / n."""
         return Fraction(self.k, self.n)
 
     @property
@@ -60,7 +60,7 @@ class CheckWords(BlockWords):
         return np.setdiff1d(np.arange(self.n), self.check_places)
 
     def encode(self, messages: Received) -> NDArray[np.uint8]:
-        """Messages of k symbols with their check digits put in."""
+        """The words of messages of k symbols, with their check digits inserted."""
         symbols = as_symbols(messages, self.k, symbols=self.symbols, what="messages")
         whole = self._complete_rows(self._characters(symbols.reshape(-1, self.k)))
         if not whole.all():
@@ -70,7 +70,7 @@ class CheckWords(BlockWords):
         return places[whole].reshape(*symbols.shape[:-1], self.n)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The words whose check digits are right as they came; the others are failures, for nothing is corrected."""
+        """Words with valid check digits, as received; the others are failures, since nothing is corrected."""
         word = as_symbols(received, self.n, symbols=self.symbols, what="received words")
         batch = word.shape[:-1]
         good = np.asarray(self.valid(self._characters(word.reshape(-1, self.n)))).reshape(batch)

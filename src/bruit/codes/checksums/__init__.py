@@ -1,1 +1,1 @@
-"""Checksums of cyclic redundancy, for bits and for bytes."""
+"""Cyclic redundancy checks (CRC), for bits and for bytes."""

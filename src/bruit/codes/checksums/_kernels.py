@@ -1,4 +1,4 @@
-"""Remainders modulo a polynomial over bits, by the bit and by the byte."""
+"""Kernels for remainders modulo a binary polynomial, bit by bit and byte by byte."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ def sums_of_columns(bits: NDArray[np.uint8], columns: NDArray[np.uint64], sums: 
 
 @kernel
 def run_bytes(content: NDArray[np.uint8], table: NDArray[np.uint64], width: int, reflected: int, start: int) -> int:
-    """The register of `width` bits after all bytes; table[b] is what byte b leaves in an empty one.
+    """The CRC register of `width` bits after all bytes; table[b] is the register after byte b from zero.
 
     A register that is reflected has its highest power in its lowest bit and shifts right. One shorter than eight bits
     is kept in the upper bits of a byte unless it is reflected; `start` and the result stand at the same place.

@@ -1,4 +1,4 @@
-"""Cyclic redundancy checks: the remainder of a message modulo a polynomial, which notices what a line does to it."""
+"""Cyclic redundancy checks: the remainder of a message modulo a polynomial, which detects transmission errors."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -49,22 +49,22 @@ class Crc(HardBits):
 
     @property
     def coefficients(self) -> int:
-        """The polynomial as a number."""
+        """The coefficients of the polynomial as the bits of one integer."""
         return self.polynomial if isinstance(self.polynomial, int) else POLYNOMIALS[self.polynomial]
 
     @property
     def checks(self) -> int:
-        """Bits of the remainder."""
+        """The number of check bits (the remainder's length)."""
         return self.coefficients.bit_length() - 1
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return self.k + self.checks
 
     @cached_property
     def columns(self) -> NDArray[np.uint64]:
-        """What each bit of a word adds to its remainder: the power of x it stands for, modulo the polynomial."""
+        """The contribution of each bit of a word to its remainder: its power of x modulo the polynomial."""
         columns, power = np.empty(self.n, np.uint64), 1
         for i in range(self.n - 1, -1, -1):
             columns[i] = power
@@ -73,14 +73,14 @@ class Crc(HardBits):
         return columns
 
     def encode(self, messages: Received) -> NDArray[np.uint8]:
-        """Messages of k bits, followed by their remainders."""
+        """The codewords: messages of k bits followed by their remainders."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         sums = self._sums(bits.reshape(-1, self.k), np.roll(self.columns, self.checks)[self.checks :])
         rest = (sums[:, None] >> np.arange(self.checks - 1, -1, -1, dtype=np.uint64)) & np.uint64(1)
         return np.concatenate([bits, rest.astype(np.uint8).reshape(*bits.shape[:-1], self.checks)], axis=-1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The words whose remainder is right as they came; the others are failures, for nothing is corrected."""
+        """Words with the right remainder, as received; the others are failures, since nothing is corrected."""
         word = as_symbols(received, self.n, symbols=2, what="received words")
         batch = word.shape[:-1]
         good = (self._sums(word.reshape(-1, self.n), self.columns) == 0).reshape(batch)
@@ -96,7 +96,7 @@ class Crc(HardBits):
 
 
 class Convention(NamedTuple):
-    """How a checksum of bytes is computed: its polynomial, the register's start and end, and the order of bits."""
+    """The parameters of a named CRC of bytes: polynomial, initial and final register, and bit order."""
 
     polynomial: int
     start: int = 0
@@ -120,7 +120,7 @@ CHECKSUMS = {
 
 
 def checksum(content: bytes, name: str = "CRC-32") -> int:
-    """The checksum of bytes by one of the conventions in use.
+    """The checksum of bytes by a named standard CRC.
 
     >>> hex(checksum(b"123456789"))
     '0xcbf43926'

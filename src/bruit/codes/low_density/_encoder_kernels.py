@@ -1,4 +1,4 @@
-"""Encoding by parity checks: their order, elimination over packed bits, and sums of 64 words in the bits of one."""
+"""Kernels for encoding by parity checks: ordering, elimination over packed bits, and sums of 64 words at once."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ Index = NDArray[np.int64]
 def peel(
     row_start: Index, column: Index, unknown: NDArray[np.bool_], checks: Index, variables: Index, guessed: Index
 ) -> tuple[int, int]:
-    """Orders the checks so that each gives one unknown variable from those before it, guessing variables where stuck.
+    """Orders the checks so that each solves for one unknown variable, guessing variables where none does.
 
     `unknown` is used up. Returns how many steps (check, variable) and how many guesses were written.
     """
@@ -109,7 +109,7 @@ def eliminate(bits: NDArray[np.uint64], columns: Index, pivots: Index) -> int:
 
 @kernel
 def run_checks(values: NDArray[np.uint64], row_start: Index, column: Index, checks: Index, variables: Index) -> None:
-    """values[variable] = the sum of the others in its check, step by step; the last axis of values goes along."""
+    """Solves the checks in order: values[variable] = sum of its check's other variables (last axis: words)."""
     for i in range(checks.size):
         v = variables[i]
         for w in range(values.shape[1]):
@@ -136,7 +136,7 @@ def sum_of_checks(
 
 @kernel
 def multiply(matrix: NDArray[np.bool_], values: NDArray[np.uint64], out: NDArray[np.uint64]) -> None:
-    """The product out = matrix · values over GF(2), the last axis of values going along."""
+    """The product out = matrix · values over GF(2) (last axis of values: words)."""
     for i in range(matrix.shape[0]):
         for w in range(values.shape[1]):
             out[i, w] = 0

@@ -1,4 +1,4 @@
-"""Low-density parity checks: sum-product, and layered min-sum of LANES words side by side.
+"""Message passing for LDPC codes: sum-product, and layered min-sum on LANES words side by side.
 
 Min-sum stores a variable as [column, place in the circulant, word], the word innermost: a circulant edge then reads one
 contiguous run (two where it wraps), so that every inner loop is long, unit-stride and int16. A layer is cut in tiles
@@ -23,7 +23,7 @@ GRAIN = 6  # the factor of min-sum counts in 2^-6: 127 · 2^6 fits int16
 
 @kernel
 def is_satisfied(total: NDArray[np.float64], row_start: Index, column: Index) -> bool:
-    """Whether every variable is decided and the signs satisfy every check."""
+    """Whether no total is zero and the signs satisfy every parity check."""
     for v in range(total.size):
         if abs(total[v]) <= UNDECIDED:
             return False
@@ -61,7 +61,7 @@ def sum_product(
     layered: int,
     total: NDArray[np.float64],
 ) -> int:
-    """One word: total is the posterior of each variable. Flooding updates totals after all checks, layered after each.
+    """Decodes one word by sum-product; `total` becomes the posterior log-likelihood ratios (flooding or layered).
 
     Returns the number of iterations; stops when every check is satisfied.
     """
@@ -154,7 +154,7 @@ def _new_message(
 def all_satisfied(
     total: NDArray[np.int16], row_start: Index, column: Index, shift: Index, lifting: int, parity: Row
 ) -> bool:
-    """Whether all words of the group satisfy every check and leave no bit at 0; most that do not are told early."""
+    """Whether all words of the group satisfy every check with no bit at 0; most failures are found early."""
     size = lifting * LANES
     for r in range(row_start.size - 1):
         parity[:] = 0
@@ -194,7 +194,7 @@ def min_sum_lanes(
     rows: NDArray[np.int16],
     parity: Row,
 ) -> int:
-    """Layered min-sum: total (columns, lifting · LANES) in and out; message (edges, lifting · LANES) is used up.
+    """Layered min-sum on total (columns, lifting · LANES), in place; message (edges, lifting · LANES) is overwritten.
 
     Returns the number of iterations after which every word of the group satisfied every check, or one too many.
     """
@@ -248,7 +248,7 @@ def min_sum_lanes(
 
 @kernel
 def satisfied_lanes(total: NDArray[np.int16], row_start: Index, column: Index, ok: NDArray[np.bool_]) -> None:
-    """ok[word]: whether total (variables, LANES) holds no 0 and its signs satisfy every check."""
+    """Sets ok[word] to whether total (variables, LANES) has no zero and its signs satisfy every check."""
     bad = np.zeros(LANES, np.int16)
     odd = np.empty(LANES, np.int16)
     for v in range(total.shape[0]):

@@ -1,4 +1,4 @@
-"""Low-density parity-check codes, from any sparse matrix."""
+"""Low-density parity-check (LDPC) codes from any sparse matrix."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +31,7 @@ Measured: WiMAX (576, 288) over a symmetric channel with p = 0.05, 50 iterations
 
 @dataclass(frozen=True, eq=False)
 class Ldpc(SoftBits):
-    """The words that satisfy every check of `graph`.                                     [Gallager 1962]
+    """The LDPC code of all words that satisfy every check of `graph`.                    [Gallager 1962]
 
     `message` and `sent` are places in the word: where the message stands and what goes over the channel, in order; a
     place that comes twice is sent twice. `absent` places hold 0 and are never sent. "min-sum" (layered) is fast and
@@ -62,12 +62,12 @@ class Ldpc(SoftBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return int(self.sent.size)
 
     @property
     def k(self) -> int:
-        """Bits of the message."""
+        """The number of message bits."""
         return int(self.message.size)
 
     @cached_property
@@ -76,7 +76,7 @@ class Ldpc(SoftBits):
         return schedule(self.graph, np.setdiff1d(np.arange(self.graph.variables), given))
 
     def encode(self, messages: Received) -> NDArray[Any]:
-        """The sent bits, the message among them where the standard sends it."""
+        """The codewords, which contain the message bits unless the standard punctures some."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return self._words(bits.reshape(-1, self.k)).reshape((*bits.shape[:-1], self.n))
 
@@ -87,7 +87,7 @@ class Ldpc(SoftBits):
         return words[:, self.sent]
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The message the checks agree on; a word that still fails a check after the last iteration is a failure.
+        """The decoded messages; a word that still violates a check after the last iteration is a failure.
 
         Its `message` is then the decoder's last guess, and its `word` what was heard.
         """
@@ -179,7 +179,7 @@ def ldpc(
     iterations: int = 20,
     factor: float | None = None,
 ) -> Ldpc:
-    """The code of any parity-check matrix: dense, sparse, or the path of an alist file.
+    """The LDPC code of a parity-check matrix: dense, sparse, or the path of an alist file.
 
     The message stands in the places that the checks leave free, the first ones where possible.
     """

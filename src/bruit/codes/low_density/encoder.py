@@ -1,4 +1,4 @@
-"""Systematic encoding by the checks themselves: solve them one after the other, guess where stuck, mend the guesses."""
+"""Systematic LDPC encoding by the sparse checks: solve one by one, guess where stuck, then correct the guesses."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """An order in which the checks give the parity bits, some of which are first guessed to be 0.
+    """The order in which the checks are solved for the parity bits, some of which are first guessed to be 0.
 
     The checks left over then fail by a pattern that `mend` turns into the true guesses: a matrix as wide as the gap
     of the code, never as long as the code.                                  [Richardson & Urbanke 2001, Section III]
@@ -26,7 +26,7 @@ class Schedule:
 
 
 def parity_places(graph: ParityChecks) -> NDArray[np.int64]:
-    """The columns that the checks determine, the last ones preferred."""
+    """The columns of the parity bits (pivots of the matrix), preferring the last columns."""
     start, column = graph.flat
     rows = np.repeat(np.arange(graph.checks), np.diff(start))
     dense = np.zeros((graph.checks, -(-graph.variables // 64)), np.uint64)
@@ -37,7 +37,7 @@ def parity_places(graph: ParityChecks) -> NDArray[np.int64]:
 
 
 def schedule(graph: ParityChecks, parity: NDArray[np.int64]) -> Schedule:
-    """An order for these parity places."""
+    """A `Schedule` that solves the checks for the given parity columns."""
     start, column = graph.flat
     unknown = np.zeros(graph.variables, bool)
     unknown[parity] = True
@@ -88,7 +88,7 @@ def _unpack(rows: NDArray[np.uint64], size: int) -> NDArray[np.bool_]:
 
 
 def fill_parity(graph: ParityChecks, order: Schedule, bits: NDArray[np.uint8]) -> None:
-    """Writes the parity bits of words (words, variables) in place, 64 words in the bits of one number."""
+    """Computes the parity bits of words (words, variables) in place, packing 64 words into one integer."""
     packed = np.packbits(bits.T, axis=1, bitorder="little")
     values = np.zeros((graph.variables, -(-packed.shape[1] // 8)), np.uint64)
     values.view(np.uint8)[:, : packed.shape[1]] = packed

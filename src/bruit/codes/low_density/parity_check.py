@@ -1,4 +1,4 @@
-"""Sparse parity-check matrices, plain or made of shifted identity blocks."""
+"""Sparse parity-check matrices, plain or quasi-cyclic (made of shifted identity blocks)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from bruit.errors import BadFile, InvalidArgument
 
 @dataclass(frozen=True, eq=False)
 class ParityChecks:
-    """Blocks of `lifting` × `lifting` identity matrices, block e in block-column column[e] turned by shift[e].
+    """A quasi-cyclic parity-check matrix: block e is an identity in block column column[e], shifted by shift[e].
 
     Block-row r holds the blocks row_start[r] to row_start[r + 1]; its check z reads the place (z + shift) mod lifting.
     A matrix without structure has lifting 1.
@@ -28,17 +28,17 @@ class ParityChecks:
 
     @property
     def checks(self) -> int:
-        """Rows of the whole matrix."""
+        """The number of rows of the expanded matrix."""
         return (self.row_start.size - 1) * self.lifting
 
     @property
     def variables(self) -> int:
-        """Columns of the whole matrix."""
+        """The number of columns of the expanded matrix."""
         return self.columns * self.lifting
 
     @cached_property
     def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The whole matrix by rows: where each row starts, and its columns."""
+        """The expanded matrix in CSR form: the start of each row, and the column indices."""
         if self.lifting == 1:
             return self.row_start, self.column
         place = np.arange(self.lifting)
@@ -50,13 +50,13 @@ class ParityChecks:
         return np.concatenate([[0], np.cumsum(degrees)]), np.concatenate(blocks)
 
     def matrix(self) -> sparse.csr_array:
-        """The whole matrix, sparse."""
+        """The expanded matrix as a SciPy sparse array."""
         start, columns = self.flat
         return sparse.csr_array((np.ones(columns.size, np.uint8), columns, start), shape=(self.checks, self.variables))
 
 
 def parity_checks(matrix: ArrayLike | sparse.sparray | sparse.spmatrix) -> ParityChecks:
-    """The checks of any matrix of zeros and ones, dense or sparse."""
+    """A `ParityChecks` from any matrix of zeros and ones, dense or sparse."""
     table: Any = sparse.csr_array(matrix if sparse.issparse(matrix) else np.atleast_2d(np.asarray(matrix)))
     table.sum_duplicates()
     table.eliminate_zeros()
@@ -70,7 +70,7 @@ def parity_checks(matrix: ArrayLike | sparse.sparray | sparse.spmatrix) -> Parit
 
 
 def circulants(base: ArrayLike, lifting: int) -> ParityChecks:
-    """Checks from a table of shifts, −1 for a zero block; shifts are taken modulo `lifting`."""
+    """A quasi-cyclic matrix from a table of shifts (−1 for a zero block), taken modulo `lifting`."""
     table = np.asarray(base, np.int64)
     rows, column = np.nonzero(table >= 0)
     start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table.shape[0]))]).astype(np.int64)
@@ -78,7 +78,7 @@ def circulants(base: ArrayLike, lifting: int) -> ParityChecks:
 
 
 def read_alist(path: str | Path) -> ParityChecks:
-    """The checks in a file of MacKay's alist format.                                       [MacKay 1999]"""
+    """The parity-check matrix in a file of MacKay's alist format.                          [MacKay 1999]"""
     try:
         numbers = [[int(x) for x in line.split()] for line in Path(path).read_text().splitlines() if line.strip()]
         (columns, rows), lists = numbers[0], numbers[4 + numbers[0][0] : 4 + sum(numbers[0])]

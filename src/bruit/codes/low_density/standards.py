@@ -24,14 +24,14 @@ MOST = {1: 8448, 2: 3840}
 
 
 def lines_of(name: str) -> Iterator[list[str]]:
-    """The fields of each line of one of our tables, without its heading."""
+    """The fields of each line of a bundled table, without its heading."""
     text = (resources.files("bruit.codes") / "standards" / name).read_text(encoding="utf-8")
     return (line.split() for line in text.splitlines() if not line.startswith("#"))
 
 
 @cache
 def shift_tables(name: str) -> dict[tuple[int, str], NDArray[np.int64]]:
-    """The shifts in one of our tables by (length, rate), −1 for a zero block."""
+    """The shift tables of a bundled file by (length, rate), −1 for a zero block."""
     rows: dict[tuple[int, str], list[list[int]]] = {}
     for fields in lines_of(name):
         if fields[0] == "code":
@@ -94,7 +94,7 @@ def nr_table(base_graph: int, lifting: int) -> NDArray[np.int64]:
 
 
 def nr_shape(k: int, n: int, base_graph: int | None) -> tuple[int, int]:
-    """The base graph (chosen as in Section 7.2.2 unless given) and the lifting size for k bits sent as n."""
+    """The base graph (chosen as in Section 7.2.2 unless given) and lifting size for k message bits in n sent bits."""
     whole(k, "k")
     whole(n, "n", least=2)
     if base_graph is None:
@@ -118,7 +118,7 @@ def nr(
     version: int = 0,
     interleaved: int = 1,
 ) -> Ldpc:
-    """The 5G code for k message bits sent as n.                           [3GPP TS 38.212, Sections 5.3.2 and 5.4.2]
+    """The 5G LDPC code for k message bits in n sent bits.            [3GPP TS 38.212, Sections 5.3.2 and 5.4.2]
 
     The first 2Z bits are never sent and the places between k and the end of the message part are absent. A redundancy
     `version` from 0 to 3 says where in the rest the n bits begin; at its end they go on from the start. With more bits

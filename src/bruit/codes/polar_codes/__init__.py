@@ -1,1 +1,1 @@
-"""Polar codes: channels that polarise, and list decoding."""
+"""Polar codes: channel polarisation, and successive-cancellation list decoding."""

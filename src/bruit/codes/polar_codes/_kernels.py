@@ -35,7 +35,7 @@ Work = tuple[Floats, Floats, Slots, Slots, Flags, Lanes, Packed]
 
 @kernel
 def transform(bits: NDArray[np.uint8]) -> None:
-    """In place x = u·G, G the m-th power of [[1, 0], [1, 1]] (words, 2^m), which undoes itself.     [Arıkan 2009]"""
+    """The polar transform x = u·G in place (words, 2^m), G = [[1, 0], [1, 1]]^⊗m; its own inverse.    [Arıkan 2009]"""
     words, length = bits.shape
     for word in range(words):
         row = bits[word]
@@ -353,7 +353,7 @@ def decode_list(
     message: NDArray[np.uint8],
     decided: NDArray[np.bool_],
 ) -> None:
-    """Log-likelihoods (words, 2^m) to the bits at `places` of the likeliest path whose checksum is right.
+    """Decodes log-likelihood ratios (words, 2^m): the bits at `places` of the likeliest path with a valid checksum.
 
     The checksum is the exclusive or of `columns` over the bits that are 1 and must be 0. decided is false where no path
     has a right one, or where another path was as likely.

@@ -1,4 +1,4 @@
-"""Polar codes: any lengths of a power of two, rate-matched to others, decoded by lists."""
+"""Polar codes of power-of-two lengths, rate-matched to other lengths, with list decoding."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +23,7 @@ def _none() -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Polar(SoftBits):
-    """The words u·G, where u holds the message at the reliable `places` and 0 elsewhere.              [Arıkan 2009]
+    """The polar code of words u·G, where u holds the message at the reliable `places` and 0 elsewhere. [Arıkan 2009]
 
     `places` says where each bit of message and checksum stands among the 2^m inputs, in that order; `sent` which of
     the 2^m coded bits go over the channel, in order, a place that comes twice being sent twice; `known` coded bits are
@@ -49,7 +49,7 @@ class Polar(SoftBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return int(self.sent.size)
 
     @property
@@ -72,7 +72,7 @@ class Polar(SoftBits):
         return np.zeros(self.places.size, np.uint64) if self.checks is None else self.checks.columns
 
     def encode(self, messages: Received) -> NDArray[np.uint8]:
-        """The sent bits; the message is not among them as it stands."""
+        """The codewords, which are not systematic (the message bits do not appear in them)."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return self._words(bits.reshape(-1, self.k)).reshape(*bits.shape[:-1], self.n)
 
@@ -83,7 +83,7 @@ class Polar(SoftBits):
         return word[:, self.sent]
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The likeliest message on the list whose checksum is right; a failure where there is none, or two."""
+        """The likeliest listed message with a valid checksum; a failure where there is none, or a tie."""
         batch = read_soft_words(received, self.n)
         message = np.empty((batch.likelihoods.shape[0], self.places.size), np.uint8)
         decided = np.empty(message.shape[0], bool)
@@ -111,7 +111,7 @@ def polar(
     polynomial: str | int | None = None,
     paths: int = 8,
 ) -> Polar:
-    """The polar code of n = 2^m bits for k, with a checksum where a `polynomial` is given (see `Crc`).
+    """The polar code with k message bits and n = 2^m, with a checksum where a `polynomial` is given (see `Crc`).
 
     The most reliable places carry message and checksum: by the order of 5G, for an erasure channel with loss `level`,
     or for a Gaussian one with a ratio of powers of `level`.

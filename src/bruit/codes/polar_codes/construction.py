@@ -1,4 +1,4 @@
-"""Which bits of a polar code carry the message: channels that polarise, and the plan of the decoder."""
+"""Choice of the message positions of a polar code by channel polarisation, and the decoding schedule."""
 
 from functools import cache, lru_cache
 from typing import Literal
@@ -24,7 +24,7 @@ def nr_sequence() -> NDArray[np.int64]:
 
 
 def polarise(loss: float, *, steps: int) -> NDArray[np.float64]:
-    """The losses of the 2^steps channels that one erasure channel becomes, in the order in which bits are decided.
+    """The erasure probabilities of the 2^steps polarised channels of an erasure channel, in decoding order.
 
     Two uses of a channel with loss z become one with loss 2z − z² and one with loss z²; all of theirs follow. The mean
     stays, and almost all become 0 or 1. For any other binary channel that treats 0 and 1 alike, such as randomised
@@ -38,7 +38,7 @@ def polarise(loss: float, *, steps: int) -> NDArray[np.float64]:
 
 
 def gaussian_means(snr: float, *, steps: int) -> NDArray[np.float64]:
-    """Mean log-likelihoods of the 2^steps channels that a Gaussian one becomes, nearly.  [Trifonov 2012, Section III]
+    """Approximate mean log-likelihood ratios of the 2^steps polarised Gaussian channels. [Trifonov 2012, Section III]
 
     φ(m) = 1 − E tanh(L/2) for L ~ N(m, 2m) turns the worse of two channels into one mean: φ⁻¹(1 − (1 − φ(m))²); the
     better one has mean 2m.

@@ -63,7 +63,7 @@ MOST = {"uplink": 1012, "downlink": 140}
 
 
 def nr_polar(k: int, n: int, *, link: Link = "uplink", paths: int = 8) -> Polar:
-    """The 5G control code for k message bits sent as n, with its checksum.        [3GPP TS 38.212, Section 5.3.1]
+    """The 5G control-channel polar code for k message bits in n sent bits.        [3GPP TS 38.212, Section 5.3.1]
 
     The uplink has a checksum of 11 bits and interleaves what it sends, the downlink one of 24 bits, spread over the
     message so that a decoder could stop early. Lengths between powers of two are punctured, shortened or repeated.

@@ -1,1 +1,1 @@
-"""Reed–Solomon codes over the fields of 2^m elements, with errors and erasures."""
+"""Reed–Solomon codes over GF(2^m), decoding errors and erasures."""

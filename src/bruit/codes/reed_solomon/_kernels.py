@@ -25,7 +25,7 @@ Words = NDArray[np.uint64]
 
 
 class Tables(NamedTuple):
-    """What the kernels look up; `mul` holds the product of a and b at 256·a + b."""
+    """Look-up tables of the kernels; `mul` holds the product of a and b at 256·a + b."""
 
     feed: Words
     powers: Words
@@ -99,7 +99,7 @@ def _two_remainders(words: Any, first: Any, second: Any, k: Any, feed: Any) -> A
 
 @kernel
 def encode(messages: Bytes, feed: Words, codewords: Bytes) -> None:
-    """Messages (rows, k) → codewords (rows, n), systematic."""
+    """Systematic encoding of messages (rows, k) to codewords (rows, n)."""
     rows, k = messages.shape
     checks = codewords.shape[1] - k
     rest = np.empty(2 * REGISTER, np.uint8)
@@ -324,7 +324,7 @@ def decode(
     corrected: Bytes,
     status: NDArray[np.int64],
 ) -> None:
-    """Received (rows, n) → corrected (rows, n) and how many symbols changed, or FAILED where no word is near enough."""
+    """Decodes received (rows, n) to corrected (rows, n); `status` is the number of changed symbols, or FAILED."""
     rows, n = received.shape
     rest, syndromes = np.empty(2 * REGISTER, np.uint8), np.empty(REGISTER, np.uint8)
     work = np.empty((5, ROOM), np.uint8)

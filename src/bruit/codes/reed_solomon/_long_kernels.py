@@ -35,7 +35,7 @@ def _remainder(words: Symbols, row: int, k: int, generator: Logs, exp: Symbols, 
 
 @kernel
 def encode(messages: Symbols, generator: Logs, exp: Symbols, log: Logs, codewords: Symbols) -> None:
-    """Messages (rows, k) → codewords (rows, n), systematic; `generator` holds the logarithms after the leading 1."""
+    """Systematic encoding of messages (rows, k) to (rows, n); `generator` holds logarithms after the leading 1."""
     rows, k = messages.shape
     rest = np.empty(generator.size, np.uint16)
     for row in range(rows):
@@ -160,7 +160,7 @@ def decode(
     corrected: Symbols,
     status: NDArray[np.int64],
 ) -> None:
-    """Received (rows, n) → corrected (rows, n) and how many symbols changed, or FAILED where no word is near enough."""
+    """Decodes received (rows, n) to corrected (rows, n); `status` is the number of changed symbols, or FAILED."""
     rows, n = received.shape
     checks = generator.size
     rest = np.empty(checks, np.uint16)

@@ -1,4 +1,4 @@
-"""Reed–Solomon decoding over 256 elements, 32 products of the field an instruction, where the processor has them.
+"""Reed–Solomon decoding over GF(256) with GFNI vector instructions, 32 field products at a time.
 
 GFNI multiplies bytes in the field of x^8 + x^4 + x^3 + x + 1 and applies any 8 × 8 matrix of bits to bytes. Every field
 of 256 elements is a change of basis away: words are brought into that field, decoded there, and corrections brought
@@ -59,7 +59,7 @@ Instruction: TypeAlias = tuple[Any, Callable[..., Any]]
 
 
 def instruction(function: Callable[..., Instruction]) -> Called:
-    """A call that numba writes as instructions; the first parameter is the one numba types calls with."""
+    """A numba intrinsic from a function that builds LLVM code (its first parameter is numba's typing context)."""
     return intrinsic(function)
 
 
@@ -472,7 +472,7 @@ def decode(
     corrected: Bytes,
     status: NDArray[np.int64],
 ) -> None:
-    """Received (rows, n) → corrected (rows, n) and how many symbols changed, or FAILED where no word is near enough."""
+    """Decodes received (rows, n) to corrected (rows, n); `status` is the number of changed symbols, or FAILED."""
     rows, n = received.shape
     memory, points = np.zeros(SIZE, np.uint8), np.zeros(40, np.int64)
     memory[:TABLES] = tables

@@ -1,4 +1,4 @@
-"""Reed–Solomon codes: symbols of several bits, errors and erasures, the largest distance there can be."""
+"""Reed–Solomon codes: multi-bit symbols, errors and erasures, the largest possible minimum distance."""
 
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
@@ -23,7 +23,7 @@ MOST_BITS = 16
 
 @dataclass(frozen=True)
 class ReedSolomon(BlockWords):
-    """RS(n, k) over the field of 2^bits elements, systematic, highest degree first.        [Reed & Solomon 1960]
+    """The systematic code RS(n, k) over GF(2^bits), highest degree first.                  [Reed & Solomon 1960]
 
     The generator is ∏ (x + α^(first_root + i)) for i below n − k. E wrong and S erased symbols are corrected while
     2E + S ≤ n − k. An n below 2^bits − 1 is the shortened code; `bits` left out is the fewest that n allows.
@@ -67,7 +67,7 @@ class ReedSolomon(BlockWords):
 
     @property
     def checks(self) -> int:
-        """Symbols added to each message, n − k."""
+        """The number of check symbols, n − k."""
         return self.n - self.k
 
     @property
@@ -77,7 +77,7 @@ class ReedSolomon(BlockWords):
 
     @property
     def fills_erasures(self) -> bool:
-        """True: `decode` takes places of lost symbols, each of which counts half an error."""
+        """True: `decode` takes the positions of erased symbols, each of which counts as half an error."""
         return True
 
     @property
@@ -98,7 +98,7 @@ class ReedSolomon(BlockWords):
         return self.field.log[self.generator[1:]]
 
     def encode(self, messages: Received) -> NDArray[Any]:
-        """Messages of k symbols, or k bytes, followed by their n − k checks."""
+        """The codewords: messages of k symbols, or k bytes, followed by their n − k check symbols."""
         symbols = as_symbols(messages, self.k, symbols=self.symbols, what="messages")
         rows = symbols.reshape(-1, self.k)
         if self._is_short:
@@ -113,7 +113,7 @@ class ReedSolomon(BlockWords):
     def decode(
         self, received: Received, *, erasures: ArrayLike | None = None, raise_on_failure: bool = False
     ) -> Decoded:
-        """The one codeword within 2E + S ≤ n − k, or a stated failure that leaves the word as it came.
+        """The unique codeword with 2·errors + erasures ≤ n − k, or a marked failure that returns the word as received.
 
         `erasures` marks the symbols known to be lost: flags of the shape of `received`, or for one word their places.
         """
@@ -176,7 +176,7 @@ class ReedSolomon(BlockWords):
         return np.asarray(np.count_nonzero(flags.view(np.bool_), axis=1), np.int64)
 
     def miscorrection_bound(self, erasures: int = 0) -> float:
-        """The most often that a word beyond the limit is taken for another codeword, over random errors.
+        """A bound on the miscorrection probability of words beyond the decoding radius, over random errors.
 
         (q−1)^(−c) · Σ_{s≤⌊c/2⌋} C(n−S, s)·(q−1)^s with c = n − k − S checks left, about 1/⌊c/2⌋!
         [McEliece & Swanson 1986]
@@ -189,7 +189,7 @@ class ReedSolomon(BlockWords):
 
 
 def ccsds() -> ReedSolomon:
-    """RS(255, 223) of spacecraft, in the usual basis: x^8+x^7+x^2+x+1, α^11, roots 112 to 143. [CCSDS 131.0-B]"""
+    """The CCSDS RS(255, 223) code in the usual basis: x^8+x^7+x^2+x+1, α^11, roots 112 to 143. [CCSDS 131.0-B]"""
     return ReedSolomon(255, 223, polynomial=0x187, first_root=112, step=11)
 
 

@@ -11,7 +11,7 @@ from bruit.codes.reed_solomon._kernels import REGISTER, Tables
 
 @lru_cache(maxsize=64)
 def generator_polynomial(field: Field, checks: int, first_root: int) -> NDArray[np.uint16]:
-    """∏ (x + α^(first_root + i)), highest degree first."""
+    """The generator polynomial ∏ (x + α^(first_root + i)), highest degree first."""
     generator = np.ones(1, np.uint16)
     for i in range(checks):
         generator = field.convolve(generator, [1, int(field.power(first_root + i))])
@@ -21,7 +21,7 @@ def generator_polynomial(field: Field, checks: int, first_root: int) -> NDArray[
 
 @lru_cache(maxsize=16)
 def short_tables(field: Field, checks: int, first_root: int) -> Tables:
-    """The tables of the fast kernels; elements that the field does not have multiply to 0."""
+    """The look-up tables of the kernels for up to 256 elements; values outside the field multiply to 0."""
     every = np.arange(256)
     known = every * (every < field.size)
     mul = np.asarray(field.multiply(known[:, None], known[None, :]), np.uint8)

@@ -1,4 +1,4 @@
-"""The tables of the vector kernels: another basis of the field, in which the processor multiplies."""
+"""Look-up tables of the vector kernels, in the field representation that the GFNI instructions use."""
 
 from functools import cache, lru_cache
 
@@ -17,7 +17,7 @@ FEATURES = ("gfni", "avx2")
 
 @cache
 def has_vectors() -> bool:
-    """Whether this processor multiplies 32 bytes of the field in one instruction."""
+    """Whether this processor can multiply 32 field elements in one instruction (GFNI)."""
     try:
         found = llvm.get_host_cpu_features()
     except RuntimeError:
@@ -66,7 +66,7 @@ def _matrix(into: NDArray[np.uint8]) -> int:
 
 @lru_cache(maxsize=16)
 def vector_tables(field: Field, n: int, checks: int, first_root: int) -> tuple[NDArray[np.uint8], np.uint64]:
-    """What the kernels read, in the order in which it stands in their memory, and the matrix into their field.
+    """The tables of the vector kernels as one array in memory order, and the bit matrix into the GFNI field.
 
     After CHECKS and POINTS come the powers of α, inverses, x^b and x^(b + checks) at every point x = α^c, where b is
     the first root, and the way back.

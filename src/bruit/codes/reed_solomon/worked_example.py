@@ -1,4 +1,4 @@
-"""How a Reed–Solomon word is corrected, step by step, as it is taught: one linear system after another.
+"""Reed–Solomon decoding step by step, as it is taught: one linear system after another.
 
 Slow and plain on purpose: it shares nothing with the fast decoder but the field, so each checks the other.
 """
@@ -16,7 +16,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Explanation:
-    """What each step found; places count powers of x, so place 0 is the last symbol of the word."""
+    """The results of each decoding step; positions are powers of x, so position 0 is the last symbol."""
 
     received: tuple[int, ...]
     syndromes: tuple[int, ...]
@@ -51,7 +51,7 @@ class Explanation:
 
 
 def polynomial(coefficients: ArrayLike, *, rising: bool = False) -> str:
-    """A polynomial as people write it; the coefficients come highest degree first."""
+    """A polynomial as text, from coefficients with the highest degree first."""
     terms = []
     for degree, coefficient in enumerate(np.asarray(coefficients).tolist()[::-1]):
         factor = "" if coefficient == 1 and degree else str(coefficient)

@@ -1,1 +1,1 @@
-"""Codes walked as a trellis: convolutional and turbo codes, Viterbi and BCJR decoders."""
+"""Convolutional and turbo codes on a trellis, with Viterbi and BCJR decoders."""

@@ -1,4 +1,4 @@
-"""The forward-backward algorithm on the trellis of a shift register, one word at a time.
+"""The forward-backward (BCJR) algorithm on the trellis of a shift register, one word at a time.
 
 Registers and patterns are as in `_trellis_kernels`; a path starts (`starts`) and ends (`ends`) in state 0, or anywhere.
 """
@@ -20,7 +20,7 @@ def bcjr_sum(
     posterior: NDArray[np.float64],
     coded: NDArray[np.float64],
 ) -> None:
-    """Exact posteriors of one word: of the register bits (steps) and of the coded bits (steps, outputs).
+    """Exact posterior log-likelihood ratios of one word's register bits (steps) and coded bits (steps, outputs).
 
     Each step is scaled to its largest branch and each row of states to sum one, so that nothing overflows.
     """
@@ -89,7 +89,7 @@ def bcjr_max(
     posterior: NDArray[np.float64],
     coded: NDArray[np.float64],
 ) -> None:
-    """The same in logarithms with the larger of two terms instead of their sum."""
+    """Max-log posteriors of one word's register bits (steps) and coded bits (steps, outputs)."""
     states = patterns.size // 2
     steps = posterior.size
     gamma = np.empty((steps, 2 * states))

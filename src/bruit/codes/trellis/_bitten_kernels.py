@@ -1,4 +1,4 @@
-"""Viterbi's algorithm from every state back to itself, for short words whose tail is bitten.
+"""Exact Viterbi decoding of short tail-biting words, from every state back to itself.
 
 Registers and patterns are as in `_trellis_kernels`. One word is read by GROUP starting states side by side, the start
 innermost: metric[state · GROUP + start], int32, for words are short but not scaled back on the way.

@@ -1,4 +1,4 @@
-"""Convolutional encoding and Viterbi on the trellis of a shift register.
+"""Convolutional encoding and Viterbi decoding on the trellis of a shift register.
 
 The register holds the newest bit in bit 0; the state is the register without its oldest bit's place:
 state = register & (states − 1), and `patterns[register]` holds the coded bits, output q in bit q.
@@ -32,7 +32,7 @@ def encode_words(
     free: int,
     coded: NDArray[np.uint8],
 ) -> None:
-    """Coded bits (words, steps · outputs); from step `free` on the register is fed zeros, whatever `bits` holds."""
+    """Encodes to coded bits (words, steps · outputs); from step `free` on, the register is fed zeros to flush it."""
     states = patterns.size // 2
     for w in range(bits.shape[0]):
         state = start[w]
@@ -177,7 +177,7 @@ def viterbi_lanes(
     choice: NDArray[np.uint8],
     decoded: NDArray[np.uint8],
 ) -> None:
-    """From soft (steps · outputs, LANES) to decoded (words, steps): the register bits of the best path of each word.
+    """Viterbi decoding of soft (steps · outputs, LANES) to decoded (words, steps), the register bits of the best path.
 
     `starts` and `ends` say that the path begins and finishes in state 0. Bit s & 7 of byte s >> 3 of `choice` says
     which parent state s kept; at a tie that is the lower one, and the lower last state. Where `mirrored`, both parents

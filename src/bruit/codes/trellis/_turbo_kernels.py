@@ -1,4 +1,4 @@
-"""The eight-state code of the LTE turbo code: parity, and max-log passes over LANES words side by side in int16.
+"""The eight-state constituent code of the LTE turbo code: parity, and max-log passes on LANES words in int16.
 
 The state is 4·newest + 2·middle + oldest register bit. A branch counts a (what is known of the message bit) if its bit
 is 0 and p if its parity is 0; metrics are kept relative to state 0. All eight states stand in scalars of one lane loop.
@@ -19,7 +19,7 @@ TAIL = 3
 
 @kernel
 def parity_bits(bits: NDArray[np.uint8], parity: NDArray[np.uint8], tail: NDArray[np.uint8]) -> None:
-    """Parity (words, k) of each word from state 0, and the flushing bits (words, 3, 2): message bit, parity."""
+    """Parity (words, k) of each word from state 0, and the tail bits (words, 3, 2): message bit, parity."""
     for w in range(bits.shape[0]):
         s0 = s1 = s2 = np.uint8(0)
         for t in range(bits.shape[1] + TAIL):
@@ -60,7 +60,7 @@ def _end_metrics(tail: Table, beta: Table) -> None:
 def max_log_pass(
     systematic: Table, parity: Table, prior: Table, tail: Table, extrinsic: Table, alpha: Table, beta: Table
 ) -> None:
-    """One forward and backward pass; rows are steps. `extrinsic` is what the parity adds to each bit."""
+    """One max-log forward-backward pass (rows are steps); `extrinsic` is the information added by the parity."""
     steps = systematic.shape[0]
     _end_metrics(tail, beta)
     alpha[0, :] = UNLIKELY
@@ -165,7 +165,7 @@ def turbo_lanes(
     decoded: NDArray[np.uint8],
     decided: NDArray[np.bool_],
 ) -> None:
-    """Rows of soft (3k + 12, LANES): k systematic, k and k parity, six flushing bits of each code; decoded (words, k).
+    """Turbo-decodes soft (3k + 12, LANES): k systematic, 2 × k parity and 2 × 6 tail rows, to decoded (words, k).
 
     decided (words) is false where a bit of the word is as likely 0 as 1.
 

@@ -1,4 +1,4 @@
-"""The algorithm of Bahl, Cocke, Jelinek and Raviv: how sure each single bit is, given the whole word."""
+"""The BCJR algorithm: the posterior probability of each single bit, given the whole received word."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ SUREST = 80.0  # a bit is wrong with chance e^−80 at this log-likelihood: more
 
 
 def posterior(code: "Convolutional", batch: SoftWords, *, exact: bool) -> NDArray[np.float64]:
-    """What is known, log p(0)/p(1), of the message bits (words, k).
+    """The posterior log-likelihood ratios log p(0)/p(1) of the message bits (words, k).
 
     Summed over all paths, or taken from the best path for each value. The exact sums need log-likelihoods in their
     true scale.                                                                           [Bahl et al. 1974]

@@ -1,4 +1,4 @@
-"""Convolutional codes: a shift register that says every bit several times, mixed with the bits before it."""
+"""Convolutional codes: a shift register sends several combinations of each bit and the bits before it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,12 +71,12 @@ class Convolutional(SoftBits):
 
     @cached_property
     def trellis(self) -> Trellis:
-        """The register; a recursive code runs through the words of the feed-forward code (feedback, parities)."""
+        """The trellis of the code; a recursive code uses that of the feed-forward code (feedback, parities)."""
         return Trellis((self.feedback, *self.generators) if self.feedback else self.generators)
 
     @property
     def steps(self) -> int:
-        """Steps through the trellis."""
+        """The number of trellis steps, termination included."""
         return self.k + (self.trellis.memory if self.ending == "zero" else 0)
 
     @cached_property
@@ -90,16 +90,16 @@ class Convolutional(SoftBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return int(self.place.size)
 
     def encode(self, messages: Received) -> NDArray[Any]:
-        """The bits of the outputs in turn, step by step, without the punctured ones."""
+        """The coded bits of all outputs, step by step, without the punctured ones."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return self._words(bits.reshape(-1, self.k)).reshape(*bits.shape[:-1], self.n)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The most likely message; a failure where another one is as likely, as when too little was heard.
+        """The most likely message; a failure where another is equally likely, as after too many erasures.
 
         The code itself notices no wrong answer. Finding out whether there is another takes Viterbi a second pass.
         """
@@ -132,12 +132,12 @@ class Convolutional(SoftBits):
         return message, word, decided
 
     def messages(self, received: Received) -> NDArray[np.uint8]:
-        """The decoded messages alone, for speed."""
+        """The decoded messages alone, without the other fields of `Decoded`, for speed."""
         batch = read_soft_words(received, self.n)
         return batch.in_callers_shape(self._messages(batch))
 
     def posterior(self, received: Received) -> NDArray[np.float64]:
-        """What is known, log p(0)/p(1), of every message bit given all that was received."""
+        """The posterior log-likelihood ratios log p(0)/p(1) of the message bits."""
         batch = read_soft_words(received, self.n)
         return batch.in_callers_shape(posterior(self, batch, exact=self.decoder != "max-log"))
 

@@ -1,4 +1,4 @@
-"""The turbo code of LTE: one message, two parities of it in different order, decoded in turns."""
+"""The LTE turbo code: a message, its parity and the parity of the interleaved message, decoded iteratively."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -19,7 +19,7 @@ FLUSH = 12
 
 @cache
 def lte_sizes() -> dict[int, tuple[int, int]]:
-    """The 188 message lengths and their (f1, f2).                         [3GPP TS 36.212, Table 5.1.3-3]"""
+    """The 188 message lengths and their interleaver parameters (f1, f2). [3GPP TS 36.212, Table 5.1.3-3]"""
     return {int(k): (int(f1), int(f2)) for k, f1, f2 in lines_of("lte.txt")}
 
 
@@ -43,19 +43,19 @@ class LteTurbo(SoftBits):
 
     @property
     def n(self) -> int:
-        """Bits sent."""
+        """The length of a codeword in bits."""
         return 3 * self.k + (FLUSH if self.flushed else 0)
 
     @cached_property
     def interleaver(self) -> NDArray[np.int64]:
-        """The second code reads bit (f1·i + f2·i²) mod k at step i."""
+        """The interleaver: the second code reads bit (f1·i + f2·i²) mod k at step i."""
         f1, f2 = lte_sizes()[self.k]
         i = np.arange(self.k)
         return (f1 * i + f2 * i * i) % self.k
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """Where each sent bit stands for the decoder: three plain streams, then (bit, parity) · 3 of each code.
+        """The decoder's row for each sent bit: three streams of k, then the tail as (bit, parity) · 3 of each code.
 
         The twelve flushing bits go to the ends of the three streams in turn.    [3GPP TS 36.212, Section 5.1.3.2.2]
         """
@@ -66,7 +66,7 @@ class LteTurbo(SoftBits):
         return np.hstack([streams, 3 * k + np.arange(FLUSH).reshape(4, 3).T]).reshape(-1)
 
     def encode(self, messages: Received) -> NDArray[Any]:
-        """Message, parity, parity of the interleaved message."""
+        """The codewords: message, parity, parity of the interleaved message, and tail bits."""
         bits = as_symbols(messages, self.k, symbols=2, what="messages")
         return self._words(bits.reshape(-1, self.k)).reshape(*bits.shape[:-1], self.n)
 
@@ -82,7 +82,7 @@ class LteTurbo(SoftBits):
         return plain[:, self.place]
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The message after the last turn; a failure where a bit of it is as likely 0 as 1.
+        """The messages after the last iteration; a failure where a bit is equally likely 0 and 1.
 
         The code itself notices no wrong answer: LTE adds a checksum for that (`crc`).
         """
@@ -92,7 +92,7 @@ class LteTurbo(SoftBits):
         return result.raised(self) if raise_on_failure else result
 
     def messages(self, received: Received) -> NDArray[np.uint8]:
-        """The decoded messages alone, for speed."""
+        """The decoded messages alone, without the other fields of `Decoded`, for speed."""
         batch = read_soft_words(received, self.n)
         return batch.in_callers_shape(self._messages(batch)[0])
 

@@ -1,4 +1,4 @@
-"""The trellis of a shift register: its states and what each branch says."""
+"""The trellis of a shift register: its states, and the coded bits of each branch."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,12 +28,12 @@ class Trellis:
 
     @property
     def length(self) -> int:
-        """K, the bits in the register."""
+        """The constraint length K, the number of bits in the register."""
         return max(g.bit_length() for g in self.generators)
 
     @property
     def memory(self) -> int:
-        """K − 1, the bits of a state."""
+        """The memory K − 1, the number of bits in a state."""
         return self.length - 1
 
     @property
@@ -43,29 +43,29 @@ class Trellis:
 
     @property
     def outputs(self) -> int:
-        """Coded bits per step."""
+        """The number of coded bits per step."""
         return len(self.generators)
 
     @cached_property
     def masks(self) -> tuple[int, ...]:
-        """Each generator turned round, so that bit i taps the bit i steps old."""
+        """Each generator with its bits reversed, so that bit i taps the bit i steps old."""
         return tuple(int(f"{g:0{self.length}b}"[::-1], 2) for g in self.generators)
 
     @cached_property
     def patterns(self) -> NDArray[np.int64]:
-        """The coded bits of each register, output q in bit q."""
+        """The coded bits for each register content, output q in bit q."""
         registers = np.arange(1 << self.length)
         bits = [np.bitwise_count(registers & mask).astype(np.int64) & 1 for mask in self.masks]
         return sum((bit << q for q, bit in enumerate(bits)), np.zeros_like(registers))
 
     @cached_property
     def signs(self) -> NDArray[np.int16]:
-        """+1 where an output of the branch (state j, bit 0) is 0, else −1; j in the lower half."""
+        """+1 where an output of the branch (state j, input bit 0) is 0, else −1, for the lower half of the states."""
         patterns = self.patterns[: self.states : 2]
         return np.array([1 - 2 * ((patterns >> q) & 1) for q in range(self.outputs)], np.int16)
 
     @property
     def plain(self) -> bool:
-        """Whether both outputs tap the newest and the oldest bit, so that one metric serves a whole butterfly."""
+        """Whether both outputs tap the newest and oldest bits, so that one branch metric serves a whole butterfly."""
         ends = 1 | self.states
         return self.outputs == 2 and self.length >= 4 and all(mask & ends == ends for mask in self.masks)

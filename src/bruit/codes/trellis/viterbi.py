@@ -17,7 +17,7 @@ AROUND = 10  # a long bitten word is decoded with this many register lengths of 
 
 
 def best_path(code: "Convolutional", batch: SoftWords, *, mirrored: bool = False) -> NDArray[np.uint8]:
-    """The register bits (words, steps) of the most likely word.                          [Viterbi 1967]
+    """The register bits (words, steps) of the most likely path of each word.             [Viterbi 1967]
 
     Where two words are equally likely, `mirrored` finds another one.
     """

@@ -1,4 +1,4 @@
-"""How running sums are factorised so that noise of one price serves every period."""
+"""Factorisations of running sums (the matrix mechanism), so that one price serves every period."""
 
 from bruit.continual.factorisation.factor import FIXED, Factor, factor_from_json, repeated, repeated_exactly
 from bruit.continual.factorisation.search import Aim, search_factor, square_root_error

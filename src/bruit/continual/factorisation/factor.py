@@ -1,4 +1,4 @@
-"""The factorisation of running sums A = B C, in which B has a few geometric parts and C is never formed.
+"""Factorisations A = B C of running sums in which B needs only a few buffers, and C is never formed.
 
 A series stands for its lower triangular Toeplitz matrix. With A = 1 / (1 - z),
 
@@ -28,7 +28,7 @@ FIXED = 160
 
 @dataclass(frozen=True)
 class Factor:
-    """A factorisation of running sums: weights and poles of b as floats that are exact rationals."""
+    """A factorisation A = B C of running sums, given by the weights and poles of B's series b."""
 
     weights: tuple[float, ...]
     poles: tuple[float, ...]
@@ -40,12 +40,12 @@ class Factor:
             raise InvalidArgument("a factor has poles from 1 down to above 0, and weights above 0 whose sum is below 1")
 
     def b(self, periods: int) -> Floats:
-        """The first coefficients of b: how the noise of a period weighs in the totals that follow."""
+        """The first coefficients of b: the weights of one period's noise in that total and the later ones."""
         powers = np.outer(np.log(self.poles), np.arange(periods - 1))
         return np.concatenate([[1.0], np.array(self.weights) @ np.exp(powers)])
 
     def c(self, periods: int) -> list[int]:
-        """The first coefficients of c in units of 2^-FIXED, checked to fall and to stay above zero.
+        """The first coefficients of C's series c, in units of 2^-FIXED; refused unless positive and decreasing.
 
         That is checked, not proved, for as many periods as are asked: the worst person is known only then, and
         ‖1/b‖₁ = 2 - c_(n-1) follows from it alone.
@@ -63,32 +63,32 @@ class Factor:
 
     @cached_property
     def arrays(self) -> tuple[Floats, Floats]:
-        """Weights and poles as arrays."""
+        """The weights and the poles as arrays."""
         return np.array(self.weights), np.array(self.poles)
 
     @cached_property
     def pairs(self) -> Floats:
-        """The products of any two poles."""
+        """The products of all pairs of poles, as a matrix."""
         return np.outer(self.arrays[1], self.arrays[1])
 
     @cached_property
     def spread(self) -> float:
-        """Σ_{j>0} a_j / (1 - p_j): how far errors of the buffers reach."""
+        """The bound Σ_{j>0} a_j / (1 - p_j) on how far a rounding error in the buffers moves a total."""
         pairs = zip(self.weights[1:], self.poles[1:], strict=True)
         return sum(weight / (1 - pole) for weight, pole in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """The factor in JSON types; Python writes floats so that they come back exactly."""
+        """The factor in JSON types; floats are written so that they are read back exactly."""
         return {"weights": list(self.weights), "poles": list(self.poles)}
 
 
 def factor_from_json(description: dict[str, Any]) -> Factor:
-    """The factor that `to_json` described."""
+    """Rebuilds a factor from what `Factor.to_json` wrote."""
     return Factor(tuple(description["weights"]), tuple(description["poles"]))
 
 
 def repeated(series: Floats, times: int, apart: int) -> Floats:
-    """The sum of `times` copies of a series, each `apart` places after the one before."""
+    """The sum of `times` copies of a series, each shifted by `apart` places after the one before."""
     n = len(series)
     rows = np.concatenate([series, np.zeros(-n % apart)]).reshape(-1, apart).cumsum(axis=0)
     if times < len(rows):
@@ -97,7 +97,7 @@ def repeated(series: Floats, times: int, apart: int) -> Floats:
 
 
 def repeated_exactly(series: Sequence[int], times: int, apart: int) -> list[int]:
-    """The sum of shifted copies of a series, as `repeated`, in whole numbers."""
+    """The sum of shifted copies of a series, as `repeated`, in exact integers."""
     total = list(series)
     for t in range(apart, len(total)):
         gone = series[t - times * apart] if t >= times * apart else 0

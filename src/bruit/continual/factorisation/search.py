@@ -1,4 +1,4 @@
-"""Searches the poles of a factor that make running totals, their mean or a sliding window err least.
+"""Searches for the factor that minimises the error of running totals, of their mean or of a sliding window.
 
 The zeros and poles of b interlace on (0, 1], which is why such factors have positive weights:
 
@@ -33,7 +33,7 @@ SHARPNESS = 60
 def search_factor(
     periods: int, *, aim: Aim = "max", times: int = 1, apart: int = 1, window: int | None = None
 ) -> Factor:
-    """The factor of the least error for people who come at most `times` times, any two `apart` periods apart.
+    """The factor of least error for people who take part at most `times` times, at least `apart` periods apart.
 
     With `window` the error is that of the last so many periods, a difference of two totals, instead of the totals'.
     """
@@ -48,7 +48,7 @@ def search_factor(
 
 
 def search_for_any_horizon(periods: int, buffers: int) -> Factor:
-    """The factor whose error is least beside that of the square root of A at the worst horizon up to `periods`."""
+    """The factor whose worst error ratio to the matrix square root, over all horizons up to `periods`, is least."""
     ladder = 2.0 ** np.arange(3, log2(periods) + 1)
     known = np.log([square_root_error(int(horizon)) for horizon in ladder])
 
@@ -61,19 +61,19 @@ def search_for_any_horizon(periods: int, buffers: int) -> Factor:
 
 
 def buffers_for(periods: int) -> int:
-    """How many poles besides 1 come within a thousandth of the best of all matrices: they grow as log n."""
+    """The number of poles besides 1 that comes within 0.1 % of the best matrix; it grows as log(periods)."""
     return min(8, max(2, ceil(log2(periods) / 2 - 1)))
 
 
 def factor_of(gaps: Floats) -> Factor:
-    """The factor whose b has these distances of its zeros and poles from 1, in turn."""
+    """The factor whose series b has zeros and poles, alternating, at these distances from 1."""
     _, ends, _, weights = _fractions(gaps)
     poles = 1 - ends
     return Factor(tuple(map(float, weights * poles)), tuple(map(float, poles)))
 
 
 def square_root_error(periods: int) -> float:
-    """The largest error of the square root of A, which needs the whole past: Σ (binom(2k, k) 4^-k)².
+    """The largest error of the square-root factorisation of running sums: Σ (binom(2k, k) 4^-k)².
 
     [Fichtenberger, Henzinger & Upadhyay 2023]
     """
@@ -83,7 +83,7 @@ def square_root_error(periods: int) -> float:
 
 
 def squared_error(gaps: Floats, periods: float, *, mean: bool = False) -> float:
-    """Σ b_k² up to the last period, the variance of its total at unit noise; or the mean of such sums."""
+    """The variance of the last total at unit noise, Σ b_k², or with `mean` the mean variance of all totals."""
     _, ends, _, weights = _fractions(gaps)
     ratio = np.outer(1 - ends, 1 - ends)
     sums = _geometric(ratio, periods)

@@ -1,1 +1,1 @@
-"""The noise of streams: its buffers, its deviations, the threshold of found keys and the attack that audits use."""
+"""The noise of streams: its buffers, its deviations, the threshold for found keys, and the attack for audits."""

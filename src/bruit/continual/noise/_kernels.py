@@ -1,4 +1,4 @@
-"""One period of the noise of many cells, in one pass over their buffers."""
+"""Kernel that advances the correlated noise of many cells by one period."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ LARGEST = 2**50
 def step_narrow(
     weights: Floats, poles: Floats, spare: int, buffers: Whole, fresh: Whole, kept: Whole, noise: Whole
 ) -> bool:
-    """kept[j] = rint(p_j v_j) + N 2^spare and noise = N + rint(Σ_j a_j v_j 2^-spare), cell by cell.
+    """Advances the noise buffers of every cell by one period, in 64 bits; False where a number does not fit.
 
+    kept[j] = rint(p_j v_j) + N 2^spare and noise = N + rint(Σ_j a_j v_j 2^-spare), cell by cell.
     `buffers` and `kept` are (poles, cells), `fresh` and `noise` (cells,), all int64 and contiguous by rows. False where
     a number is too wide for floats, or for a sum in 64 bits: what was written is then worth nothing. The sum runs
     over the poles in their order, with no fused operation, as NumPy's does.

@@ -1,4 +1,4 @@
-"""The strongest attack on a stream: a reader of every period who knows how its noise is correlated.
+"""The strongest attack on a stream, for audits: reads every period and undoes the noise's correlation.
 
 Each sample is a cell of one stream, with noise of its own. Of the published totals y the attacker makes B⁻¹ y, whose
 noise is independent from period to period, and weighs it with what the person would have moved. [Neyman & Pearson 1933]
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit.continual.advance import advance, empty_state
 from bruit.continual.factorisation import FIXED, Factor, search_factor
 from bruit.continual.participation import Contribution, Participation
-from bruit.continual.plan import Plan, make_plan
+from bruit.continual.plan import StreamPlan, make_plan
 from bruit.continual.questions import Count
 from bruit.continual.store import StoredState
 from bruit.continual.terms import StreamTerms
@@ -32,13 +32,13 @@ Added = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Attack:
-    """A stream, and the pair of people whom its reader tries to tell apart."""
+    """A stream, and two neighbouring data sets (one person, or another or nobody) that an attacker tells apart."""
 
-    plan: Plan
+    plan: StreamPlan
     pair: tuple[Added, Added]
 
     def scores(self, added: Added, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """One number for each stream: how much its totals speak for the first person."""
+        """The likelihood-ratio score of each of `samples` streams in favour of the first person."""
         column = _column(self.plan.factor)
         inverse = np.diff(column, prepend=0.0)  # 1 / b, the first column of B⁻¹
         moved = np.convolve(column, self.pair[0] - self.pair[1])[:PERIODS]
@@ -47,7 +47,7 @@ class Attack:
 
 
 def worst_pair(participation: Participation, neighbours: Neighbours) -> Attack:
-    """The stream for a participation, and two people who move it furthest: as early as can be, and gone or late."""
+    """The stream and the pair of neighbours that the attacker tells apart best under a participation."""
     often = {"times": participation.most(PERIODS), "apart": participation.apart}
     plan = make_plan(
         search_factor(PERIODS, **often),
@@ -64,7 +64,7 @@ def worst_pair(participation: Participation, neighbours: Neighbours) -> Attack:
 
 
 def attendance(participation: Participation, start: int) -> Added:
-    """A person who comes as often as allowed from a period on; whoever replaces one comes when the first does not."""
+    """The periods of a person who takes part as often as allowed from `start` on, as zeros and ones."""
     added = np.zeros(PERIODS, np.int64)
     times = participation.most(PERIODS)
     begin = start * (times if participation.apart == 1 else 1)
@@ -72,8 +72,8 @@ def attendance(participation: Participation, start: int) -> Added:
     return added
 
 
-def publish(plan: Plan, added: Added, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """The published totals of so many streams with the same data, a row a period."""
+def publish(plan: StreamPlan, added: Added, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """The published totals of `samples` independent streams over the same data, one row per period."""
     terms = StreamTerms(Count(rows=1), {}, plan, plan.squared_shift * 0, None, seeded=True)
     state = StoredState("", "", 1, 1, 0, *empty_state(replace(plan, cells=samples)), "[]", (1, 0))
     rows = []

@@ -1,4 +1,4 @@
-"""The noise of one period in whole numbers, from d + 1 buffers for each cell.
+"""The correlated noise of each period as exact integers, computed from d + 1 buffers per cell.
 
 Layout: `buffers` is (poles, cells), integers in units of 2^-spare; `fresh` and what comes out are (cells,). Both are
 int64, or Python integers (dtype object) where a cell left 64 bits, which nobody will see.
@@ -29,12 +29,12 @@ WIDEST = 2**62
 
 
 def empty(factor: Factor, cells: int) -> Integers:
-    """The buffers of a stream before its first period."""
+    """The noise buffers of a stream before its first period: zeros."""
     return np.zeros((len(factor.poles), cells), np.int64)
 
 
 def step(factor: Factor, spare: int, buffers: Integers, fresh: Integers) -> tuple[Integers, Integers]:
-    """The buffers after a period and the noise g of its totals."""
+    """Advances the noise buffers by one period; returns the new buffers and the noise of this period's totals."""
     if buffers.dtype != object:
         after, noise = np.empty_like(buffers), np.empty_like(fresh)
         if step_narrow(*factor.arrays, spare, buffers, fresh, after, noise):
@@ -43,7 +43,7 @@ def step(factor: Factor, spare: int, buffers: Integers, fresh: Integers) -> tupl
 
 
 def step_wide(factor: Factor, spare: int, buffers: Integers, fresh: Integers) -> tuple[Integers, Integers]:
-    """The same where a number may have left 64 bits: slower, and equal wherever both can be computed."""
+    """As `step`, but for numbers beyond 64 bits: slower, with equal results wherever both apply."""
     kept, gone = _filtered(factor, spare, buffers)
     if len(fresh) and int(np.abs(fresh).max()) >= WIDEST >> spare:
         fresh = fresh.astype(object)
@@ -84,14 +84,14 @@ def _narrowed(numbers: Integers) -> Integers:
 
 
 def rounded(noise: Integers, unit: int) -> Integers:
-    """Noisy totals divided by U and rounded to the nearest whole number, halves up."""
+    """Noise divided by U and rounded to the nearest integer, halves up."""
     if noise.dtype != object and len(noise) and int(np.abs(noise).max()) >= WIDEST - unit:
         noise = noise.astype(object)
     return _narrowed((noise * 2 + unit) // (2 * unit))
 
 
 def published(totals: NDArray[np.int64], noise: Integers, unit: int) -> NDArray[np.int64]:
-    """The totals with their noise, modulo 2^64, as they are published."""
+    """The totals plus their noise, modulo 2^64, as published."""
     moved = rounded(noise, unit)
     if moved.dtype == object:
         moved = np.array([(int(value) + 2**63) % 2**64 - 2**63 for value in moved], np.int64)
@@ -100,14 +100,14 @@ def published(totals: NDArray[np.int64], noise: Integers, unit: int) -> NDArray[
 
 
 def pack(buffers: Integers) -> bytes:
-    """The buffers as bytes: eight a number, or a JSON text where one is larger."""
+    """Serialises the buffers: eight bytes per number, or JSON where one does not fit."""
     if buffers.dtype == object:
         return b"J" + json.dumps([[int(value) for value in row] for row in buffers]).encode()
     return b"I" + buffers.astype("<i8").tobytes()
 
 
 def unpack(stored: bytes, poles: int) -> Integers:
-    """The buffers that `pack` wrote."""
+    """Reads back the buffers that `pack` wrote."""
     if stored[:1] == b"J":
         rows = json.loads(stored[1:])
         wide = np.empty((poles, len(rows[0])), object)

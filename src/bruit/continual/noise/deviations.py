@@ -1,4 +1,4 @@
-"""How far noise moves totals, differences, windows and trends: closed forms of b, exact up to floats."""
+"""Standard deviations and half-widths of totals, differences, windows and trends of a stream, in closed form."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import signal, special
 
 from bruit.continual.factorisation import Factor
-from bruit.continual.plan import Plan
+from bruit.continual.plan import StreamPlan
 
 Floats = NDArray[np.float64]
 
@@ -17,13 +17,13 @@ FLOATS = 1 + 1e-6
 """Far more than the formulas lose; the discrete law of the noise is as near to the normal one."""
 
 
-def total_deviation(plan: Plan, period: int) -> float:
+def total_deviation(plan: StreamPlan, period: int) -> float:
     """The standard deviation of the total of a period, in units of the data: σ/U √(Σ_{k<t} b_k²)."""
     return plan.deviation * sqrt(_squares(plan.factor, period))
 
 
-def change_deviation(plan: Plan, since: int, until: int) -> float:
-    """The standard deviation of one total less an earlier one: σ/U √(Σ_k (b_k - b_(k-w))²), w = until - since."""
+def change_deviation(plan: StreamPlan, since: int, until: int) -> float:
+    """The standard deviation of the difference of two totals: σ/U √(Σ_k (b_k - b_(k-w))²), w = until - since."""
     if since == 0:
         return total_deviation(plan, until)
     (weights, poles), apart = plan.factor.arrays, until - since
@@ -33,32 +33,38 @@ def change_deviation(plan: Plan, since: int, until: int) -> float:
     return plan.deviation * sqrt(_squares(plan.factor, apart) + float((after - 1) ** 2 + rest))
 
 
-def weighted_deviation(plan: Plan, weights: Floats) -> float:
-    """The standard deviation of Σ_t weights[t-1] · total_t: ‖Bᵀ weights‖ σ/U."""
+def weighted_deviation(plan: StreamPlan, weights: Floats) -> float:
+    """The standard deviation of a weighted sum of totals, Σ_t weights[t-1] · total_t: ‖Bᵀ weights‖ σ/U."""
     n = len(weights)
     spread = signal.fftconvolve(weights[::-1], plan.factor.b(n))[:n]
     return plan.deviation * float(np.sqrt(spread @ spread))
 
 
-def total_half_width(plan: Plan, period: int, confidence: float) -> int:
-    """The least whole h that the noise of a published total stays within: |round w| <= h where |w| < h + 1/2."""
+def total_half_width(plan: StreamPlan, period: int, confidence: float) -> int:
+    """The least integer half-width that covers the noise of one published (rounded) total at a confidence.
+
+    |round w| <= h where |w| < h + 1/2.
+    """
     return max(0, ceil(_quantile(confidence) * total_deviation(plan, period) * FLOATS - 0.5))
 
 
-def change_half_width(plan: Plan, since: int, until: int, confidence: float) -> int:
-    """The same for the difference of two published totals: |round w - round w'| <= h where |w - w'| <= h."""
+def change_half_width(plan: StreamPlan, since: int, until: int, confidence: float) -> int:
+    """The least integer half-width that covers the noise of a difference of two published totals.
+
+    |round w - round w'| <= h where |w - w'| <= h.
+    """
     if since == 0:
         return total_half_width(plan, until, confidence)
     return max(0, ceil(_quantile(confidence) * change_deviation(plan, since, until) * FLOATS))
 
 
-def weighted_half_width(plan: Plan, weights: Floats, confidence: float) -> float:
-    """The same for any sum of published totals; each was rounded by at most a half."""
+def weighted_half_width(plan: StreamPlan, weights: Floats, confidence: float) -> float:
+    """The half-width that covers the noise of a weighted sum of published totals, their rounding included."""
     return _quantile(confidence) * weighted_deviation(plan, weights) * FLOATS + float(np.abs(weights).sum()) / 2
 
 
 def slope_weights(until: int, window: int) -> Floats:
-    """The weights of totals 1 … until in the least-squares slope of the last `window` of them."""
+    """The weights of totals 1 … until in the least-squares slope over the last `window` totals."""
     places = np.arange(window) - (window - 1) / 2
     return np.concatenate([np.zeros(until - window), places / (places @ places)])
 

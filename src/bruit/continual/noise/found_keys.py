@@ -1,4 +1,4 @@
-"""Keys that nobody listed: their noise began with the stream, and they show once their noisy total is large enough.
+"""Keys found in the data: each is published once its noisy total passes a threshold.
 
 Up to an event of chance δ, a key of one person alone never shows; what shows is then a function of noisy totals of keys
 that both neighbours have (docs/continual.md).                       [Korolova et al. 2009; Bun, Nissim & Stemmer 2016]
@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from bruit.continual.noise.buffers import Integers, empty, step
-from bruit.continual.plan import Plan, normal_shift, rounding_bound
+from bruit.continual.plan import StreamPlan, normal_shift, rounding_bound
 from bruit.core import ADD_OR_REMOVE_ONE
 from bruit.errors import NotPrivate
 from bruit.randomness import discrete_gaussian
@@ -21,8 +21,8 @@ from bruit.randomness import discrete_gaussian
 HALVINGS = 80
 
 
-def threshold(plan: Plan, delta: Fraction) -> int:
-    """The least total that shows a key, so that no key of one person alone is ever shown, but for a chance `delta`.
+def threshold(plan: StreamPlan, delta: Fraction) -> int:
+    """The least noisy total at which a key is published: a key of one person alone passes with chance `delta`.
 
     The largest total of one person, plus the quantile at which the chances over all periods and all cells of a person
     sum to delta. The noise is compared with the normal law, to which rounding adds less than half a unit.
@@ -45,8 +45,8 @@ def threshold(plan: Plan, delta: Fraction) -> int:
     return times * plan.contribution.largest + ceil(high + 1)
 
 
-def past_buffers(plan: Plan, periods: int, cells: int, rng: np.random.Generator) -> Integers:
-    """Buffers of cells as if they had been there from the first period on; the noise they gave is thrown away."""
+def past_buffers(plan: StreamPlan, periods: int, cells: int, rng: np.random.Generator) -> Integers:
+    """Noise buffers for new cells, simulated as if the cells had existed since the first period."""
     buffers = empty(plan.factor, cells)
     for _ in range(periods):
         fresh = discrete_gaussian(plan.lattice.sigma**2, cells, rng=rng)

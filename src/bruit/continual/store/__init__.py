@@ -1,4 +1,4 @@
-"""The state of running releases in the store of their book."""
+"""Stores the state of streams beside the ledger that paid for them."""
 
 from bruit.continual.store.state import (
     StoredState,

@@ -1,4 +1,4 @@
-"""The tables of running releases in a database, beside those of the books that paid for them."""
+"""The database tables of streams, beside those of the ledgers that paid for them."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Streams in SQLite or PostgreSQL: a period goes from nothing to published in one transaction.
+"""Streams in SQLite or PostgreSQL; each period is published in one transaction.
 
 Every statement after the opening names the token, so that a handle on a stream that was replaced changes nothing.
 """
@@ -33,7 +33,7 @@ PAGE = 1000
 
 @dataclass(frozen=True)
 class StoredState:
-    """A stream as it stands: what was agreed, which entry paid, and the secret state after its last period."""
+    """The stored row of a stream: its terms, the entry that paid, and the secret state after its last period."""
 
     token: str
     terms: str
@@ -47,13 +47,13 @@ class StoredState:
 
     @property
     def was_set_back(self) -> bool:
-        """Whether more was published than this state knows."""
+        """Whether the store was restored to a state older than what was published."""
         return (self.generation, self.period) < self.marked
 
 
 @dataclass(frozen=True)
 class StoredValues:
-    """What was published in one period."""
+    """The values published in one period."""
 
     period: int
     values: NDArray[np.int64]
@@ -104,27 +104,27 @@ _MARK = (
 
 
 def prepare_store(address: str) -> Engine:
-    """The engine of a store whose tables of streams are there."""
+    """The engine of a database, once its tables of streams exist."""
     engine = connect(address)
     prepare(engine, "continual", number=SCHEMA, tables=metadata)
     return engine
 
 
 def find(engine: Engine, book: str, name: str) -> StoredState | None:
-    """The stream of that name, paid for or not."""
+    """The stream of that name, paid for or not; None where there is none."""
     with reading(engine) as connection:
         return _state(connection.execute(_WITH_MARK.where(streams.c.book == book, streams.c.name == name)).first())
 
 
 def stream_names(engine: Engine, book: str) -> tuple[str, ...]:
-    """The names of the streams that a book has paid for, in order."""
+    """The sorted names of the streams that a ledger has paid for."""
     line = select(streams.c.name).where(streams.c.book == book, streams.c.entry.is_not(None)).order_by(streams.c.name)
     with reading(engine) as connection:
         return tuple(connection.execute(line).scalars())
 
 
 def create(engine: Engine, book: str, name: str, terms: str, empty: tuple[bytes, bytes]) -> StoredState:
-    """The stream of that name: a new one that nobody has paid for, or the one that stands."""
+    """Creates a stream of that name that is not paid for yet, or returns the one that exists."""
     token = token_hex(16)
     with writing(engine) as connection:
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
@@ -138,7 +138,7 @@ def create(engine: Engine, book: str, name: str, terms: str, empty: tuple[bytes,
 
 
 def replace_unpaid(engine: Engine, token: str) -> None:
-    """Removes a stream that nobody paid for; one that was paid for meanwhile stays."""
+    """Deletes a stream unless it was paid for meanwhile."""
     with writing(engine) as connection:
         unpaid = and_(streams.c.token == token, streams.c.entry.is_(None), streams.c.period == 0)
         if connection.execute(streams.delete().where(unpaid)).rowcount:
@@ -147,7 +147,7 @@ def replace_unpaid(engine: Engine, token: str) -> None:
 
 
 def mark_paid(engine: Engine, token: str, entry: int) -> None:
-    """Notes which entry paid for a stream; nothing is drawn before."""
+    """Records the entry that paid for a stream; no noise is drawn before."""
     with writing(engine) as connection:
         line = update(streams).where(streams.c.token == token, streams.c.entry.is_(None)).values(entry=entry)
         if connection.execute(line).rowcount:
@@ -161,7 +161,7 @@ def mark_paid(engine: Engine, token: str, entry: int) -> None:
 
 
 def set_generation(engine: Engine, token: str, *, entry: int, seen: int) -> None:
-    """Starts a new branch from the period that the state knows, paid for by another entry."""
+    """Starts a new generation at the stored period, paid for by another entry, after a restore."""
     with writing(engine) as connection:
         state = lock(connection, token)
         number = max(state.generation, state.marked[0]) + 1
@@ -171,19 +171,19 @@ def set_generation(engine: Engine, token: str, *, entry: int, seen: int) -> None
 
 
 def read_state(connection: Connection, token: str) -> StoredState:
-    """The state of a stream that is paid for."""
+    """The state of a stream that was paid for."""
     return _standing(_state(connection.execute(_PAID.where(streams.c.token == token)).first()), token)
 
 
 def lock(connection: Connection, token: str) -> StoredState:
-    """The state of a stream, which nobody else can change until the transaction ends."""
+    """The state of a stream, locked against other writers until the transaction ends."""
     return _standing(_state(_execute(connection, _LOCK, {"this": token}).first()), token)
 
 
 def write(
     connection: Connection, before: StoredState, *, state: tuple[bytes, bytes, str], values: bytes, labels: str
 ) -> None:
-    """Publishes the next period of a locked stream and keeps its state; all of it happens, or nothing."""
+    """Publishes the next period of a locked stream and stores its new state, atomically."""
     token, period = before.token, before.period + 1
     key = {"token": token, "period": period, "generation": before.generation}
     _execute(connection, _PUBLISH, {**key, "values": values, "labels": labels})
@@ -197,7 +197,7 @@ def write(
 
 
 def values_between(connection: Connection, token: str, first: int, last: int) -> Iterator[StoredValues]:
-    """What was published from one period to another; of a period that was published twice, the last branch's."""
+    """The values published from `first` to `last`; of a period published twice, those of the later generation."""
     after = first - 1
     while after < last:
         these = and_(published.c.token == token, published.c.period > after, published.c.period <= last)
@@ -212,7 +212,7 @@ def values_between(connection: Connection, token: str, first: int, last: int) ->
 
 
 def values_at(connection: Connection, token: str, period: int) -> StoredValues:
-    """What was published in one period."""
+    """The values published in one period."""
     found = next(values_between(connection, token, period, period), None)
     if found is None:
         raise StorageError(f"the values of period {period} are gone from the store: it was set back")
@@ -220,7 +220,7 @@ def values_at(connection: Connection, token: str, period: int) -> StoredValues:
 
 
 def check_digest(engine: Engine, token: str) -> None:
-    """Refuses a store whose last published values are not those that the book remembers.
+    """Refuses a store whose last published values differ from their recorded digest.
 
     One statement reads both: a writer that publishes between two would look like a store that was set back.
     """

@@ -1,4 +1,4 @@
-"""Whose rows count in a period: people who have a turn left, decided from their own rows alone.
+"""Bounds participation: decides whose rows count in a period, from each person's own past alone.
 
 It is written in the transaction of the period, so that a period that was not published used up no turn.
 """
@@ -29,7 +29,7 @@ def admit(
     participation: Participation,
     contribution: Contribution,
 ) -> polars.DataFrame:
-    """The vectors of the people who have a turn in this period; their turns are used up.
+    """The rows of the people who may still take part in this period; their participation is recorded.
 
     A person's whole vector of the period counts against the bound on its norm, what is added with what is taken back.
     """
@@ -80,18 +80,18 @@ def _keep(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def read_sources(connection: Connection, token: str) -> frozenset[str]:
-    """The names of the files that were read into a stream."""
+    """The names of the files already read into a stream."""
     return frozenset(connection.execute(select(sources.c.source).where(sources.c.token == token)).scalars())
 
 
 def period_of(connection: Connection, token: str, source: str) -> int | None:
-    """The period that a source was read into, where it was."""
+    """The period that a source was read into; None where it was not read."""
     line = select(sources.c.period).where(sources.c.token == token, sources.c.source == source)
     return connection.execute(line).scalar()
 
 
 def record_sources(connection: Connection, token: str, period: int, names: Iterable[str]) -> None:
-    """Notes the files that a period was made of."""
+    """Records the files that a period was read from."""
     rows = [{"token": token, "source": name, "period": period} for name in names]
     if rows:
         connection.execute(insert(sources), rows)

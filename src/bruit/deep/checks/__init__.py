@@ -1,1 +1,1 @@
-"""Refuses models whose samples could mix: structure, independence of samples, batch norm."""
+"""Checks that refuse models whose samples could mix: layer types, independence of samples, batch norm."""

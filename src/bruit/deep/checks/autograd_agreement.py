@@ -1,4 +1,4 @@
-"""Compares sums of per-sample gradients with autograd, once and on made-up data, and drops rules that disagree."""
+"""Compares summed per-sample gradients with autograd's gradient on made-up data and drops the rules that disagree."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ ROOM = 2.0**-6
 
 
 class TrainedNowhere(UserWarning):
-    """A parameter that is to be trained does not move the loss."""
+    """Warns that a trainable parameter has no effect on the loss."""
 
 
 def agreeing_structure(
     model: nn.Module, structure: Structure, loss: Loss, example: Part, precision: torch.dtype | None
 ) -> Structure:
-    """The structure without the rules whose sums differ from autograd's: hooks or recomputation may be in the way."""
+    """The structure without the rules whose summed gradients differ from autograd's on a made-up batch."""
     if example.targets.is_meta or is_traced(example.targets) or not structure.ruled:
         return structure
     parts = invented_batch((*example.inputs, example.targets), BATCH, 1)
@@ -38,10 +38,10 @@ def agreeing_structure(
     _warn_of_idle(model, structure, whole)
     with equal_draws(targets.device), attributes_kept(model):
         try:
-            shares = Engine(model, structure, loss, 1.0, precision=precision).shares(inputs, targets)
+            gradients = Engine(model, structure, loss, 1.0, precision=precision).per_sample_gradients(inputs, targets)
         except RuntimeError:  # what a layer was given does not fit its rule
             return without_rules(structure, model, structure.names.values())
-        sums = {name: share.per_sample().sum(0) for name, share in shares.items()}
+        sums = {name: gradients.per_sample().sum(0) for name, gradients in gradients.items()}
     wrong = [name for name in structure.names.values() if not _agree(sums.get(name), whole.get(name))]
     return without_rules(structure, model, wrong) if wrong else structure
 

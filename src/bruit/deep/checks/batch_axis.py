@@ -1,4 +1,4 @@
-"""Follows the batch through the operations of a traced graph: which axis holds the samples, if they stay apart.
+"""Infers which axis of each value in a traced graph indexes the samples, and whether the samples stay separate.
 
 An abstract interpretation of ATen graphs. Each value is one of five: `FIXED`, computed from no sample; `EVEN`, one and
 the same number everywhere; `DRAWN`, independent equal draws; an `Axis`, whose slices along one axis each come from one
@@ -19,7 +19,7 @@ from torch import Tensor, fx
 
 
 class Kind(Enum):
-    """What is known of a value that no axis belongs to the samples of."""
+    """The state of a value without a sample axis: fixed, one number everywhere, independent draws, or mixed samples."""
 
     FIXED = "computed from no sample"
     EVEN = "one number everywhere"
@@ -32,7 +32,7 @@ FIXED, EVEN, DRAWN, MIXED = Kind.FIXED, Kind.EVEN, Kind.DRAWN, Kind.MIXED
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis of the samples; where axes were merged, its index is (outer · batch + sample) · inner + rest."""
+    """The position of the sample axis; in a merged axis the index is (outer · batch + sample) · inner + rest."""
 
     place: int
     inner: int = 1
@@ -48,18 +48,18 @@ ALIKE = (EVEN, DRAWN)
 
 @dataclass(frozen=True)
 class Step:
-    """One operation of a graph: its node, the size of the batch, and what is known of earlier values."""
+    """One operation of a traced graph: its node, the batch size, and the states inferred for earlier values."""
 
     node: fx.Node
     batch: int
     known: Callable[[Any], State]
 
     def state(self, place: int) -> State:
-        """What is known of one argument; a number or nothing is fixed."""
+        """The state of one argument; numbers and absent arguments are `FIXED`."""
         return self.known(self.argument(place))
 
     def argument(self, place: int | str, default: Any = None) -> Any:
-        """An argument by its place or its name in the schema, given in order, by name, or by default."""
+        """An argument by its position or schema name, whether passed positionally, by keyword or by default."""
         known = self.node.target._schema.arguments  # type: ignore[union-attr]
         names = [each.name for each in known]
         if isinstance(place, str):
@@ -79,7 +79,7 @@ class Step:
         return shape_of(self.argument(place))
 
     def read(self) -> list[State]:
-        """What is known of every tensor that the operation reads."""
+        """The states of all tensors that the operation reads."""
         return [self.known(each) for each in self.node.all_input_nodes]
 
 
@@ -88,13 +88,13 @@ Rule = Callable[[Step], Any]
 
 
 def shape_of(value: Any) -> Shape:
-    """The shape of what a node stands for; that of a number is empty."""
+    """The shape of the tensor that a node stands for; empty for a number."""
     held = value.meta.get("val") if isinstance(value, fx.Node) else value
     return tuple(held.shape) if isinstance(held, Tensor) else ()
 
 
 def reshape(step: Step) -> State:
-    """The axis after the same numbers are laid out in another shape."""
+    """The sample axis after a reshape, or `MIXED` where it is split."""
     state, old, new = step.state(0), step.shape(0), shape_of(step.node)
     if not isinstance(state, Axis):
         return state
@@ -108,13 +108,13 @@ def reshape(step: Step) -> State:
 
 
 def elementwise(step: Step) -> State:
-    """The axis of operands that are broadcast against each other, where it is the same in all."""
+    """The sample axis of a broadcast elementwise operation, or `MIXED` where the operands' sample axes differ."""
     operands = [(step.known(each), shape_of(each)) for each in step.node.all_input_nodes]
     return merge(operands, len(_first_shape(step.node)), step.batch)
 
 
 def merge(operands: Sequence[tuple[State, Shape]], rank: int, batch: int) -> State:
-    """The common axis of operands that are aligned at their last axes."""
+    """The common sample axis of operands broadcast from their last axes, or `MIXED` where there is none."""
     states = [state for state, _ in operands]
     if MIXED in states:
         return MIXED
@@ -146,7 +146,7 @@ def _without_samples(states: Sequence[State]) -> State:
 
 
 def over(places: Callable[[Step], Sequence[int]]) -> Rule:
-    """The rule of what works along some axes and must not touch that of the samples; other axes stay."""
+    """A rule for operations along given axes: `MIXED` if the sample axis is among these, else the sample axis stays."""
 
     def rule(step: Step) -> Any:
         state, rank = step.state(0), len(step.shape(0))
@@ -184,7 +184,7 @@ def _first_shape(node: fx.Node) -> Shape:
 
 
 def named_axes(step: Step) -> Sequence[int]:
-    """The axes that an operation is told to work along, all of them where it is told none."""
+    """The axes in an operation's `dim` or `dims` argument; all axes where none is given."""
     given = step.argument("dim", step.argument("dims"))
     if given is None or given == []:
         return range(len(step.shape(0)))
@@ -192,12 +192,12 @@ def named_axes(step: Step) -> Sequence[int]:
 
 
 def padded_axes(step: Step) -> Sequence[int]:
-    """The last axes, of which padding names two sides each."""
+    """The trailing axes that a `pad` argument covers, two entries of the argument for each axis."""
     return range(-(len(step.argument("pad")) // 2), 0)
 
 
 def first_axis(step: Step) -> State:
-    """The rule of layers over images and sequences: what lies along the first axis stays apart, weights are fixed."""
+    """Rule for layers such as convolutions: the samples must lie on axis 0, and the weights must be fixed."""
     read = step.read()
     axes = {each for each in read if isinstance(each, Axis)}
     if MIXED in read or len(axes) > 1:
@@ -210,7 +210,7 @@ def first_axis(step: Step) -> State:
 
 
 def attention(step: Step) -> Any:
-    """Queries, keys and values in step along their first axes, of which any may be that of the samples."""
+    """Rule for attention: queries, keys and values must share one sample axis, which is axis 0 or 1."""
     operands = [(step.known(each), shape_of(each)) for each in step.node.all_input_nodes]
     axes = {state for state, _ in operands if isinstance(state, Axis)}
     if MIXED in (state for state, _ in operands) or len(axes) > 1:
@@ -224,7 +224,7 @@ def attention(step: Step) -> Any:
 
 
 def lookup(step: Step) -> State:
-    """The axis of rows of a fixed table that indices name."""
+    """Rule for embedding lookups: the sample axis is that of the indices, and the table must be fixed."""
     table, indices = step.state(0), step.state(1)
     if table is not FIXED:
         return MIXED
@@ -232,7 +232,7 @@ def lookup(step: Step) -> State:
 
 
 def index(step: Step) -> State:
-    """The axis after fixed places were taken along one other axis."""
+    """The sample axis after indexing another axis by fixed indices; any other indexing gives `MIXED`."""
     state, indices = step.state(0), step.argument("indices")
     asked = [(place, each) for place, each in enumerate(indices) if each is not None]
     if not isinstance(state, Axis):
@@ -244,7 +244,7 @@ def index(step: Step) -> State:
 
 
 def repeat(step: Step) -> State:
-    """The axis after a value was repeated along others; what is repeated for every sample is the same for each."""
+    """The sample axis after `repeat`; a fixed value repeated once per sample gains a sample axis."""
     state, old, times = step.state(0), step.shape(0), list(step.argument("repeats"))
     shift = len(times) - len(old)
     if isinstance(state, Axis):
@@ -257,7 +257,7 @@ def repeat(step: Step) -> State:
 
 
 def put_back(step: Step) -> State:
-    """The axis of zeros with a value put where it was cut out, along another axis."""
+    """Rule for backward passes of slices (a value padded with zeros along one axis): other axes keep the samples."""
     state, whole = step.state(0), shape_of(step.node)
     along = step.argument("dim") % len(whole)
     if not isinstance(state, Axis):
@@ -268,22 +268,22 @@ def put_back(step: Step) -> State:
 
 
 def overwrite(step: Step) -> State:
-    """What another value holds is written over a whole one."""
+    """Rule for `copy`: the state of a source that covers the whole target, else that of an elementwise operation."""
     return step.state(1) if step.shape(0) == step.shape(1) else elementwise(step)
 
 
 def drawn(_step: Step) -> State:
-    """Independent draws of one law, whatever stood there before."""
+    """Rule for random fills: the result is independent draws of one distribution (`DRAWN`)."""
     return DRAWN
 
 
 def even(_step: Step) -> State:
-    """One number everywhere, whatever shape or type was taken over."""
+    """Rule for constant fills such as `zeros_like`: the result is one number everywhere (`EVEN`)."""
     return EVEN
 
 
 def batch_norm(step: Step) -> Any:
-    """Fixed statistics of channels; statistics of the batch keep apart only samples that were laid along channels."""
+    """Rule for batch norm: samples stay separate with fixed statistics, or where they lie on the channel axis."""
     state, results = step.state(0), len(step.node.meta["val"])
     others = [step.known(each) for each in step.node.all_input_nodes[1:]]
     if not isinstance(state, Axis):
@@ -297,7 +297,7 @@ def batch_norm(step: Step) -> Any:
 
 
 def along_axis(step: Step) -> State:
-    """The axis of numbers that an index names along another axis (gather): both keep to it."""
+    """Rule for `gather`: values and indices must share a sample axis that differs from the gathered one."""
     place = step.argument("dim") % max(len(step.shape(0)), 1)
     found = merge(
         [(step.known(each), shape_of(each)) for each in step.node.all_input_nodes],
@@ -308,25 +308,25 @@ def along_axis(step: Step) -> State:
 
 
 def layer_norm(step: Step) -> Any:
-    """Statistics over the last axes."""
+    """Rule for layer norm: samples stay separate unless their axis is among the normalised last axes."""
     state, rank, over_last = step.state(0), len(step.shape(0)), len(step.argument(1))
     apart = not isinstance(state, Axis) or state.place < rank - over_last
     return (state if apart else MIXED,) * 3
 
 
 def layer_norm_backward(step: Step) -> Any:
-    """The gradient of the input keeps the samples apart; those of the weights add them up."""
+    """Rule for layer norm's backward pass: the input gradient keeps samples separate, weight gradients mix them."""
     state, rank, over_last = step.state(0), len(step.shape(0)), len(step.argument(2))
     apart = isinstance(state, Axis) and state.place < rank - over_last and step.state(1) == state
     return (state if apart else MIXED, MIXED, MIXED)
 
 
 def only_first(rule: Rule) -> Rule:
-    """Several results of which the first keeps the samples apart: gradients of weights add them up."""
+    """A rule for three results of which only the first keeps samples separate (the others are weight gradients)."""
     return lambda step: (rule(step), MIXED, MIXED)
 
 
 def negative_log_likelihood(step: Step) -> Any:
-    """One number for each sample; a mean or a sum over them mixes."""
+    """Rule for the negative log-likelihood: separate for `reduction="none"`, mixed for a mean or a sum."""
     each = step.argument(3) == 0
     return (first_axis(step) if each else MIXED, FIXED if each else MIXED)

@@ -1,4 +1,4 @@
-"""Which rule of `batch_axis` each ATen operation follows; one without a name here mixes whatever samples it reads."""
+"""The `batch_axis` rule of each ATen operation; an operation without a rule is taken to mix the samples it reads."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(_by_kind() | _by_name())
 
 
 def rule_of(target: Any) -> Rule | None:
-    """The rule of an ATen operation, by its name; those that work number by number are marked so in torch itself."""
+    """The rule of an ATen operation by its name, or the elementwise rule where torch tags it as pointwise."""
     if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten":
         return None
     found = RULES.get(target._schema.name.removeprefix("aten::"))

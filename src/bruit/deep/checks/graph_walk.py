@@ -1,4 +1,4 @@
-"""Walks a traced graph and follows the axis of the samples through all of its operations."""
+"""Walks a traced graph and infers the sample axis of each value from those of its inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bruit.deep.checks.batch_axis import ALIKE, FIXED, MIXED, Rule, Shape, State
 def states(
     graph: fx.Graph, given: Sequence[State], batch: int, rules: Callable[[Any], Rule | None]
 ) -> Iterator[tuple[State, Shape]]:
-    """What is known of each output of a graph, with its shape, from what is known of its arguments."""
+    """The state (sample axis or kind) and shape of each output of a graph, from the states of its inputs."""
     found: dict[fx.Node, Any] = {}
     waiting = iter(given)
 

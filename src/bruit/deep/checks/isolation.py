@@ -28,11 +28,11 @@ SIZES = {"slice": {3}, "slice_backward": {3, 4}, "native_group_norm": {3}, "nati
 
 
 class ComputedAlone(UserWarning):
-    """Samples are computed one by one, since nothing proves that the model keeps them apart."""
+    """Warns that samples are computed one by one, since nothing proves that the model keeps them separate."""
 
 
 class Isolation:
-    """Whether the samples of a batch are proved, or assumed after an examination, to be computed apart.
+    """Whether a model computes the samples of a batch independently, by proof or by an examination on made-up batches.
 
     Where neither holds, gradients are computed for one sample at a time, in which no other can be seen: slower, and
     right whatever the model does. With `assumed` an examination on made-up batches of the very shape takes the place of
@@ -54,7 +54,7 @@ class Isolation:
         self._operations: dict[Any, list[Any]] = {}
 
     def is_proved(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
-        """Whether the graph of a step proves it, in the present mode of every layer."""
+        """Whether the traced graph of a step proves the samples independent, in the layers' current modes."""
         key = (layer_modes(self.model), _kinds((*inputs, targets)))
         if key not in self._proved:
             parts = [zeros_of(part, PROVED_AT) for part in (*inputs, targets)]
@@ -128,7 +128,7 @@ class _Operations(TorchDispatchMode):
 
 @contextmanager
 def attributes_kept(model: nn.Module) -> Iterator[None]:
-    """Puts back what the model wrote into its buffers and attributes, and refuses one that remembers tensors."""
+    """Restores the model's buffers and attributes on exit, and refuses a model that kept a computed tensor in them."""
     remembered: list[str] = []
     with put_back(model, remembered):
         yield
@@ -142,7 +142,7 @@ def attributes_kept(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def put_back(model: nn.Module, remembered: list[str] | None = None) -> Iterator[None]:
-    """Puts back the buffers and tensor attributes of a model after its use, and adds the names of those it wrote."""
+    """Restores a model's buffers and tensor attributes on exit; adds the names of those written to `remembered`."""
     before = [(layer, dict(vars(layer)), dict(layer._buffers)) for layer in model.modules()]
     values = [(buffer, buffer.clone()) for buffer in model.buffers()]
     try:

@@ -1,4 +1,4 @@
-"""Proves from the traced graph of a step that no operation lets one sample see another.
+"""Proves from the traced graph of a step that no operation mixes two samples.
 
 What is proved: every loss, every input of a layer and every gradient of its output that the clipped sum is built from
 has an axis along which each slice comes from one sample alone. The clipped sum itself is the library's own. A graph is

@@ -23,7 +23,7 @@ MIXES = (nn.modules.batchnorm._BatchNorm,)
 
 @dataclass(frozen=True)
 class Structure:
-    """The layers that have a rule, by their path, and the names of the parameters that are left to the fallback."""
+    """The layers with a per-sample gradient rule, by path, and the parameter names left to the vmap fallback."""
 
     ruled: Mapping[str, nn.Module]
     rest: tuple[str, ...]
@@ -36,7 +36,7 @@ class Structure:
 
 
 def examine(model: nn.Module, example: Sequence[Tensor]) -> Structure:
-    """Sorts the trainable parameters of a model, or says which part cannot be trained privately and what to do.
+    """The layers with rules and the remaining trainable parameters; refuses parts that cannot be trained privately.
 
     `example` has the shapes and types of the inputs, batch first; its values are not looked at.
     """
@@ -55,7 +55,7 @@ def examine(model: nn.Module, example: Sequence[Tensor]) -> Structure:
 
 
 def without_rules(structure: Structure, model: nn.Module, left: Iterable[str]) -> Structure:
-    """The same model with some more parameters left to the fallback."""
+    """The structure with more parameters left to the vmap fallback."""
     own = dict(model.named_parameters())
     loose = {id(own[name]) for name in (*structure.rest, *left)}
     owners = [(path, layer) for path, layer in model.named_modules() if _trains(layer)]
@@ -69,7 +69,7 @@ def _sorted(owners: Sequence[tuple[str, nn.Module]], names: Mapping[int, str], l
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:
-    """The parameters that are to be trained, of which there must be one."""
+    """The trainable parameters of a model; refuses a model without any."""
     if not isinstance(model, nn.Module):
         raise InvalidArgument(f"model of type {type(model).__name__}: give a torch.nn.Module")
     found = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -168,7 +168,7 @@ def _not_samples_first(model: nn.Module, ruled: Mapping[str, nn.Module], example
 
 
 def require_rows(call: Call, batch: int) -> None:
-    """Refuses a call that was not given one row for each sample."""
+    """Refuses a layer call whose input does not have one row for each sample."""
     if len(call.inputs) != batch:
         raise InvalidArgument(
             f"the layer {call.path!r} was given {len(call.inputs)} rows for {batch} samples: samples must come first "

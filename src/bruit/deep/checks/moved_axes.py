@@ -1,4 +1,4 @@
-"""How operations that move, cut or multiply axes carry that of the samples along."""
+"""Sample-axis rules for operations that permute, insert, remove, slice, join or multiply axes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bruit.deep.checks.batch_axis import EVEN, FIXED, MIXED, Axis, Rule, State, 
 
 
 def permute(step: Step) -> State:
-    """The axis after axes changed their order."""
+    """The sample axis after `permute`."""
     state, rank = step.state(0), len(step.shape(0))
     if not isinstance(state, Axis):
         return state
@@ -15,7 +15,7 @@ def permute(step: Step) -> State:
 
 
 def transpose(step: Step) -> State:
-    """The axis after two axes changed places; without arguments those of a matrix."""
+    """The sample axis after two axes are swapped (`transpose`; by default the first two)."""
     state, rank = step.state(0), len(step.shape(0))
     if not isinstance(state, Axis):
         return state
@@ -26,7 +26,7 @@ def transpose(step: Step) -> State:
 
 
 def unsqueeze(step: Step) -> State:
-    """The axis after one of length one was put in."""
+    """The sample axis after an axis of length one is inserted."""
     state, rank = step.state(0), len(step.shape(0)) + 1
     if not isinstance(state, Axis):
         return state
@@ -34,7 +34,7 @@ def unsqueeze(step: Step) -> State:
 
 
 def squeeze(step: Step) -> State:
-    """The axis after axes of length one were taken out."""
+    """The sample axis after axes of length one are removed."""
     state, shape = step.state(0), step.shape(0)
     if not isinstance(state, Axis):
         return state
@@ -45,7 +45,7 @@ def squeeze(step: Step) -> State:
 
 
 def expand(step: Step) -> State:
-    """The axis after others were repeated; what is repeated for every sample is the same for each."""
+    """The sample axis after `expand`; a fixed value expanded over the batch is the same for every sample."""
     state, old, new = step.state(0), step.shape(0), shape_of(step.node)
     shift = len(new) - len(old)
     if isinstance(state, Axis):
@@ -59,7 +59,7 @@ def expand(step: Step) -> State:
 
 
 def cut(step: Step) -> State:
-    """The axis of a part of a value, which may be cut along other axes only."""
+    """The sample axis after slicing; taking only some of the samples gives `MIXED`."""
     state, rank = step.state(0), len(step.shape(0))
     if not isinstance(state, Axis):
         return state
@@ -69,7 +69,7 @@ def cut(step: Step) -> State:
 
 
 def select(step: Step) -> State:
-    """The axis after one index was taken along another."""
+    """The sample axis after one index is selected along another axis."""
     state, rank = step.state(0), len(step.shape(0))
     if not isinstance(state, Axis):
         return state
@@ -78,12 +78,12 @@ def select(step: Step) -> State:
 
 
 def several(rule: Rule) -> Rule:
-    """The same state for each of several results."""
+    """A rule that gives every one of several results the state found by another rule."""
     return lambda step: (rule(step),) * len(step.node.meta["val"])
 
 
 def concatenate(step: Step) -> State:
-    """The axis of values that are laid side by side along another."""
+    """The sample axis after concatenation along another axis."""
     parts = step.argument(0)
     rank = len(shape_of(step.node))
     along = step.argument("dim") % rank
@@ -92,7 +92,7 @@ def concatenate(step: Step) -> State:
 
 
 def stack(step: Step) -> State:
-    """The axis of values that are laid side by side along a new one."""
+    """The sample axis after stacking along a new axis."""
     parts = step.argument(0)
     found = merge([(step.known(each), shape_of(each)) for each in parts], len(shape_of(parts[0])), step.batch)
     if not isinstance(found, Axis):
@@ -102,7 +102,7 @@ def stack(step: Step) -> State:
 
 
 def product(left: int, right: int, *, batched: bool = False) -> Rule:
-    """The rule of a product of matrices: rows of the one, columns of the other, or both in step along a first axis."""
+    """Rule for matrix products: samples may be rows of the left, columns of the right, or the shared batch axis."""
 
     def rule(step: Step) -> State:
         one, other = step.state(left), step.state(right)

@@ -16,7 +16,7 @@ WATCHED = 2
 """The place of the sample that is watched: there are others before it and after it."""
 
 BATCH, LARGER = 5, 7
-"""Two sizes of a batch: what one sample is told must not depend on how many there are."""
+"""Two sizes of a batch: what one sample is described must not depend on how many there are."""
 
 OTHERS: tuple[Callable[[Tensor], Tensor], ...] = (torch.zeros_like, torch.ones_like, lambda places: places % 2)
 """What the other samples hold, from the places within them; zeros and ones are classes and words of any model."""
@@ -27,14 +27,14 @@ EQUAL_SHAPES, OTHER_SHAPES = 2.0**-7, 2.0**-6
 NOTHING = 2.0**-20
 """What computed zeros may differ by where shapes do."""
 
-Told = Callable[[list[Tensor]], Sequence[Tensor]]
-"""From a batch to what its watched sample is told."""
+Described = Callable[[list[Tensor]], Sequence[Tensor]]
+"""From a batch to what its watched sample is described."""
 
 Watched = Callable[[list[Tensor], int], Sequence[Tensor]]
-"""From a batch and the place of the watched sample to what that one is told."""
+"""From a batch and the place of the watched sample to what that one is described."""
 
 
-def require_separate(model: nn.Module, describe: Told, parts: Sequence[Tensor], what: str) -> None:
+def require_separate(model: nn.Module, describe: Described, parts: Sequence[Tensor], what: str) -> None:
     """Refuses a function whose result for one sample changes with the values or the number of the others.
 
     `parts` have the shapes and types of a batch; their values are not looked at. Equal draws are given to every batch,
@@ -58,7 +58,7 @@ def require_separate(model: nn.Module, describe: Told, parts: Sequence[Tensor], 
 
 
 def are_separate(model: nn.Module, describe: Watched, parts: Sequence[Tensor], batch: int) -> bool:
-    """Whether a sample's result is the same beside several others, wherever it stands in a batch of this size.
+    """Whether a sample's result is unchanged by the other samples and by its position in a batch of this size.
 
     What is random beyond torch's own numbers cannot be compared, and counts as not separate.
     """
@@ -85,7 +85,7 @@ def mixing(what: str) -> NotPrivate:
 
 
 def invented_batch(parts: Sequence[Tensor], batch: int, other: int, watched: int = WATCHED) -> list[Tensor]:
-    """A batch whose watched sample is always the same: rising from 0 to 1 or, in integers, 1 and 0 in turn."""
+    """A made-up batch; its watched sample is always a ramp (floats) or 1, 0, 1, … (integers), `other` sets the rest."""
     found = []
     for part in parts:
         places = torch.arange(part.shape[1:].numel(), device=part.device).view(part.shape[1:])
@@ -96,12 +96,12 @@ def invented_batch(parts: Sequence[Tensor], batch: int, other: int, watched: int
 
 
 def zeros_of(part: Tensor, batch: int) -> Tensor:
-    """So many samples of zeros in the shape, type and place of a batch."""
+    """A batch of zeros with the sample shape, dtype and device of a given one."""
     return torch.zeros((batch, *part.shape[1:]), dtype=part.dtype, device=part.device)
 
 
 def layer_modes(model: nn.Module) -> tuple[bool, ...]:
-    """Which layers are in training mode, in the order of the model."""
+    """Whether each layer of the model is in training mode, in the order of `model.modules()`."""
     return tuple(layer.training for layer in model.modules())
 
 
@@ -110,9 +110,9 @@ def _differ(one: Sequence[Tensor], other: Sequence[Tensor], room: float = EQUAL_
     return len(one) != len(other) or any(_has_moved(*pair, room, least) for pair in zip(one, other, strict=True))
 
 
-def _concatenate(told: Sequence[Tensor]) -> Tensor:
+def _concatenate(described: Sequence[Tensor]) -> Tensor:
     """All tensors as one flat float64 tensor, so that moves are judged against its largest number."""
-    return torch.cat([each.double().flatten() for each in told]) if told else torch.empty(0)
+    return torch.cat([each.double().flatten() for each in described]) if described else torch.empty(0)
 
 
 def _has_moved(one: Tensor, other: Tensor, room: float, least: float) -> bool:

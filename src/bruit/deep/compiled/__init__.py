@@ -1,1 +1,1 @@
-"""Training steps traced whole: torch.compile graphs, CUDA graphs and their device flags."""
+"""Training steps traced as one graph: torch.compile, CUDA graphs, and the flags that a GPU writes for the CPU."""

@@ -13,13 +13,13 @@ Run = Callable[..., list[Tensor]]
 
 
 class Recording:
-    """A run over tensors of which the first `fixed` stay where they are; the others are copied in before every replay.
+    """A CUDA graph whose first `fixed` inputs stay at their addresses; other inputs are copied in before each replay.
 
     Results are copied out, so that they may be kept and changed. The recording holds its memory as long as it lives.
     """
 
     def __init__(self, run: Run, given: Sequence[Tensor], fixed: int) -> None:
-        """All tensors are on one GPU, which need not be torch's current one."""
+        """Records `run` on the given tensors, which all lie on one GPU (not necessarily torch's current device)."""
         self._device = given[0].device
         self._fixed = list(given[:fixed])
         self._places = _places(self._fixed)

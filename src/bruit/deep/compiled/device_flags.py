@@ -1,4 +1,4 @@
-"""Flags that a GPU copies to the CPU as soon as they are computed, so that nobody waits for the rest of its work."""
+"""Flags that a GPU copies to the CPU as soon as they are computed, so that the CPU need not wait for later work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAUSE = 2e-5
 
 
 class DeviceFlag:
-    """Where one flag of a graph arrives: in memory that the GPU writes into and the CPU looks at.
+    """One boolean that a graph on the GPU writes into pinned memory for the CPU to read.
 
     No event is waited for, since one that was recorded with a graph is not told apart from one of an earlier run.
     """
@@ -26,14 +26,14 @@ class DeviceFlag:
         self._is_open = False
 
     def open(self) -> None:
-        """Clears the flag before the graph runs, so that the answer of an earlier run is not taken for it."""
+        """Clears the flag before the graph runs, so that the value of an earlier run is not read."""
         if self._is_open and self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
         self._is_open = True
         self.here.fill_(AWAITED)
 
     def answer(self) -> bool:
-        """The flag of the run since `open`."""
+        """Waits for the flag of the run started after `open`, and returns whether it is good."""
         while int(self.here) == AWAITED:
             done = self._device.type != "cuda" or torch.cuda.current_stream(self._device).query()
             if done and int(self.here) == AWAITED:
@@ -44,21 +44,21 @@ class DeviceFlag:
 
 
 _NUMBERS = count()
-_TICKETS: WeakValueDictionary[int, DeviceFlag] = WeakValueDictionary()
+_FLAGS: WeakValueDictionary[int, DeviceFlag] = WeakValueDictionary()
 """Those whose graphs are still there."""
 
 
 def device_flag(device: torch.device) -> DeviceFlag:
-    """A new place for a flag."""
+    """Makes and registers a device flag for one device."""
     made = DeviceFlag(next(_NUMBERS), device)
-    _TICKETS[made.number] = made
+    _FLAGS[made.number] = made
     return made
 
 
 @torch.library.custom_op("bruit::tell", mutates_args=())
 def tell(flag: Tensor, number: int) -> Tensor:
-    """Copies a flag to its device flag; the returned copy keeps the operation in a traced graph."""
-    _TICKETS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
+    """Copies a boolean tensor to the device flag with this number; returns a copy so that tracing keeps the op."""
+    _FLAGS[number].here.copy_(flag.to(torch.uint8), non_blocking=True)
     return flag.clone()
 
 

@@ -40,16 +40,16 @@ class Trace:
     """Parameters and buffers that stand in for the model's own while tracing, and the flag for finite gradients."""
 
     state: State
-    ticket: DeviceFlag
+    flag: DeviceFlag
     channels_last: bool = False
 
 
 class NotCompiled(UserWarning):
-    """A step that was to be compiled cannot be, and runs as it is written."""
+    """Warns that a step cannot be compiled and runs eagerly."""
 
 
 class Graphs:
-    """The compiled graphs of one engine, one for each shape of batch."""
+    """The compiled graphs of one clipping engine, one for each batch shape."""
 
     def __init__(self) -> None:
         self._made: dict[Any, CompiledStep | None] = {}
@@ -58,13 +58,13 @@ class Graphs:
 
     @property
     def steps(self) -> list[CompiledStep]:
-        """The steps that could be compiled."""
+        """The compiled steps of all batch shapes that could be compiled."""
         return [step for step in self._made.values() if step is not None]
 
     def sums(
         self, engine: Engine, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor
     ) -> dict[str, Tensor] | None:
-        """The clipped sums by the graph of these shapes, or None where there is none.
+        """The clipped gradient sums by the compiled graph of this batch shape, or None where it could not be compiled.
 
         Where a gradient is not finite, they are computed as written, in parts, since the graph keeps its memory.
         """
@@ -97,7 +97,7 @@ class Graphs:
 
 
 class CompiledStep:
-    """The clipped sums of one shape of batch by a compiled graph, which a GPU records at its second call."""
+    """The compiled computation of clipped sums for one batch shape; on a GPU its second call records a CUDA graph."""
 
     def __init__(self, engine: Engine, given: Given) -> None:
         self._graph = best_traced(engine, given)
@@ -119,7 +119,7 @@ class CompiledStep:
     def __call__(
         self, state: State, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor
     ) -> dict[str, Tensor] | None:
-        """The sums, or None where a gradient is not finite."""
+        """The clipped sums by parameter name, or None where a gradient is not finite."""
         leaves = tree_flatten((state, inputs, targets, weights))[0]
         if self._graph.tells:
             self._graph.flag.open()
@@ -144,7 +144,7 @@ class CompiledStep:
 
 @dataclass(frozen=True)
 class Graph:
-    """A traced computation of flat arguments, and how its flat results are put together."""
+    """A traced computation with flat argument and result lists, and the names of its results."""
 
     module: fx.GraphModule
     names: tuple[str, ...]
@@ -159,7 +159,7 @@ class Graph:
 
 
 def best_traced(engine: Engine, given: Given) -> Graph:
-    """The traced graph, with channels-last images where kernels prefer them and the results stay the same."""
+    """The traced graph, in channels-last layout where kernels read images and tracing in that layout succeeds."""
     if engine.reads_images(given[2]):
         try:
             return trace(engine, given, channels_last=True)
@@ -169,7 +169,7 @@ def best_traced(engine: Engine, given: Given) -> Graph:
 
 
 def trace(engine: Engine, given: Given, *, channels_last: bool = False) -> Graph:
-    """The eager computation as a graph of flat arguments."""
+    """The eager computation of clipped sums, traced as a graph with flat arguments."""
     leaves, shape = tree_flatten(given)
     names: list[str] = []
     flag = device_flag(given[2].device)
@@ -191,7 +191,7 @@ def trace(engine: Engine, given: Given, *, channels_last: bool = False) -> Graph
 
 
 def state_of(model: nn.Module) -> dict[str, Tensor]:
-    """Every parameter and buffer, detached."""
+    """All parameters and buffers of a model by name, detached."""
     named = (*model.named_parameters(), *model.named_buffers())
     return {name: value.detach() for name, value in named}
 

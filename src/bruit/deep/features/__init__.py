@@ -1,4 +1,4 @@
-"""Features that are computed once, and private heads over them."""
+"""Precomputed image features, and classifier heads trained privately on them."""
 
 from bruit.deep.features.head import FrozenHead, train_head
 from bruit.deep.features.preparation import Over, Preparation, Whitening

@@ -1,4 +1,4 @@
-"""A private head over frozen features: their statistics and every step of its training are one charge."""
+"""A private classifier head over frozen features; its feature statistics and all training steps are one charge."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from bruit.deep.training.pricing import require_size_of_cell
 from bruit.deep.training.training import Settings, Training, prepare_engine
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, Charge, ask
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 
 class FrozenHead(nn.Module):
-    """Prepares features and scores them; the scores of several views of a record are averaged.
+    """A released head: normalises features, then scores the classes; scores of several views of a record are averaged.
 
     The guarantee covers every iterate, so both the last one and the mean of the second half may be used.
     """
@@ -64,7 +64,7 @@ def train_head(
     on_progress: Callable[[int, int], None] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Release[nn.Module]:
-    """Trains a linear or dense head on cached features with noisy gradient descent, over all records or samples.
+    """Trains a linear or dense head on cached features by noisy gradient descent on full or Poisson-sampled batches.
 
     Features are (records, features), or (records, views, features) where a record is seen several ways, its gradient
     being the mean over the views. The private mean, the whitenings and all steps are charged as one loss, composed by
@@ -100,7 +100,7 @@ def train_head(
 def prepare(
     features: Tensor, recipe: Recipe, noises: Noises, normal: Normal, *, size: int, channels: int | None
 ) -> tuple[Preparation, Tensor]:
-    """The preparation with its private statistics, and the features that went through it."""
+    """The preparation with its private mean and whitenings, and the features transformed by it."""
     preparation = Preparation(features.shape[-1], channels)
     with torch.no_grad(), in_precision(features.device):
         rows = unit(features.float())
@@ -120,7 +120,7 @@ def _assumptions(price: Budget, *, size: int | None) -> tuple[Assumption, ...]:
 
 
 def fresh_head(width: int, classes: int, hidden: Sequence[int], stream: Source) -> nn.Module:
-    """Dense layers; the last one starts at zero, so that a linear head needs no random start."""
+    """A head of dense layers whose last layer starts at zero, so that a linear head needs no random initialisation."""
     layers: list[nn.Module] = []
     for units in hidden:
         layer = nn.Linear(width, units)
@@ -147,8 +147,8 @@ def step_training(
     at_once: int | None,
     stream: Source,
 ) -> Training:
-    """The steps that were paid for, over prepared features."""
-    planned = Plan(
+    """The `Training` of a head on prepared features, for the steps that are already charged."""
+    planned = TrainingPlan(
         size=size,
         batch_size=recipe.batch_size or size,
         noise_multiplier=float(noises.step),

@@ -1,4 +1,4 @@
-"""Making features ready for a private head: rows of norm one, less a private mean, and partly whitened."""
+"""Normalises features for a private head: unit-norm rows, minus a private mean, partly whitened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDED_AT_ONCE = 4096
 
 
 class Over(StrEnum):
-    """Which directions a whitening evens out."""
+    """Which covariance a whitening uses: of all features, of channels, or of positions."""
 
     ALL = "all"
     """All features together."""
@@ -52,7 +52,7 @@ Normal = Callable[[Tensor], Tensor]
 
 
 class Preparation(nn.Module):
-    """What is done to features before the head; steps are added one after the other, each on what came before.
+    """The feature transforms before the head: centring and whitening steps, each fitted after the earlier ones.
 
     Features are rows of channels times positions, whose order is that of a flattened map.
     """
@@ -64,19 +64,19 @@ class Preparation(nn.Module):
         self.channels, self.kinds = channels, list[Over | None]()
 
     def require(self, kinds: Iterable[Over]) -> None:
-        """Refuses whitenings that this cannot do."""
+        """Refuses whitenings over channels or positions where the number of channels is unknown."""
         if self.channels is None and any(kind is not Over.ALL for kind in kinds):
             raise InvalidArgument("whitening over channels or positions needs channels=, their number")
 
     def forward(self, features: Tensor) -> Tensor:
-        """Rows of norm at most one."""
+        """The transformed features, as rows of norm at most one."""
         rows = unit(features.float())
         for number, kind in enumerate(self.kinds):
             rows = self._transform(rows, kind, self.get_buffer(f"step_{number}"))
         return rows
 
     def add(self, kind: Over | None, values: Tensor) -> None:
-        """A mean to take off (None) or a matrix to multiply with."""
+        """Appends a step: a mean to subtract (`kind=None`) or a whitening matrix to multiply with."""
         self.register_buffer(f"step_{len(self.kinds)}", values)
         self.kinds.append(kind)
 
@@ -94,7 +94,7 @@ class Preparation(nn.Module):
         return unit(turned.flatten(-2))
 
     def grams(self, rows: Tensor, kind: Over) -> Tensor:
-        """Σ over records (their views averaged) of the products between features, channels or positions."""
+        """Σ over records of the outer products of features, channels or positions, averaged over a record's views."""
         views = rows.shape[1] if rows.dim() == 3 else 1
         if kind is Over.ALL:
             flat = rows.reshape(-1, rows.shape[-1])
@@ -114,7 +114,7 @@ class Preparation(nn.Module):
 
 
 def unit(rows: Tensor) -> Tensor:
-    """Rows divided by their norm; one that is not finite becomes zero, since what a record holds must not show.
+    """Rows divided by their norm; a row with a non-finite entry becomes zero, so that no error reveals it.
 
     The largest entry is divided out first: the squares of very small ones would vanish from the norm, and a row of such
     entries come out longer than one.
@@ -128,7 +128,7 @@ def unit(rows: Tensor) -> Tensor:
 
 
 def private_mean(rows: Tensor, noise: float, normal: Normal, size: int) -> Tensor:
-    """(Σ rows + noise) / size; a record moves the sum by at most one, its views being averaged."""
+    """(Σ rows + noise) / size, where the views of a record are averaged so that it moves the sum by at most one."""
     total = row_sum(rows)
     return ((total + noise * (1 + ROUNDING) * normal(total.float())) / size).float()
 
@@ -150,7 +150,7 @@ def private_covariance(gram: Tensor, noise: float, normal: Normal, size: int) ->
 
 
 def whitener(covariance: Tensor, *, floor: float, power: float) -> Tensor:
-    """(covariance + floor)^−power, for eigenvalues that noise made negative too."""
+    """(covariance + floor)^−power; eigenvalues that noise made negative are handled too."""
     values, vectors = torch.linalg.eigh(covariance)
     matrix: Tensor = (vectors * (values.clamp(min=0) + floor).pow(-power)) @ vectors.mT
     return matrix

@@ -1,4 +1,4 @@
-"""How a private head is trained, how the budget is shared between its parts, and what they cost together."""
+"""The settings of a private head, how the budget is split between its parts, and their total privacy loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUDGE = 1.0005
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a head is trained; shares are parts of the squared budget, and the steps take what is left.
+    """The settings of a head's training; shares are fractions of the squared budget, and the steps take the rest.
 
     `rate` is the learning rate over the bound `clip`; `average` releases the mean of the second half of the iterates
     instead of the last one. Without `batch_size` every step is over all records.
@@ -50,11 +50,11 @@ class Recipe:
 
     @property
     def steps_share(self) -> float:
-        """What is left for the steps."""
+        """The share of the squared budget that is left for the training steps."""
         return 1 - self.mean_share - sum(each.share for each in self.whitenings)
 
     def noises(self, level: float, size: int) -> Noises:
-        """The noise of each part, over its sensitivity, at a common level: the less its share, the more."""
+        """The noise multipliers of mean, whitenings and steps at a common level: a smaller share gives more noise."""
         rate = 1.0 if self.batch_size is None else self.batch_size / size
         return Noises(
             mean=_digits(level / math.sqrt(self.mean_share)) if self.mean_share else None,
@@ -71,7 +71,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Noises:
-    """The noise deviation of each part over its sensitivity, for adding or removing a record."""
+    """The noise multipliers of the private mean, each whitening and each step, under add-or-remove neighbours."""
 
     mean: Fraction | None
     whitenings: tuple[Fraction, ...]
@@ -79,7 +79,7 @@ class Noises:
 
 
 def calibrate_noises(recipe: Recipe, price: Budget, size: int) -> Noises:
-    """The least noises, in the proportions of the shares, that the price pays for."""
+    """The smallest noise multipliers, in the proportions given by the shares, that the budget pays for."""
     if price.by not in (None, "pld"):
         raise InvalidArgument(f"by={price.by!r}: a head is priced by pld; leave by= away")
     level = calibrate(
@@ -95,7 +95,7 @@ def calibrate_noises(recipe: Recipe, price: Budget, size: int) -> Noises:
 
 
 def head_loss(noises: Noises, recipe: Recipe, size: int, neighbours: Neighbours) -> Composed:
-    """The loss of all parts together; an exchanged record moves a sum by twice what an added one does."""
+    """The composed privacy loss of mean, whitenings and steps; replacing a record doubles the sensitivity of a sum."""
     once = [each for each in (noises.mean, *noises.whitenings) if each is not None]
     parts: list[tuple[Loss, int]] = [(_sum(noise, neighbours), 1) for noise in once]
     if recipe.batch_size is None:

@@ -48,7 +48,7 @@ class Scattering(nn.Module):
         self.register_buffer("low", _hat(_gabor(whole, SIGMA * 2 ** (scales - 1), 0.0, 0.0, 1.0)))
 
     def forward(self, images: Tensor) -> Tensor:
-        """The maps of every image."""
+        """The scattering coefficient maps of each image."""
         spectrum = torch.fft.fft2(functional.pad(images, (MARGIN,) * 4, mode="reflect"))
         found = [self._average(spectrum)]
         for scale in range(self.scales):

@@ -1,1 +1,1 @@
-"""Norms and sums that torch has no operator for, on a GPU, in Triton."""
+"""Triton kernels for per-sample gradient norms and sums that torch has no operator for."""

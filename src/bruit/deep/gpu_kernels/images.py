@@ -211,7 +211,7 @@ def _sums(
 
 @torch.library.custom_op("bruit::patch_gram", mutates_args=())
 def patch_gram(image: Tensor, outputs: Tensor, kernel: int, stride: int, padding: int) -> Tensor:
-    """The figures of every sample, a patch being what a position multiplies."""
+    """Ghost norm and triangle bounds of each sample for a square convolution, as (batch, FIGURES) in float32."""
     image, outputs = _last(image), _last(outputs)
     batch, channels, height, width = image.shape
     _, made, rows, columns = outputs.shape
@@ -236,7 +236,7 @@ def _(image: Tensor, outputs: Tensor, kernel: int, stride: int, padding: int) ->
 def patch_gradients(
     image: Tensor, outputs: Tensor, kernel: int, stride: int, padding: int, keep: bool
 ) -> tuple[Tensor, Tensor]:
-    """‖Σ_t g_t patch_tᵀ‖² for every sample and, where asked, the gradients: (batch, out, kernel, kernel, in)."""
+    """‖Σ_t g_t patch_tᵀ‖² of each sample and, with `keep`, the gradients as (batch, out, kernel, kernel, in)."""
     image, outputs = _last(image), _last(outputs)
     batch, channels, height, width = image.shape
     _, made, rows, columns = outputs.shape

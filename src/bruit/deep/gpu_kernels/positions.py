@@ -1,6 +1,6 @@
 # mypy: disable-error-code="import-not-found,untyped-decorator,no-untyped-def,no-any-return"
 # ruff: noqa: N803
-"""Norms of Σ_t g_t a_tᵀ from the products between positions, of which one triangle is computed and none is stored.
+"""Ghost norms of Σ_t g_t a_tᵀ from Gram matrices between positions, computed tile by tile over one triangle.
 
 This is the ghost norm. Names: b sample, t position (T of them), a layer inputs of width D, g output gradients of width
 P, r and c row and column of a tile in the triangle, k a slice of BK numbers, BT positions on a side of a tile.
@@ -23,7 +23,7 @@ FIGURES = 4
 
 @triton.jit
 def store_figures(out, tile, r, c, inner, outer, rows, columns, beside):
-    """Writes the four parts of a tile; only those on the diagonal hold lengths, and the others count twice.
+    """Writes a tile's four partial sums; off-diagonal tiles count twice, and only diagonal tiles hold vector norms.
 
     `beside` is added to the first: what the tile found of other pairs.
     """
@@ -98,13 +98,13 @@ def _gram(a, g, out, T, D, P, tiles, whole, EDGE: tl.constexpr, BT: tl.constexpr
 
 @triton.jit
 def load(sample, rows, columns, T, D, near):
-    """Some rows and columns of the T x D numbers of a sample, zero beyond the last position."""
+    """Loads a block of a sample's T x D matrix, with zeros beyond row T."""
     return tl.load(sample + rows[:, None] * D + columns[None, :], mask=near & (rows[:, None] < T), other=0.0)
 
 
 @torch.library.custom_op("bruit::gram", mutates_args=())
 def gram(inputs: Tensor, outputs: Tensor) -> Tensor:
-    """The figures of every sample of (batch, positions, D) and (batch, positions, P), in float32."""
+    """Ghost norm and triangle bounds of each sample from a: (batch, positions, D) and g: (batch, positions, P)."""
     inputs, outputs = inputs.contiguous(), outputs.contiguous()
     batch, positions, width = inputs.shape
     side = max(16, min(TILE, triton.next_power_of_2(positions)))

@@ -1,4 +1,4 @@
-"""How torch hands out the memory of a CUDA card: what is asked for, what is counted and what is kept."""
+"""A model of torch's CUDA caching allocator: requested, allocated and reserved bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVEN_SEGMENT = 2 * 2**20
 
 @dataclass(eq=False)
 class Block:
-    """A part of a segment, with its neighbours there."""
+    """A block of an allocator's segment, linked to the blocks before and after it."""
 
     start: int
     size: int
@@ -31,7 +31,7 @@ class Block:
 
 
 class CachingAllocator:
-    """Replays requests by the rules of torch's allocator, so that its counters are known without a card.
+    """Replays requests by the rules of torch's CUDA caching allocator, so that its counters are known without a GPU.
 
     The best fitting free block is cut where enough would be left; what is too little to cut counts as taken. So counted
     memory jumps where no tensor does.
@@ -44,7 +44,7 @@ class CachingAllocator:
         self._blocks: dict[int, Block] = {}
 
     def allocate(self, size: int) -> Block | None:
-        """A block of at least `size` bytes; none for nothing."""
+        """A block of at least `size` bytes; None for zero bytes."""
         if size == 0:
             return None
         size = -(-size // LEAST) * LEAST
@@ -56,7 +56,7 @@ class CachingAllocator:
         return block
 
     def free(self, block: Block) -> None:
-        """Gives a block back and joins it with free neighbours."""
+        """Frees a block and merges it with free neighbours."""
         block.taken = False
         self.allocated -= block.size
         for other in (block.before, block.after):
@@ -69,7 +69,7 @@ class CachingAllocator:
         self._add(block)
 
     def forget_peak(self) -> None:
-        """Counts peaks from now on."""
+        """Resets the peak counters to the current values."""
         self.peak, self.peak_reserved = self.allocated, self.reserved
 
     def _fitting_block(self, size: int) -> Block | None:
@@ -121,7 +121,7 @@ class CachingAllocator:
 
 
 class PlainAllocator(CachingAllocator):
-    """Counts bytes as they are asked: the memory of a CPU."""
+    """Counts the requested bytes without rounding or caching, as on a CPU."""
 
     def allocate(self, size: int) -> Block | None:
         """A block of `size` bytes."""
@@ -132,6 +132,6 @@ class PlainAllocator(CachingAllocator):
         return block
 
     def free(self, block: Block) -> None:
-        """Gives a block back."""
+        """Frees a block."""
         self.allocated -= block.size
         self.reserved = self.allocated

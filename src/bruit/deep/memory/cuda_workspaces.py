@@ -25,7 +25,7 @@ FEW_CHANNELS = 8
 
 
 def lasting_workspace(name: str) -> tuple[str, int] | None:
-    """The library behind an operation and the bytes of workspace that it keeps for good."""
+    """The library behind an operation and the workspace bytes that it keeps after its first call, or None."""
     return LASTING.get(name)
 
 

@@ -1,4 +1,4 @@
-"""The memory of a training step, private or not, before there is a card to run it on."""
+"""Forecasts the memory of a training step, private or not, without a GPU."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plain_sgd(parameters: list[nn.Parameter]) -> torch.optim.Optimizer:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What each stage of the first two steps will take."""
+    """The forecast memory at each stage of the first two training steps."""
 
     batch_size: int
     private: bool
@@ -55,11 +55,11 @@ class Forecast:
 
     @property
     def reserved(self) -> int:
-        """The bytes that the allocator keeps from other programs."""
+        """The most bytes that the allocator reserves from the device, cached memory included."""
         return max(stage.reserved for stage in self.stages)
 
     def stage(self, name: str) -> Stage:
-        """The first stage of a name."""
+        """The first stage with this name."""
         return next(stage for stage in self.stages if stage.name == name)
 
     def to_json(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def forecast(
     loss: Loss = cross_entropy,
     kind: torch.dtype = torch.float32,
 ) -> Forecast:
-    """Traces two training steps over shapes alone: nothing is computed, and no card is needed.
+    """Forecasts the memory of two training steps by tracing shapes only; nothing is computed and no GPU is needed.
 
     `shape` is that of one input, for instance (3, 224, 224). The model is not changed; it may stand anywhere, on the
     meta device too. A private step is that of `train`, clipped flat, with all samples of the batch at once.
@@ -113,7 +113,7 @@ def forecast(
 
 
 def shapes_of(model: nn.Module) -> nn.Module:
-    """A copy of a model without its values, made in the order in which `.to(device)` moves its tensors."""
+    """A copy of a model with shapes but no values, its tensors made in the order in which `.to(device)` moves them."""
     memo: dict[int, Any] = {}
     for values in _tensors(model):
         if id(values) not in memo:
@@ -177,7 +177,7 @@ def _read_counters(allocator: CachingAllocator) -> tuple[int, int, int]:
 
 
 def largest_batch(fits: Callable[[int], bool], *, at_most: int = 2**20) -> int:
-    """The largest batch that fits, by doubling and halving; 0 where not even one sample does."""
+    """The largest batch size for which `fits` is true, by doubling and bisection; 0 where not even one sample fits."""
     low, high = 0, 1
     while high <= at_most and fits(high):
         low, high = high, 2 * high

@@ -21,7 +21,7 @@ Counters = Callable[[], tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Stage:
-    """Bytes at the end of a stage, the most within it, and what is kept from other programs."""
+    """Memory of one stage in bytes: allocated at its end, peak within it, and reserved by the allocator."""
 
     name: str
     allocated: int
@@ -34,13 +34,13 @@ class Stage:
 
 
 class Log:
-    """Writes down the counters at the end of each stage."""
+    """Records the memory counters at the end of each stage."""
 
     def __init__(self, counters: Counters) -> None:
         self.counters, self.stages = counters, list[Stage]()
 
     def end(self, name: str) -> None:
-        """Ends a stage."""
+        """Ends a stage and records its counters under a name."""
         self.stages.append(Stage(name, *self.counters()))
 
 
@@ -52,7 +52,7 @@ def log_two_steps(
     training: Training | None,
     log: Log,
 ) -> None:
-    """Runs two training steps and logs the memory of each stage; the second is that of a run under way."""
+    """Runs two training steps and logs the memory of each stage; only the second shows the steady state."""
     handle = optimiser.register_step_pre_hook(lambda *_: log.end("backward"))
     for _ in range(2):
         if training is not None:

@@ -16,7 +16,7 @@ from bruit.deep.memory.allocator import Block, CachingAllocator
 
 
 class Tape(TorchDispatchMode):
-    """Reports every storage that is made and dropped to an allocator.
+    """A dispatch mode that reports each storage created or released to an allocator.
 
     Questions about values are answered as ordinary data would answer them: all are finite, all are equal, nothing odd
     is found anywhere.

@@ -1,4 +1,4 @@
-"""Noise that is correlated from step to step, so that what one step adds the next ones take back in part."""
+"""Noise correlated across training steps, so that later steps partly cancel the noise of earlier ones."""
 
 from bruit.deep.noise.correlated import INDEPENDENT, Banded
 from bruit.deep.noise.correlated_stream import Correlated

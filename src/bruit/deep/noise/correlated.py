@@ -13,14 +13,14 @@ from bruit.core.arguments import whole
 from bruit.core.neighbours import Neighbours
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
-from bruit.privacy import Plan, plan
+from bruit.privacy import TrainingPlan, plan
 from bruit.privacy.training.correlated_noise import banded_plan
 from bruit.privacy.training.factorisation import mean_square, optimise
 
 
 @dataclass(frozen=True)
 class Banded:
-    """Noise C⁻¹z, where C has so many bands: each step takes back part of the noise of the `bands` - 1 before it.
+    """Correlated noise C⁻¹z for a banded C: each step cancels part of the noise of the `bands` - 1 steps before it.
 
     Every record is dealt once into one of `bands` groups, and step t draws from group t mod `bands`, at `bands` times
     the rate. One band is independent noise and ordinary sampling. `momentum` is that of the optimiser, which the
@@ -36,7 +36,7 @@ class Banded:
             raise InvalidArgument(f"momentum={self.momentum}: give that of the optimiser, from 0 to below 1")
 
     def coefficients(self, steps: int) -> NDArray[np.float64]:
-        """The first column of C for a run of so many steps; the others are the same, shifted down."""
+        """The first column of the Toeplitz matrix C for a run of this many steps."""
         return optimise(self.bands, steps, self.momentum)
 
     def plan(
@@ -49,8 +49,8 @@ class Banded:
         neighbours: Neighbours,
         target_epsilon: Exact,
         by: str = "pld",
-    ) -> Plan:
-        """The run with the least noise that keeps to an epsilon."""
+    ) -> TrainingPlan:
+        """The plan of a run with the smallest noise multiplier that meets a target epsilon."""
         asked: dict[str, Any] = {
             "size": size,
             "batch_size": batch_size,
@@ -62,8 +62,8 @@ class Banded:
         }
         return banded_plan(self.bands, **asked) if self.bands > 1 else plan(**asked)
 
-    def expected_error(self, planned: Plan) -> float:
-        """The root mean squared noise in a coordinate of the summed gradients of a plan, in bounds on a gradient.
+    def expected_error(self, planned: TrainingPlan) -> float:
+        """The root mean squared noise per coordinate of a plan's summed gradients, in units of the clipping bound.
 
         σ ‖A C⁻¹‖ / √T. It asks for no data: of two numbers of bands, the one with less is the one to try.
         """

@@ -1,4 +1,4 @@
-"""The noise of a banded matrix, step by step."""
+"""Draws the correlated noise of a banded matrix step by step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bruit.deep.noise.sources import Source
 
 
 class Correlated:
-    """Turns a source of independent noise z into n = C⁻¹z, with what it gave in the last few steps.
+    """Turns independent noise z into correlated noise n = C⁻¹z, from the remembered noise of the last few steps.
 
     n_t = (z_t - Σ_{0<k<b} c_k n_{t-k}) / c_0
 
@@ -31,11 +31,11 @@ class Correlated:
         return self
 
     def forget(self) -> None:
-        """Clears the memory of earlier steps and starts anew."""
+        """Clears the remembered noise of earlier steps."""
         self._past.clear()
 
     def normal(self, like: Tensor) -> Tensor:
-        """The noise of this step, of the shape, type and place of a tensor; asked for once for each type."""
+        """The noise of a step, shaped like a tensor; call once per step and dtype, as each call advances the stream."""
         last, past = self._past.pop(like.dtype, (self.step, ()))  # what fails from here on leaves no past
         if last != self.step - 1:
             past = ()

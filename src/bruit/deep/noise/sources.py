@@ -16,7 +16,7 @@ from bruit.deep.per_sample.factored_gradients import wide, wide_kind
 
 
 class Noise(Protocol):
-    """The interface of a noise source: noise of one step."""
+    """The interface of a noise source: one tensor of normal noise per call."""
 
     def normal(self, like: Tensor) -> Tensor:
         """Normal noise of the shape, dtype and device of a tensor."""
@@ -24,7 +24,7 @@ class Noise(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """A stream of its own for one stretch of training; `name` says which generator it is.
+    """A random stream for one stretch of training steps; `name` says which generator it uses.
 
     On a GPU the noise is drawn there, by torch's generator under a key from `rng`.
     """
@@ -35,7 +35,7 @@ class Source:
     on_device: torch.Generator | None = None
 
     def normal(self, like: Tensor) -> Tensor:
-        """Standard normal noise of the shape, type and place of a tensor, which is float32 or float64."""
+        """Standard normal noise with the shape, dtype and device of a tensor, which is float32 or float64."""
         if self.on_device is not None:
             return torch.randn(like.shape, generator=self.on_device, dtype=like.dtype, device=like.device)
         kind = np.float64 if like.dtype == torch.float64 else np.float32
@@ -45,7 +45,7 @@ class Source:
 def noisy(
     sums: Mapping[str, Tensor], parameters: Mapping[str, Tensor], stream: Noise | None, scale: float
 ) -> dict[str, Tensor]:
-    """Adds noise of one scale to the sums of every parameter, also of one that no sample touched.
+    """Adds noise of one scale to the gradient sum of every parameter, including those that no sample contributed to.
 
     All noise of one type of number is drawn at once; the sums are changed in place. Without a stream there is none.
     """
@@ -70,7 +70,7 @@ def noisy(
 def source(
     rng: np.random.Generator | None, *, entry: int, stretch: int, device: torch.device, strong: bool = False
 ) -> Source:
-    """A source whose stream no other stretch shares: under a fresh key, or derived from a generator with a seed.
+    """A random source that no other stretch of steps shares: freshly keyed, or derived from a seeded generator.
 
     A caller's generator gives one number; with the entry that paid and the count of the stretch it makes a stream that
     a training that goes on after a stop does not see again.                               [docs/rules.md 8]

@@ -27,7 +27,7 @@ STABILITY = 0.01
 
 
 def factors(squares: Tensor, layers: Sequence[str], *, bound: float, how: Clipping) -> Tensor:
-    """The clipping factor of each sample (column) in each parameter (row), from squared norms; NaN where those are."""
+    """The clipping factor of each sample (column) in each parameter (row), from squared norms; NaN for a NaN norm."""
     if how is Clipping.PER_LAYER:
         names = list(dict.fromkeys(layers))
         rows = {name: [squares[row] for row, layer in enumerate(layers) if layer == name] for name in names}

@@ -1,7 +1,7 @@
 """Per-sample gradients of one parameter, kept as factors, so that ghost norms need not build the gradients.
 
-A share answers three questions: the squared norm of every sample's gradient, the gradients themselves, and their
-weighted sum. Books are kept during one backward pass; the sum needs no second one.        [Bu et al. 2022]
+`PerSampleGradients` answers three questions: the squared norm of every sample's gradient, the gradients themselves,
+and their weighted sum. One backward pass records both factors, so that the sum needs no second one. [Bu et al. 2022]
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIGHT = 2**23
 """Numbers of which a copy costs less than to wait for the GPU."""
 
 
-class Share(Protocol):
+class PerSampleGradients(Protocol):
     """The per-sample gradients of one parameter."""
 
     @property
@@ -43,12 +43,12 @@ class Share(Protocol):
     def weighted(self, weights: Tensor) -> Tensor:
         """The sum of the gradients, each times its weight, in float32 or wider."""
 
-    def without(self, dropped: Tensor) -> Share:
-        """The same with the gradients of some samples set to zero, whatever they held."""
+    def without(self, dropped: Tensor) -> PerSampleGradients:
+        """The per-sample gradients with those of some samples set to zero, even where they were NaN."""
 
 
-class Kept:
-    """Gradients that are held as they are: bfloat16 on a GPU, where norms and sums are still added in float32."""
+class StoredGradients:
+    """Per-sample gradients held as tensors (bfloat16 on a GPU, with norms and sums in float32)."""
 
     def __init__(self, gradients: Tensor) -> None:
         self.gradients = gradients if multiplies_short(gradients) else wide(gradients)
@@ -81,18 +81,18 @@ class Kept:
         """One row for each sample, also where the parameter is a single number."""
         return self.gradients.reshape(len(self.gradients), -1)
 
-    def without(self, dropped: Tensor) -> Kept:
+    def without(self, dropped: Tensor) -> StoredGradients:
         return type(self)(zero_samples(self.gradients, dropped))
 
 
 class Products:
-    """Sums over positions of outer products, g_bt a_btᵀ: what a linear layer has.
+    """Per-sample gradients Σ_t g_bt a_btᵀ of a linear layer, held as inputs a and output gradients g.
 
     ‖Σ_t g_t a_tᵀ‖² = Σ_tt' (a_t·a_t')(g_t·g_t'), and with one position ‖g‖²‖a‖².                [Bu et al. 2022]
     """
 
     def __init__(self, inputs: Tensor, outputs: Tensor) -> None:
-        """Inputs of shape (batch, positions, D) and output gradients (batch, positions, P)."""
+        """Takes inputs of shape (batch, positions, D) and output gradients of shape (batch, positions, P)."""
         self.inputs, self.outputs = inputs, outputs
 
     @property
@@ -124,8 +124,8 @@ class Products:
         return self.inputs.shape[2], self.outputs.shape[2]
 
 
-def products(inputs: Tensor, outputs: Tensor) -> Share:
-    """The per-sample gradients of a matrix used at every position, in the form that is cheaper to measure.
+def products(inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
+    """The per-sample gradients of a matrix applied at every position, as factors or tensors, whichever is cheaper.
 
     Products between positions cost T²(D+P); the gradients themselves cost T·D·P and D·P numbers of room, and save
     the second pass over the positions.
@@ -135,8 +135,8 @@ def products(inputs: Tensor, outputs: Tensor) -> Share:
     if positions == 1 or gram_is_cheaper(positions, *widths):
         return Products(inputs, outputs)
     if multiplies_short(outputs):
-        return Kept(outputs.mT @ inputs)
-    return Kept(wide(outputs).mT @ wide(inputs))
+        return StoredGradients(outputs.mT @ inputs)
+    return StoredGradients(wide(outputs).mT @ wide(inputs))
 
 
 def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
@@ -145,7 +145,7 @@ def gram_is_cheaper(positions: int, inputs: int, outputs: int) -> bool:
 
 
 def gram_squares(inputs: Tensor, outputs: Tensor) -> Tensor:
-    """Ghost norms Σ_tt' (a_t·a_t')(g_t·g_t') for every sample, with room for rounding."""
+    """Ghost norms Σ_tt' (a_t·a_t')(g_t·g_t') of every sample, plus a margin for rounding."""
     widths = inputs.shape[2], outputs.shape[2]
     if choice.can_fuse(inputs, outputs):
         from bruit.deep.gpu_kernels.positions import gram
@@ -157,17 +157,17 @@ def gram_squares(inputs: Tensor, outputs: Tensor) -> Tensor:
 
 
 def lengths(products: Tensor) -> Tensor:
-    """‖a_t‖ from the products between positions."""
+    """The vector norms ‖a_t‖ from the Gram matrix of the positions (its diagonal)."""
     return products.diagonal(dim1=-2, dim2=-1).clamp(min=0).sqrt()
 
 
 def triangle_bounds(inputs: Tensor, outputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Σ_t ‖a_t‖‖g_t‖, Σ_t ‖a_t‖ and Σ_t ‖g_t‖: the triangle inequality's bound on the gradient's norm."""
+    """Σ_t ‖a_t‖‖g_t‖ (the triangle inequality's bound on the gradient norm), Σ_t ‖a_t‖ and Σ_t ‖g_t‖."""
     return (inputs * outputs).sum(-1), inputs.sum(-1), outputs.sum(-1)
 
 
 def secure_squares(squares: Tensor, reaches: Sequence[Tensor], widths: tuple[int, int], multiplied: Tensor) -> Tensor:
-    """Squared norms with room for rounding: never below the truth by more than the margin of clipping.
+    """Squared norms plus a margin for rounding: never below the true ones by more than the clipping margin.
 
     Positions that nearly cancel leave a norm that rounding can swallow, and the weighted sum, rounded otherwise, would
     then hold what was not counted. Both errors are at most a share of Σ_t ‖a_t‖‖g_t‖, so the square of that is added.
@@ -184,7 +184,7 @@ def underflow_bound(inputs: Tensor, outputs: Tensor, widths: tuple[int, int]) ->
 
 
 def rounding(multiplied: Tensor, width: int) -> float:
-    """The relative error of sums of `width` products between the given values, and of their weighted sums squared.
+    """A bound on the relative rounding error of sums of `width` products, and of squared norms of weighted sums.
 
     γ = width · u of [Higham 2002, §3.1], with some room for the sums over positions. Where weights are rounded to
     bfloat16, a share e = 2⁻⁹ of the reach is misplaced: e² over twice the margin. Short products round factors too.
@@ -208,23 +208,23 @@ def wide_product(left: Tensor, right: Tensor) -> Tensor:
 
 
 def scale_samples(values: Tensor, weights: Tensor) -> Tensor:
-    """Each sample's values times its weight, rounded once where a GPU multiplies bfloat16."""
+    """Each sample's values times its weight, rounded to bfloat16 only where the GPU multiplies in bfloat16."""
     product = wide(values) * weights.to(wide_kind(values.dtype)).view(-1, *[1] * (values.dim() - 1))
     return product.to(values.dtype) if multiplies_short(values) else product
 
 
 def multiplies_short(values: Tensor) -> bool:
-    """Whether values are multiplied as they are; float16 is not, since small weights would vanish in it."""
+    """Whether the values are multiplied in bfloat16 without widening (never float16, where small weights underflow)."""
     return WIDE_SUMS and values.is_cuda and values.dtype == torch.bfloat16
 
 
 def is_traced(values: Tensor) -> bool:
-    """Whether a graph is being traced, which will be compiled."""
+    """Whether the values are fake tensors of a graph that is being traced."""
     return isinstance(values, FakeTensor)
 
 
 def wide(values: Tensor) -> Tensor:
-    """The values in float32 where they were narrower: norms and sums are never accumulated in 16 bits."""
+    """The values widened to at least float32, since norms and sums are never accumulated in 16 bits."""
     return values.to(wide_kind(values.dtype))
 
 
@@ -234,5 +234,5 @@ def wide_kind(kind: torch.dtype) -> torch.dtype:
 
 
 def zero_samples(values: Tensor, dropped: Tensor) -> Tensor:
-    """The values with the rows of some samples set to zero; multiplying by zero would keep NaN."""
+    """The values with the rows of some samples set to zero, which also removes NaN."""
     return values.masked_fill(dropped.view(-1, *[1] * (values.dim() - 1)), 0)

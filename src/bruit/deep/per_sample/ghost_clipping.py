@@ -19,16 +19,16 @@ from bruit.deep.compiled.device_flags import DeviceFlag, device_flag, tell
 from bruit.deep.compiled.graphs import Graphs, State, Trace
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.clipping import MARGINS, TENSOR_CORES, Clipping, factors
-from bruit.deep.per_sample.factored_gradients import Share
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients
 from bruit.deep.per_sample.layer_hooks import Call, record_calls
-from bruit.deep.per_sample.norm_groups import Entry, group_parameters, sum_groups, together
+from bruit.deep.per_sample.norm_groups import MeasuredGradients, group_parameters, merge, sum_groups
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.per_sample.rules import compiled_instead_of, instead_of, rule_of
 from bruit.deep.per_sample.rules.embedding import only_known_rows
 from bruit.deep.per_sample.rules.recurrent import not_packed
 from bruit.deep.per_sample.rules.square_convolution import images_last, is_square
-from bruit.deep.per_sample.several_rows import mean_of_rows, unit_shares
-from bruit.deep.per_sample.vmap_fallback import Loss, whole_model_shares
+from bruit.deep.per_sample.several_rows import mean_of_rows, unit_gradients
+from bruit.deep.per_sample.vmap_fallback import Loss, whole_model_gradients
 from bruit.deep.training.dataset import Part
 from bruit.errors import InvalidArgument
 
@@ -67,7 +67,7 @@ class Engine:
             return self._sums(inputs, targets, weights, None, unclipped) if found is None else found
 
     def computes_alone(self, inputs: tuple[Tensor, ...], targets: Tensor) -> bool:
-        """Whether each sample is computed by itself, since nothing says that together they would stay apart."""
+        """Whether samples are computed one at a time, since nothing shows that a joint pass keeps them separate."""
         return self.isolation is not None and not self.isolation.holds(inputs, targets)
 
     def is_isolated(self, example: Part) -> bool:
@@ -90,7 +90,7 @@ class Engine:
     def sums(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, trace: Trace | None = None
     ) -> dict[str, Tensor]:
-        """The clipped sums. A traced graph cannot branch: it writes whether all norms were finite to a device flag."""
+        """The clipped sums; a traced graph, unable to branch, writes whether all norms were finite to a device flag."""
         with in_precision(targets.device):
             return self._sums(inputs, targets, weights, trace)
 
@@ -105,23 +105,23 @@ class Engine:
         entries = self._measure(inputs, targets, trace, rows=len(targets) // len(weights))
         if not entries:  # nothing that is trained moves the loss
             return {}
-        parcels = group_parameters(entries, apart=self.how is Clipping.PER_LAYER)
-        squares = torch.stack([parcel.squares for parcel in parcels])
+        groups = group_parameters(entries, apart=self.how is Clipping.PER_LAYER)
+        squares = torch.stack([group.squares for group in groups])
         finite = squares.isfinite().all(0)
         if unclipped is not None:
             unclipped.append(((squares.sum(0) <= self.inner_bound() ** 2) & (weights > 0)).sum())
-        layers = [self.structure.layer_of(parcel.names[0]) for parcel in parcels]
+        layers = [self.structure.layer_of(group.names[0]) for group in groups]
         each = torch.where(finite, factors(squares, layers, bound=self.inner_bound(), how=self.how), 0) * weights
-        if (trace is not None or squares.is_cuda) and all(parcel.share.light for parcel in parcels):
-            return sum_groups(parcels, each, dropped=~finite)
+        if (trace is not None or squares.is_cuda) and all(group.gradients.light for group in groups):
+            return sum_groups(groups, each, dropped=~finite)
         if trace is not None:  # so it is told before the sums
-            return sum_groups(parcels, torch.where(tell(finite.all(), trace.ticket.number), each, 0))
+            return sum_groups(groups, torch.where(tell(finite.all(), trace.flag.number), each, 0))
         answer = self._flag_reader(finite.all())
-        found = sum_groups(parcels, each)
+        found = sum_groups(groups, each)
         if answer():
             return found
         del found  # a record that is not finite must not decide what fits into memory
-        return sum_groups(parcels, each, dropped=~finite)
+        return sum_groups(groups, each, dropped=~finite)
 
     def _flag_reader(self, flag: Tensor) -> Callable[[], bool]:
         """A function that reads a flag later, so that a GPU is given the sums before anyone waits."""
@@ -135,12 +135,12 @@ class Engine:
     def _device_flag(self) -> DeviceFlag:
         return device_flag(next(self.model.parameters()).device)
 
-    def shares(self, inputs: tuple[Tensor, ...], targets: Tensor) -> dict[str, Share]:
+    def per_sample_gradients(self, inputs: tuple[Tensor, ...], targets: Tensor) -> dict[str, PerSampleGradients]:
         """The per-sample gradients of every trainable parameter, by the parameter's name."""
-        return {name: entry.share for name, entry in self._measure(inputs, targets, None).items()}
+        return {name: entry.gradients for name, entry in self._measure(inputs, targets, None).items()}
 
     def require_separate(self, parts: tuple[Tensor, ...]) -> None:
-        """Refuses a loss, or a gradient, of one sample that changes with the others; `parts` are inputs and targets."""
+        """Refuses a model where one sample's loss or gradient depends on others; `parts` are inputs and targets."""
 
         def losses(batch: list[Tensor]) -> list[Tensor]:
             *inputs, targets = batch
@@ -156,29 +156,34 @@ class Engine:
         require_separate(self.model, gradients, parts, "the gradient")
 
     def reads_images(self, targets: Tensor) -> bool:
-        """Whether kernels will read images, which they do with channels last."""
+        """Whether the Triton convolution kernels will be used, which read images in channels-last layout."""
         short = targets.is_cuda and self.precision == torch.bfloat16 and choice.has_triton()
         return short and any(isinstance(each, nn.Conv2d) and is_square(each) for each in self.structure.ruled.values())
 
     def _measure(
         self, inputs: tuple[Tensor, ...], targets: Tensor, trace: Trace | None, *, rows: int = 1
-    ) -> dict[str, Entry]:
-        found: dict[str, list[Entry]] = {}
+    ) -> dict[str, MeasuredGradients]:
+        found: dict[str, list[MeasuredGradients]] = {}
         state = None if trace is None else trace.state
         alone = trace is None and self.computes_alone(inputs, targets)
         rest = tuple(self.structure.names.values()) if alone else self.structure.rest
         with only_known_rows(self.model), not_packed(self.model):
             if self.structure.ruled and not alone:
                 with images_last(self.model) if trace is not None and trace.channels_last else nullcontext():
-                    self._keep_books(inputs, targets, state, found, rows)
+                    self._record_layer_calls(inputs, targets, state, found, rows)
             if rest:
                 with in_precision(targets.device, self.precision):
-                    shares = whole_model_shares(self.model, rest, inputs, targets, self.loss, state)
-                found |= {name: [Entry(mean_of_rows(share, rows))] for name, share in shares.items()}
-        return {name: together(parts) for name, parts in found.items()}
+                    gradients = whole_model_gradients(self.model, rest, inputs, targets, self.loss, state)
+                found |= {name: [MeasuredGradients(mean_of_rows(each, rows))] for name, each in gradients.items()}
+        return {name: merge(parts) for name, parts in found.items()}
 
-    def _keep_books(
-        self, inputs: tuple[Tensor, ...], targets: Tensor, state: State | None, found: dict[str, list[Entry]], rows: int
+    def _record_layer_calls(
+        self,
+        inputs: tuple[Tensor, ...],
+        targets: Tensor,
+        state: State | None,
+        found: dict[str, list[MeasuredGradients]],
+        rows: int,
     ) -> None:
         """One forward and one backward pass, in which each layer call's ghost norm is measured at once."""
         anchor = torch.zeros((), device=targets.device, requires_grad=True)
@@ -190,35 +195,37 @@ class Engine:
         _require_one_each(losses, len(targets))
         uses = Counter(name for call in calls for name in self._names(call).values())
         for call in calls:
-            call.heard = lambda call: self._enter(call, len(targets), uses, found, rows)
+            call.on_gradient = lambda call: self._enter(call, len(targets), uses, found, rows)
         if losses.requires_grad:
             with torch.autograd.set_multithreading_enabled(False):
                 torch.autograd.grad(losses.sum() / rows, anchor, allow_unused=True)
         for call in calls:
-            call.heard = None  # the graph holds the call and the call the engine's book: both would stay in memory
+            call.on_gradient = None  # the graph holds the call and the call the engine: both would stay in memory
 
     def _names(self, call: Call) -> dict[str, str]:
         """The names in the model of the parameters that a call used and that its rule serves."""
         names = {own: self.structure.names.get(id(getattr(call.layer, own))) for own in call.owns}
         return {own: name for own, name in names.items() if name is not None and name not in self.structure.rest}
 
-    def _enter(self, call: Call, batch: int, uses: Mapping[str, int], found: dict[str, list[Entry]], rows: int) -> None:
+    def _enter(
+        self, call: Call, batch: int, uses: Mapping[str, int], found: dict[str, list[MeasuredGradients]], rows: int
+    ) -> None:
         """The per-sample gradients of one layer call, under the names of the model's parameters."""
         assert call.outputs is not None
         require_rows(call, batch)
         rule, names = call.rule or rule_of(call.layer), self._names(call)
         assert rule is not None
-        for own, share in unit_shares(rule, call.layer, call.inputs, call.outputs, rows).items():
+        for own, gradients in unit_gradients(rule, call.layer, call.inputs, call.outputs, rows).items():
             if own in names:
                 name = names[own]
-                entry = Entry(share)
+                entry = MeasuredGradients(gradients)
                 if uses[name] == 1:
                     entry.measure()
                 found.setdefault(name, []).append(entry)
-        del call.inputs, call.outputs  # what the shares do not hold is let go
+        del call.inputs, call.outputs  # what the gradients do not hold is let go
 
     def inner_bound(self) -> float:
-        """The bound less the room for rounding of the coarsest arithmetic in use."""
+        """The clipping bound less the rounding margin of the least precise arithmetic in use."""
         used = {p.dtype for p in self.model.parameters() if p.requires_grad} | {self.precision or torch.float64}
         margin = max(MARGINS[kind] for kind in used)
         if any(p.is_cuda for p in self.model.parameters()) and margin < TENSOR_CORES and _short_products():

@@ -10,15 +10,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import Share
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients
 
-Rule = Callable[[Any, Tensor, Tensor], dict[str, Share]]
+Rule = Callable[[Any, Tensor, Tensor], dict[str, PerSampleGradients]]
 """From a layer, its input and the gradient of its output to the share of each of its trainable parameters."""
 
 
 @dataclass
 class Call:
-    """One use of a layer's own parameters: what went in, and how the loss changes with what came out, if it does."""
+    """One use of a layer's parameters: its input and, after the backward pass, the gradient of its output."""
 
     path: str
     layer: nn.Module
@@ -27,15 +27,15 @@ class Call:
     outputs: Tensor | None = None
     rule: Rule | None = None
     """In the place of the layer's rule, where a layer is taken apart."""
-    heard: Callable[[Call], None] | None = None
+    on_gradient: Callable[[Call], None] | None = None
     """Called in the backward pass, as soon as the output gradient is there."""
 
-    def hear(self, gradient: Tensor) -> None:
-        """Stores the gradient of the output."""
+    def take_gradient(self, gradient: Tensor) -> None:
+        """Stores the output gradient, then calls `on_gradient`."""
         self.outputs = gradient.detach()
-        if self.heard is not None:
+        if self.on_gradient is not None:
             with torch.no_grad():
-                self.heard(self)
+                self.on_gradient(self)
 
 
 class _Watch(torch.autograd.Function):
@@ -53,13 +53,13 @@ class _Watch(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        ctx.call.hear(gradients[0])
+        ctx.call.take_gradient(gradients[0])
         return gradients[0], None, None
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Where the calls of one pass are noted."""
+    """The layer calls recorded in one forward pass, and the anchor that makes the backward pass reach every call."""
 
     anchor: Tensor
     calls: list[Call]
@@ -69,7 +69,7 @@ class Watch:
         return call
 
     def through(self, output: Tensor, call: Call) -> Tensor:
-        """The output, passed through an identity that records its gradient."""
+        """The output tensor, passed through an identity that records its gradient in the call."""
         watched_output: Tensor = _Watch.apply(output, self.anchor, call)  # type: ignore[no-untyped-call]
         return watched_output
 
@@ -85,7 +85,7 @@ def record_calls(
     *,
     instead: Callable[[nn.Module], Instead | None] = lambda _: None,
 ) -> Iterator[list[Call]]:
-    """Records the calls of the layers, in order, while the model runs forward.
+    """Records the calls of the given layers, in order, while the context is open.
 
     Meanwhile their parameters ask for no gradient: the shares of the samples take its place.
     """
@@ -118,5 +118,5 @@ def record_calls(
 
 
 def own_names(layer: nn.Module) -> tuple[str, ...]:
-    """The names of the parameters that a layer holds itself."""
+    """The names of the parameters that a layer holds directly, not those of its sublayers."""
     return tuple(name for name, _ in layer.named_parameters(recurse=False))

@@ -1,4 +1,4 @@
-"""Ordinary gradients through the same loop, for training without privacy."""
+"""Ordinary unclipped gradients through the same training loop, for training without privacy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bruit.deep.per_sample.vmap_fallback import Loss
 
 @dataclass(frozen=True)
 class PlainEngine:
-    """Adds up the gradients of the samples as they are."""
+    """Sums the samples' gradients without clipping."""
 
     model: nn.Module
     loss: Loss
@@ -23,12 +23,12 @@ class PlainEngine:
 
     @cached_property
     def names(self) -> dict[int, str]:
-        """The names of the parameters to train, by their identity."""
+        """The names of the trainable parameters, keyed by `id(parameter)`."""
         trainable(self.model)
         return {id(p): name for name, p in self.model.named_parameters() if p.requires_grad}
 
     def clipped_sum(self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor) -> dict[str, Tensor]:
-        """Σ_b weight_b · g_b, clipped by nothing."""
+        """Σ_b weight_b · g_b, without clipping."""
         with torch.enable_grad(), in_precision(targets.device, self.precision):
             rows = len(targets) // len(weights)
             total = (self.loss(self.model(*inputs), targets).unflatten(0, (-1, rows)).mean(1) * weights).sum()

@@ -1,4 +1,4 @@
-"""Fixes the arithmetic of a private computation, whatever autocast surrounds it."""
+"""Fixes the dtype of a private computation, whatever autocast surrounds it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 
 def in_precision(device: torch.device, precision: torch.dtype | None = None) -> AbstractContextManager[Any]:
-    """Makes layers compute in a precision while the context is open; None is their own.
+    """Runs layers in a given dtype while the context is open; None leaves their own dtype.
 
     An autocast around the caller must not reach norms and sums: a sum rounded to bfloat16 has no bounded sensitivity.
     """

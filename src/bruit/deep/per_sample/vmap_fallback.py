@@ -1,4 +1,4 @@
-"""Per-sample gradients of any parameter, by differentiating the whole model once for every sample."""
+"""Per-sample gradients of any parameter by `vmap` over the whole model, for layers without a rule."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from bruit.deep.per_sample.factored_gradients import Kept
+from bruit.deep.per_sample.factored_gradients import StoredGradients
 
 Loss = Callable[[Any, Any], Tensor]
 """From the outputs of the model and the targets to one loss for each sample."""
 
 
-def whole_model_shares(
+def whole_model_gradients(
     model: nn.Module,
     names: Sequence[str],
     inputs: tuple[Tensor, ...],
     targets: Tensor,
     loss: Loss,
     state: Mapping[str, Tensor] | None = None,
-) -> dict[str, Kept]:
-    """The gradient of each named parameter for every sample: slower than a rule, and right for whatever is in it.
+) -> dict[str, StoredGradients]:
+    """The per-sample gradients of the named parameters through the whole model: slow, but right for any layer.
 
     `state` holds parameters and buffers to take in the place of the model's own.
     """
@@ -41,7 +41,7 @@ def whole_model_shares(
             gradients = vmap(grad(one), in_dims=places, randomness="different")(chosen, targets, *inputs)
         except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
             gradients = _one_by_one(one, chosen, (targets, *inputs))
-    return {name: Kept(values.detach()) for name, values in gradients.items()}
+    return {name: StoredGradients(values.detach()) for name, values in gradients.items()}
 
 
 def _one_by_one(

@@ -1,1 +1,1 @@
-"""One DP-SGD training: its price, its Poisson batches, its checkpoints and its processes."""
+"""DP-SGD training: pricing, Poisson batches, checkpoints and process groups."""

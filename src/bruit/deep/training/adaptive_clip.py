@@ -1,4 +1,4 @@
-"""A clipping bound that follows a quantile of the gradients' norms, found privately within the noise of the steps."""
+"""A clipping bound that tracks a quantile of the per-sample gradient norms, estimated privately during training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class AdaptiveClip:
-    """Lets the bound follow the norm that a share `quantile` of the samples stays below.  [Andrew et al. 2021, Alg. 1]
+    """Adapts the bound to the `quantile` of the per-sample gradient norms.  [Andrew et al. 2021, Alg. 1]
 
     Each step also counts the samples that were not clipped, b̃ = (Σ (b_i − ½) + N(0, σ_b²)) / batch + ½ with
     σ_b = `count_noise` · batch, or z where that is more, and moves the bound, C ← C · exp(−rate (b̃ − quantile)).
@@ -33,17 +33,17 @@ class AdaptiveClip:
             )
 
     def gradient_noise(self, noise: float, batch_size: int) -> float:
-        """The noise multiplier that is left for the gradients, above the plan's."""
+        """The gradients' noise multiplier, raised above the plan's to pay for the noisy count of unclipped samples."""
         return 1 / sqrt(1 / noise**2 - 1 / (2 * self.deviation(noise, batch_size)) ** 2)
 
     def deviation(self, noise: float, batch_size: int) -> float:
-        """The deviation of the noise of the count; at least z, so that the gradients keep most of the budget."""
+        """The count's noise deviation, at least the noise multiplier so that gradients keep most of the budget."""
         return max(self.count_noise * batch_size, noise)
 
     def next_bound(
         self, bound: float, centred: float, batch_size: int, noise: float, rng: np.random.Generator
     ) -> float:
-        """The bound after a step; `centred` is Σ (b_i − ½), the samples that were not clipped less half of all."""
+        """The next clipping bound; `centred` is Σ (b_i − ½) with b_i = 1 for an unclipped sample."""
         noisy = centred + float(rng.normal(0, self.deviation(noise, batch_size)))
         share = min(max(noisy / batch_size + 0.5, 0.0), 1.0)
         return bound * exp(-self.rate * (share - self.quantile))

@@ -1,4 +1,4 @@
-"""Checkpoints of a training: the state in a file, the steps that were taken in the book.
+"""Checkpoints of a training: the state goes into a file, the steps taken into the ledger's book.
 
 Before each stretch of steps the state is written and the stretch is entered in the book, at no further cost, once. A
 training that goes on after a stop starts from the state in the file and with the first step that no stretch holds: what
@@ -20,14 +20,14 @@ import torch
 from bruit.core.losses import Composed
 from bruit.errors import BadFile, InvalidArgument, LedgerError
 from bruit.ledger import Budget, Charge, Ledger
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where the states of one training go, and how many steps a stretch has."""
+    """The file for a training's checkpoints, and how many steps lie between two."""
 
     file: Path
     every: int
@@ -37,7 +37,7 @@ class Checkpoints:
             raise InvalidArgument(f"every={self.every}: give how many steps lie between checkpoints, at least 1")
 
     def write(self, charge: Charge, state: dict[str, Any]) -> None:
-        """Puts the state into the file, whole or not at all."""
+        """Writes the state to the file atomically."""
         whole = {"format": FORMAT, "book": charge.ledger.book.identity, "entry": charge.number, **state}
         part = self.file.with_name(self.file.name + ".part")
         with part.open("wb") as stream:
@@ -47,7 +47,7 @@ class Checkpoints:
         part.replace(self.file)
 
     def read(self) -> dict[str, Any]:
-        """The state in the file."""
+        """Reads the state from the file."""
         try:
             state = torch.load(self.file, map_location="cpu", weights_only=True)
         except (RuntimeError, EOFError, pickle.UnpicklingError, ValueError) as error:
@@ -57,8 +57,8 @@ class Checkpoints:
         return state
 
 
-def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int = 1) -> None:
-    """Writes a stretch of steps into the book; a second one from the same step is refused, whoever asks.
+def reserve(charge: Charge, planned: TrainingPlan, start: int, steps: int, *, bands: int = 1) -> None:
+    """Records a stretch of steps in the ledger's book; a second stretch from the same step is refused.
 
     A record is in one of `bands` steps at most, and a stretch holds whole rounds of them.
     """
@@ -69,8 +69,8 @@ def reserve(charge: Charge, planned: Plan, start: int, steps: int, *, bands: int
     stretch.charge(loss, what=f"deep.train, steps {start + 1} to {start + steps}", assumes=paid.assumes).close()
 
 
-def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
-    """How many steps the stretches in the book cover: all of them may have been taken."""
+def steps_taken(charge: Charge, planned: TrainingPlan, *, bands: int = 1) -> int:
+    """How many steps the stretches recorded in the book cover; all of these may have been taken."""
     last = 0
     for line in charge.ledger.entries:
         begin = (line.source or "").removeprefix(_source(charge.number, None))
@@ -79,7 +79,7 @@ def steps_taken(charge: Charge, planned: Plan, *, bands: int = 1) -> int:
     return min(last, planned.steps)
 
 
-def charge_of_checkpoint(ledger: Ledger, planned: Plan, state: dict[str, Any]) -> Charge:
+def charge_of_checkpoint(ledger: Ledger, planned: TrainingPlan, state: dict[str, Any]) -> Charge:
     """The charge that paid for the training of a checkpoint."""
     if state["book"] != ledger.book.identity:
         raise LedgerError(

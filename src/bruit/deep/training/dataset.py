@@ -1,4 +1,4 @@
-"""The records of a data set, taken by their places and padded to even batches."""
+"""The records of a data set, read by index and padded to even batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVEN = 16
 
 @dataclass(frozen=True)
 class Part:
-    """Samples that are computed at once; the weight of padding is zero.
+    """Samples computed together, with weights: 1 for a sample, 0 for padding.
 
     Where there are several inputs and targets to a weight, those side by side are views or records of one owner, and
     have one gradient, their mean.
@@ -32,7 +32,7 @@ class Part:
 
 
 class Records:
-    """A data set of (inputs..., target), whole tensors or one record at a time."""
+    """A data set of (inputs..., target) records, as whole tensors or as a torch `Dataset`."""
 
     def __init__(self, data: Any, *, example: Any = None) -> None:
         tensors = data.tensors if isinstance(data, TensorDataset) else data
@@ -66,14 +66,14 @@ class Records:
         return len(self._data) if self._tensors is None else len(self._tensors[0])
 
     def example(self, device: torch.device) -> Part:
-        """Zeros with the shapes and types of two records."""
+        """A part of two zero records with the shapes and dtypes of the data."""
         parts = tuple(pad(part.to(device), 2) for part in self._shapes)
         return Part(parts[:-1], parts[-1], torch.ones(2, device=device))
 
     def parts(
         self, places: NDArray[np.int64], *, at_once: int, device: torch.device, even: int = EVEN, step: int = 0
     ) -> Iterator[Part]:
-        """The records at some places, at most `at_once` at a time; none at all for no places, whatever the step.
+        """The records at the given indices, in parts of at most `at_once`; `step` is ignored.
 
         Each part is padded to a multiple of `even` samples: to `at_once` itself where all shall have one shape.
         """
@@ -92,6 +92,6 @@ class Records:
 
 
 def pad(values: Tensor, size: int) -> Tensor:
-    """The values with rows of zeros behind them, as many as asked in all."""
+    """The values padded with rows of zeros to `size` rows."""
     missing = size - len(values)
     return torch.cat([values, values.new_zeros(missing, *values.shape[1:])]) if missing else values

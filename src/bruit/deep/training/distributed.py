@@ -1,4 +1,4 @@
-"""Distributed training (process group, rank, world size): rank 0 pays, draws and adds the noise for all."""
+"""Distributed training (process group, rank, world size): rank 0 pays, draws the batches and adds the noise for all."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """The processes of a group, or one process alone."""
+    """The torch process group to train in, or this process alone."""
 
     group: Any = None
 
     @property
-    def count(self) -> int:
+    def world_size(self) -> int:
         return 1 if self.group is None else distributed.get_world_size(self.group)
 
     @property
-    def place(self) -> int:
+    def rank(self) -> int:
         return 0 if self.group is None else distributed.get_rank(self.group)
 
     @property
-    def leads(self) -> bool:
-        """Whether this process is rank 0, which pays, draws and adds the noise."""
-        return self.place == 0
+    def is_rank_zero(self) -> bool:
+        """Whether this process is rank 0, which pays, draws the batches and adds the noise."""
+        return self.rank == 0
 
     def once(self, work: Callable[[], T]) -> T:
         """Runs a function on rank 0 and returns its result on every rank; an error there is raised everywhere."""
         if self.group is None:
             return work()
-        told: list[Any] = [None]
-        if self.leads:
+        gathered: list[Any] = [None]
+        if self.is_rank_zero:
             try:
-                told = [(work(), None)]
+                gathered = [(work(), None)]
             except Exception as error:
-                told = [(None, error)]
-        distributed.broadcast_object_list(told, src=distributed.get_global_rank(self.group, 0), group=self.group)
-        found, trouble = told[0]
+                gathered = [(None, error)]
+        distributed.broadcast_object_list(gathered, src=distributed.get_global_rank(self.group, 0), group=self.group)
+        found, trouble = gathered[0]
         if trouble is not None:
             raise trouble
         return found  # type: ignore[no-any-return]
 
-    def add(self, values: Iterable[Tensor]) -> None:
+    def all_reduce(self, values: Iterable[Tensor]) -> None:
         """Adds up each tensor over the processes, in place."""
         if self.group is not None:
             for each in values:
                 distributed.all_reduce(each, group=self.group)
 
-    def copy(self, values: Iterable[Tensor]) -> None:
-        """Gives every process the first one's values, in place."""
+    def broadcast(self, values: Iterable[Tensor]) -> None:
+        """Overwrites the values on every rank with those of rank 0."""
         if self.group is not None:
             with torch.no_grad():
                 for each in values:
@@ -67,9 +67,9 @@ class ProcessGroup:
         """Refuses processes that were given different data."""
         if self.group is None:
             return
-        told: list[Any] = [None] * self.count
-        distributed.all_gather_object(told, value, group=self.group)
-        if any(other != told[0] for other in told):
+        gathered: list[Any] = [None] * self.world_size
+        distributed.all_gather_object(gathered, value, group=self.group)
+        if any(other != gathered[0] for other in gathered):
             raise InvalidArgument(f"the processes were given different {what}; give all of them the same")
 
 
@@ -78,7 +78,7 @@ ALONE = ProcessGroup()
 
 
 def process_group(processes: Any, *, alone: bool = False) -> ProcessGroup:
-    """The process group to train in; True takes all ranks, None or False this process, which `alone` asks for."""
+    """The process group to train in: all ranks for True, this process for None or False; `alone` refuses any other."""
     if processes is None or processes is False:
         return ProcessGroup()
     if alone:

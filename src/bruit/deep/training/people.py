@@ -1,4 +1,4 @@
-"""People with several records: who owns which, and which of them count in a step."""
+"""People with several records: which records each owns, and which ones count in a step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bruit.errors import InvalidArgument
 
 
 class People(Records):
-    """A data set taken person by person: all records of one that count in a step are clipped as one gradient.
+    """A data set indexed by person: the records of a person that count in a step are clipped as one gradient.
 
     Of a person with more than `most` records, as many are taken in turn, the next ones at the next step: what is taken
     depends on nobody else's.
@@ -42,7 +42,7 @@ class People(Records):
     def parts(
         self, places: NDArray[np.int64], *, at_once: int, device: torch.device, even: int = EVEN, step: int = 0
     ) -> Iterator[Part]:
-        """The records of some people, those with equally many together; at most about `at_once` records at a time."""
+        """The records of the given people, grouped by record count; at most about `at_once` records per part."""
         counts = np.minimum(self._counts[places], self.most)
         for rows in np.unique(counts):
             people = places[counts == rows]

@@ -1,4 +1,4 @@
-"""Poisson sampling: every record is in a batch by its own coin."""
+"""Poisson sampling: each record enters a batch independently with the same probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class PoissonSampler:
-    """Draws batches in which each of `size` records is with the same probability, independently of the others.
+    """Draws batches that hold each of `size` records independently with probability `rate`.
 
     A batch has any size, zero too. It is never cut: what a cut would drop depends on who else is there.
     """
@@ -20,13 +20,13 @@ class PoissonSampler:
     rate: Fraction
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The places of the records of one batch, in order."""
+        """The sorted record indices of one batch."""
         return np.flatnonzero(rng.random(self.size) < float(self.rate))
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One drawn batch, which pays for one step; its number counts from zero."""
+    """One drawn batch, to be used for exactly one step; steps are numbered from zero."""
 
     number: int
     places: NDArray[np.int64]

@@ -17,12 +17,12 @@ from bruit.deep.training.checkpoints import Checkpoints, charge_of_checkpoint, s
 from bruit.deep.training.distributed import ProcessGroup
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, Charge, Purchase
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 
 
 @dataclass(frozen=True)
 class Paid:
-    """A run that was paid for: its plan, its charge, what it promises, and where it goes on.
+    """A run that was paid for: its plan, charge and guarantee, and the step to resume from.
 
     Only the process that pays has the charge. A run without privacy has no plan, no charge and no noise.
     """
@@ -32,7 +32,7 @@ class Paid:
     epochs: int
     steps: int
     guarantee: Guarantee
-    plan: Plan | None = None
+    plan: TrainingPlan | None = None
     charge: Charge | None = None
     start: int = 0
     state: dict[str, Any] | None = None
@@ -44,15 +44,15 @@ class Paid:
         return 0.0 if self.plan is None else self.plan.noise_multiplier
 
 
-def paid_run(planned: Plan, charge: Charge | None, start: int = 0) -> Paid:
-    """The paid run of a plan and its charge."""
+def paid_run(planned: TrainingPlan, charge: Charge | None, start: int = 0) -> Paid:
+    """A `Paid` run from a plan and its charge."""
     promised = planned.guarantee("each record") if charge is None else charge.guarantee
     shape = (planned.size, planned.batch_size, planned.epochs, planned.steps)
     return Paid(*shape, promised, planned, charge, start)
 
 
 def require_size_of_cell(purchase: Purchase, size: int | None) -> None:
-    """Refuses the budget of a cell of a partition without a size: an exchanged record can leave the cell."""
+    """Refuses a partition cell's budget without a public size, since replaced records can leave the cell."""
     if purchase.price.covers_a_part and size is None:
         raise InvalidArgument(
             f"{purchase.what} with the budget of a cell: records leave it or come into it, so that its size is "
@@ -61,7 +61,7 @@ def require_size_of_cell(purchase: Purchase, size: int | None) -> None:
 
 
 def without_privacy(size: int, *, batch_size: int, epochs: int) -> Paid:
-    """A run that promises nothing, and says so."""
+    """A run without noise or charge, whose guarantee says that it promises nothing."""
     if batch_size > size:
         raise InvalidArgument(f"batch_size={batch_size}: give one between 1 and the size of the data set, {size}")
     nothing = Guarantee(inf, Fraction(0), ADD_OR_REMOVE_ONE, "nobody", "no accountant: without privacy")
@@ -77,9 +77,9 @@ def pay_run(
     correlation: Banded,
     files: Checkpoints | None,
     taken: Set[Assumption],
-    team: ProcessGroup,
+    group: ProcessGroup,
 ) -> Paid:
-    """Charges the run that a price pays for, once for all ranks, and returns it."""
+    """Plans the run that a budget pays for, charges it once for all ranks and returns it."""
     kept: list[Charge] = []
 
     def pay() -> Paid:
@@ -90,12 +90,12 @@ def pay_run(
         start = 0 if state is None else steps_taken(charge, planned, bands=correlation.bands)
         return replace(paid_run(planned, charge, start), charge=None, state=state, bands=correlation.bands)
 
-    found = team.once(pay)
+    found = group.once(pay)
     return replace(found, charge=kept[0]) if kept else found
 
 
 def _charge(
-    purchase: Purchase, planned: Plan, assumes: tuple[Assumption, ...], files: Checkpoints | None
+    purchase: Purchase, planned: TrainingPlan, assumes: tuple[Assumption, ...], files: Checkpoints | None
 ) -> tuple[Charge, dict[str, Any] | None]:
     """Pays a new charge, or finds that of the checkpoint together with its state."""
     if files is None or not files.file.exists():
@@ -104,8 +104,8 @@ def _charge(
     return charge_of_checkpoint(purchase.price.ledger, planned, state), state
 
 
-def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> Plan:
-    """The plan with the least noise multiplier that the price pays for."""
+def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> TrainingPlan:
+    """The plan with the smallest noise multiplier that the budget pays for."""
     book = price.ledger.terms.by
     return correlation.plan(
         size=size,
@@ -118,7 +118,7 @@ def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlat
     )
 
 
-def _assumptions(planned: Plan, taken: Set[Assumption]) -> tuple[Assumption, ...]:
+def _assumptions(planned: TrainingPlan, taken: Set[Assumption]) -> tuple[Assumption, ...]:
     """The assumptions of a run's guarantee; a stated size need not be that of the data."""
     own = (each for each in planned.assumes if each is not Assumption.PUBLIC_SIZE or each in taken)
     return (*own, *({Assumption.SAMPLES_APART} & taken))
@@ -127,7 +127,7 @@ def _assumptions(planned: Plan, taken: Set[Assumption]) -> tuple[Assumption, ...
 def checkpoints(
     file: str | Path | None, every: int | None, *, steps_of_epoch: int, bands: int = 1
 ) -> Checkpoints | None:
-    """Where the states go, each epoch unless said otherwise, after whole rounds of the bands."""
+    """Where and how often to checkpoint: each epoch unless `every` is given, in multiples of `bands` steps."""
     if file is None:
         return None
     steps = steps_of_epoch if every is None else whole(every, "every", why="how many steps lie between checkpoints")

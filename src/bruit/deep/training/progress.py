@@ -1,4 +1,4 @@
-"""A progress line on the error stream: steps done and the ε they cost."""
+"""A progress line on stderr: steps done and the ε spent so far."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ UPDATES = 50
 
 
 class Line:
-    """A bar with the steps done and the ε they cost, of the ε that the whole run is charged."""
+    """A progress bar with the steps done, the ε spent so far and the ε charged for the run."""
 
     def __init__(self, training: Training, stream: TextIO | None = None) -> None:
         self.training, self.stream = training, sys.stderr if stream is None else stream
         self._every = max(1, training.steps // UPDATES)
 
     def update(self) -> None:
-        """Draws the line where enough has happened, and ends it with the last step."""
+        """Redraws the line after every few steps, and ends it with the last step."""
         done, steps = self.training.done, self.training.steps
         if done % self._every and done < steps:
             return

@@ -1,4 +1,4 @@
-"""A private training, step by step: what it costs is charged before it starts, and no step is taken beyond it."""
+"""A private training, step by step; its whole cost is charged before the first step."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from bruit.deep.training.pricing import Paid, paid_run
 from bruit.deep.training.views import Views
 from bruit.errors import BudgetExceeded, InvalidArgument
 from bruit.ledger import Charge
-from bruit.privacy import Plan, epsilon
+from bruit.privacy import TrainingPlan, epsilon
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a training computes; none of it changes what it costs, except `clip`, which the noise is measured in."""
+    """How a training computes; only `clip`, which the noise scale is proportional to, matters for privacy."""
 
     clip: float | AdaptiveClip
     clipping: Clipping = Clipping.FLAT
@@ -58,17 +58,17 @@ class Settings:
 
     @property
     def adaptive(self) -> AdaptiveClip | None:
-        """How the bound adapts, where it does."""
+        """The adaptive clipping settings, or None for a fixed bound."""
         return self.clip if isinstance(self.clip, AdaptiveClip) else None
 
     @property
     def bound(self) -> float:
-        """The bound on the norm of one sample's gradient, at the first step."""
+        """The clipping bound at the first step."""
         return self.clip.start if isinstance(self.clip, AdaptiveClip) else self.clip
 
 
 class Training:
-    """A run that was paid for: draws its batches, and takes one noisy step for each.
+    """A paid run: draws Poisson batches and takes one noisy step for each.
 
     θ ← step(θ, (Σ_b clip(g_b) + N(0, σ²C²)) / expected batch)                      [Abadi et al. 2016, Algorithm 1]
     """
@@ -79,7 +79,7 @@ class Training:
         engine: Engine | PlainEngine,
         optimiser: torch.optim.Optimizer,
         records: Records,
-        planned: Plan | Paid,
+        planned: TrainingPlan | Paid,
         stream: Source | None,
         charge: Charge | None = None,
         at_once: int | None,
@@ -88,16 +88,16 @@ class Training:
         correlation: Banded = INDEPENDENT,
         checkpoints: Checkpoints | None = None,
         start: int = 0,
-        together: ProcessGroup = ALONE,
+        group: ProcessGroup = ALONE,
     ) -> None:
         self.model, self.engine, self.optimiser, self.records = engine.model, engine, optimiser, records
         self.paid = paid = planned if isinstance(planned, Paid) else paid_run(planned, charge, start)
-        self.team, self._stream, self.checkpoints, self.views = together, stream, checkpoints, views
+        self.group, self._stream, self.checkpoints, self.views = group, stream, checkpoints, views
         self.adaptive, self._unclipped, self._counted = adaptive, list[Tensor](), 0
         self.at_once, self._even = at_once or len(records), EVEN
         self._most = at_once or f"about {paid.batch_size}"  # may be told: how many were drawn, or are there, may not
         if isinstance(engine, Engine) and engine.compiled:
-            self.at_once = self._even = at_once or usual_batch(paid.batch_size / together.count)
+            self.at_once = self._even = at_once or usual_batch(paid.batch_size / group.world_size)
         self.sampler = PoissonSampler(len(records), Fraction(paid.bands * paid.batch_size, paid.size))
         self.groups: Groups | None = None
         self.correlated: Correlated | None = None
@@ -112,52 +112,54 @@ class Training:
 
     @property
     def steps(self) -> int:
-        """The steps that are paid for."""
+        """The number of steps that are paid for."""
         return self.paid.steps
 
     @property
-    def plan(self) -> Plan:
-        """The plan of the run; one without privacy has none."""
+    def plan(self) -> TrainingPlan:
+        """The plan of the run; an error for a run without privacy."""
         if self.paid.plan is None:
             raise InvalidArgument("a training without privacy has no plan")
         return self.paid.plan
 
     @property
     def charge(self) -> Charge:
-        """The charge in the book, which only the process that pays has."""
+        """The run's charge in the ledger; an error in processes that did not pay."""
         if self.paid.charge is None:
-            raise InvalidArgument("this process holds no charge: the first process of a team pays, or none at all")
+            raise InvalidArgument(
+                "this process holds no charge: the first rank of a process group pays, or none at all"
+            )
         return self.paid.charge
 
     @property
     def stream(self) -> Source:
-        """Where samples and noise are drawn from, in the process that draws."""
+        """The random source of batches and noise; an error in processes that do not draw."""
         if self._stream is None:
-            raise InvalidArgument("this process draws nothing: the first process of a team draws for all")
+            raise InvalidArgument("this process draws nothing: the first rank of a process group draws for all")
         return self._stream
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches that are left; give each to `step`."""
+        """The remaining batches, each to be passed to `step`."""
         while self._drawn < self.steps:
-            places = self.team.once(self._draw)
+            places = self.group.once(self._draw)
             self._open = Batch(self._drawn, places)
             self._drawn += 1
             yield self._open
 
     def step(self, batch: Batch) -> None:
-        """One noisy step on a batch that was just drawn; an empty batch gets noise too."""
+        """Takes one noisy step on the batch that was just drawn; an empty batch gets noise too."""
         self._require_open(batch)
         if self.paid.plan is not None:
             require_separate_layers(self.model)
         self._open = None
-        self.team.once(self._reserve)
+        self.group.once(self._reserve)
         self.done += 1  # before the data is read: a step that fails half-way counts
         self.optimiser.zero_grad(set_to_none=True)
         with put_back(self.model):  # examined before the charge: nothing is refused after it
             sums = self._clip(batch)
         gradients = self._noisy(sums)
         self._adapt()
-        self.team.add(gradients.values())
+        self.group.all_reduce(gradients.values())
         for name, parameter in self._trainable().items():
             parameter.grad = gradients[name].to(parameter.dtype)
         self.optimiser.step()
@@ -165,7 +167,7 @@ class Training:
             self._require_finite()
 
     def epsilon_so_far(self) -> float:
-        """What the steps up to now cost, at the δ of the run; all of them are charged already."""
+        """The ε of the steps taken so far, at the run's δ; the whole run is already charged."""
         if self.done == 0:
             return 0.0
         if self.paid.plan is None:
@@ -175,8 +177,8 @@ class Training:
         return float(epsilon(each * most, delta=self.paid.guarantee.delta, by=self.plan.by))
 
     def release(self) -> Release[nn.Module]:
-        """The model as it is now, with what it promises."""
-        self.team.once(self._write)
+        """The current model with its privacy guarantee."""
+        self.group.once(self._write)
         method = "SGD without privacy" if self.paid.plan is None else "DP-SGD"
         method += " with correlated noise" if self.paid.bands > 1 else ""
         outcome = Outcome(value=self.model, method=method, details=self._details())
@@ -227,7 +229,7 @@ class Training:
     def _clip(self, batch: Batch) -> dict[str, Tensor]:
         """The part of this rank of Σ_b clip(g_b) / expected batch size, for the parameters that the data touches."""
         device, totals = next(self.model.parameters()).device, dict[str, Tensor]()
-        own = batch.places[self.team.place :: self.team.count]
+        own = batch.places[self.group.rank :: self.group.world_size]
         try:
             for part in self.records.parts(
                 own, at_once=self.at_once, device=device, even=self._even, step=batch.number
@@ -267,7 +269,7 @@ class Training:
         if self.adaptive is not None and noise > 0:
             noise = self.adaptive.gradient_noise(noise, self.paid.batch_size)
         scale = noise * bound / self.paid.batch_size
-        stream: Noise | None = self.stream if self.team.leads and scale > 0 else None
+        stream: Noise | None = self.stream if self.group.is_rank_zero and scale > 0 else None
         if self.correlated is not None:
             stream = self.correlated.at(self.done)
         return noisy(sums, own, stream, scale)
@@ -290,12 +292,12 @@ class Training:
 
 
 def usual_batch(expected: float) -> int:
-    """The batch size four deviations above the expected one; larger batches are computed in a second part."""
+    """The expected batch size plus four standard deviations; larger batches are computed in a second part."""
     return -(-int(expected + 4 * sqrt(expected)) // EVEN) * EVEN
 
 
 def prepare_engine(model: nn.Module, records: Records, loss: Loss, settings: Settings) -> Engine:
-    """The clipping engine of a model, tried on zeros and ones of the shapes of the records."""
+    """The clipping engine of a model, checked on made-up batches with the records' shapes."""
     device = trainable(model)[0].device
     example = records.example(device)
     try:

@@ -1,4 +1,4 @@
-"""Several views of a record, averaged before its gradient is clipped: more to learn from, at no privacy cost."""
+"""Several random augmentations (views) of a record, averaged before clipping, so that they cost no privacy."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Views:
             raise InvalidArgument(f"change={self.change!r}: give a function of one record, such as bruit.deep.shifted")
 
     def of(self, part: Part) -> Part:
-        """The views of the records of a part, those of one record side by side."""
+        """A part with `count` views of each record, the views of a record in consecutive rows."""
         repeated = [each.repeat_interleave(self.count, 0) for each in (*part.inputs, part.targets)]
         first = vmap(self.change, randomness="different")(repeated[0])
         return replace(part, inputs=(first, *repeated[1:-1]), targets=repeated[-1])
 
 
 def shifted(image: Tensor, *, pixels: int = 4) -> Tensor:
-    """An image of shape (channels, rows, columns), moved by up to some pixels and mirrored by a coin."""
+    """An image (channels, rows, columns) shifted by up to `pixels` pixels and mirrored with probability ½."""
     padded = functional.pad(image.unsqueeze(0), (pixels,) * 4, mode="reflect").squeeze(0)
     down, across = (torch.randint(2 * pixels + 1, (), device=image.device) for _ in range(2))
     rows = torch.arange(image.shape[1], device=image.device) + down

@@ -1,4 +1,4 @@
-"""An exponential moving average of weights (EMA): less noisy than the last iterate, and free."""
+"""An exponential moving average (EMA) of the weights: less noisy than the last iterate, at no privacy cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WeightAverage:
         self._averages: dict[str, Tensor] = {name: each.detach().clone() for name, each in self._weights.items()}
 
     def update(self) -> None:
-        """Takes the weights as they are after a step."""
+        """Adds the current weights to the average; call after each step."""
         self.steps += 1
         decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
         with torch.no_grad():
@@ -31,7 +31,7 @@ class WeightAverage:
                 average.lerp_(self._weights[name], 1 - decay)
 
     def put_into_model(self) -> None:
-        """Gives the model the averages in the place of its last weights."""
+        """Replaces the model's weights by their averages."""
         with torch.no_grad():
             for name, average in self._averages.items():
                 self._weights[name].copy_(average)

@@ -1,4 +1,4 @@
-"""Draws noise pictures, learns to see from them and writes the weights: `python -m bruit.deep.vision_pretraining`."""
+"""Pre-trains the image network on noise pictures and writes its weights: `python -m bruit.deep.vision_pretraining`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STATISTICS_SEED, STATISTICS_COUNT = 12345, 8192
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Trains and writes; a line a minute says how far it is."""
+    """Pre-trains the network and writes its weights; prints a progress line each minute."""
     asked = _parser().parse_args(arguments)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     settings = Pretraining(

@@ -1,4 +1,4 @@
-"""Learning to see by contrast: two views of one noise picture shall look alike, views of two pictures different."""
+"""Contrastive pre-training: two views of one noise picture get similar vectors, views of different pictures do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bruit.deep.vision_pretraining.views import LIGHT, view
 
 @dataclass(frozen=True)
 class Pretraining:
-    """How long and how large a pre-training is; the defaults made the weights that are shipped.
+    """The length and size of a pre-training; the defaults produced the shipped weights.
 
     A picture stays in the `pool` for about `uses` batches that show it. `steps` ends a training sooner than `seconds`.
     """
@@ -59,7 +59,7 @@ def contrast_loss(projections: Tensor, *, temperature: float) -> Tensor:
 def pretrain(
     settings: Pretraining, device: torch.device, *, on_step: Callable[[int, float, float, Stages], None] | None = None
 ) -> Stages:
-    """Stages that were trained on noise pictures alone, for so many seconds or steps, whichever ends first.
+    """A network pre-trained on noise pictures, for a number of seconds or steps, whichever ends first.
 
     The rate rises for `warm_up` steps and falls as a cosine of the time that is gone. On a GPU the forward pass runs
     in bfloat16 and is compiled; sums there come in no fixed order, so that a seed gives weights alike and not the same.

@@ -1,4 +1,4 @@
-"""Seeded uniform, normal and discrete draws on a device: every random number behind a noise picture comes from here."""
+"""Seeded uniform, normal and discrete random tensors on a device, the only randomness behind noise pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Draws:
         return low + (high - low) * torch.rand(shape, generator=self._generator, device=self.device)
 
     def log_uniform(self, *shape: int, low: float, high: float) -> Tensor:
-        """Numbers whose logarithm is uniform on [log low, log high): no scale is preferred."""
+        """Draws whose logarithm is uniform on [log low, log high)."""
         return self.uniform(*shape, low=math.log(low), high=math.log(high)).exp()
 
     def normal(self, *shape: int) -> Tensor:
@@ -29,11 +29,11 @@ class Draws:
         return torch.randn(shape, generator=self._generator, device=self.device)
 
     def angles(self, *shape: int) -> Tensor:
-        """Uniform on the circle, in radians."""
+        """Angles in radians, uniform on the circle."""
         return self.uniform(*shape, high=2 * math.pi)
 
     def coins(self, *shape: int, chance: float) -> Tensor:
-        """True with the given chance."""
+        """Independent booleans, true with probability `chance`."""
         return self.uniform(*shape) < chance
 
     def integers(self, below: int, *shape: int) -> Tensor:
@@ -41,5 +41,5 @@ class Draws:
         return torch.randint(below, shape, generator=self._generator, device=self.device)
 
     def permutation(self, size: int) -> Tensor:
-        """A uniformly drawn order of `size` things."""
+        """A uniformly random permutation of `size` indices."""
         return torch.randperm(size, generator=self._generator, device=self.device)

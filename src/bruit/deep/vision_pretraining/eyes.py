@@ -1,4 +1,4 @@
-"""Features of images from the network that learned from noise; its weights are shipped, so that nothing is fetched."""
+"""Features of images from the network pre-trained on noise pictures, whose weights ship with the package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCALE_FLOOR = 0.02
 
 
 class Eyes(nn.Module):
-    """Frozen features: both sides of every map of every stage, averaged over a grid of positions.
+    """Frozen image features: positive and negative parts of each stage's maps, averaged over a grid of positions.
 
     From images of (records, 3, side, side) within [0, 1] to (records, channels, positions, positions). Of each map z
     there are two channels, max(z, 0) and max(−z, 0); each is centred and scaled by its mean and deviation over noise
@@ -48,16 +48,16 @@ class Eyes(nn.Module):
         self.eval()
 
     def train(self, mode: bool = True) -> Eyes:  # noqa: FBT001, FBT002  the signature of nn.Module
-        """Does nothing: batch norms in training mode would mix the records of a batch."""
+        """Keeps the network in evaluation mode, since batch norms in training mode would mix the records of a batch."""
         del mode
         return super().train(mode=False)
 
     def forward(self, images: Tensor) -> Tensor:
-        """The standardised features."""
+        """The features of each image, centred and scaled by channel."""
         return (self.pool(images) - self.middle[:, None, None]) / self.scale[:, None, None]
 
     def pool(self, images: Tensor) -> Tensor:
-        """The features before they are centred and scaled."""
+        """The features of each image before centring and scaling."""
         if images.dim() != 4 or images.shape[1] != 3 or min(images.shape[2:]) < LEAST_SIDE:
             raise InvalidArgument(
                 f"images of shape {tuple(images.shape)}: give (records, 3, side, side) with values within [0, 1] and a "
@@ -67,7 +67,7 @@ class Eyes(nn.Module):
         return torch.cat([functional.adaptive_avg_pool2d(functional.relu(side), self.positions) for side in sides], 1)
 
     def standardise(self, draws: Draws, *, count: int, at_once: int = 256, light: float = LIGHT) -> None:
-        """Takes means and deviations of all channels over `count` views of fresh noise pictures."""
+        """Sets each channel's mean and scale from `count` views of fresh noise pictures."""
         with torch.no_grad():
             parts = [
                 self.pool(view(draws, pictures(draws, at_once, PICTURE_SIDE), light=light)).transpose(0, 1).flatten(1)
@@ -79,12 +79,12 @@ class Eyes(nn.Module):
 
 
 def half_state(eyes: Eyes) -> dict[str, Tensor]:
-    """All numbers in half precision, as they are shipped; counters of batches are left out."""
+    """The network's floating-point state dict in half precision, as shipped; batch counters are left out."""
     return {name: each.half().cpu() for name, each in eyes.state_dict().items() if each.is_floating_point()}
 
 
 def from_half_state(state: Mapping[str, Tensor], stages: Stages, *, positions: int) -> Eyes:
-    """Eyes with numbers that were shipped."""
+    """An `Eyes` network from a half-precision state dict (the inverse of `half_state`)."""
     eyes = Eyes(stages, positions=positions)
     counters = {name: each for name, each in eyes.state_dict().items() if not each.is_floating_point()}
     eyes.load_state_dict(counters | {name: each.float() for name, each in state.items()})
@@ -92,7 +92,7 @@ def from_half_state(state: Mapping[str, Tensor], stages: Stages, *, positions: i
 
 
 def load_eyes(*, positions: int = 3) -> Eyes:
-    """The eyes that are shipped, frozen, with features over a grid of positions by positions places."""
+    """The shipped `Eyes` network, frozen, with features on a positions × positions grid."""
     content = files("bruit.deep.vision_pretraining").joinpath(WEIGHTS).read_bytes()
     if hashlib.sha256(content).hexdigest() != DIGEST:
         raise InvalidArgument(f"{WEIGHTS} is not the file that was shipped, by its SHA-256: install bruit again")
@@ -101,7 +101,7 @@ def load_eyes(*, positions: int = 3) -> Eyes:
 
 
 def eye_features(images: Tensor, *, positions: int = 3, at_once: int = 500) -> Tensor:
-    """The features of many images, some at a time, on the device that they are on."""
+    """The `Eyes` features of many images, computed `at_once` images at a time on the images' device."""
     eyes = load_eyes(positions=positions).to(images.device)
     lay_channels_last(eyes)
     with torch.no_grad():

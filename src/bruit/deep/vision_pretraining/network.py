@@ -1,4 +1,4 @@
-"""The residual network that computes the features; its batch norms keep the statistics of noise pictures for good."""
+"""The residual network behind `Eyes`; its batch norms keep their statistics of noise pictures for good."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Block(nn.Module):
         self.shortcut = nn.Conv2d(inputs, outputs, 1, step, bias=False) if changed else None
 
     def forward(self, values: Tensor) -> Tensor:
-        """Maps with `outputs` channels, of half the side where `step` is 2."""
+        """Feature maps with `outputs` channels; their side is halved where `step` is 2."""
         bent = functional.relu(self.first_norm(values))
         added = self.second(functional.relu(self.second_norm(self.first(bent))))
         return cast(Tensor, added + (values if self.shortcut is None else self.shortcut(bent)))
 
 
 class Stages(nn.Module):
-    """A stem and stages of residual blocks, each with half the side of the one before."""
+    """A stem and stages of residual blocks, each stage with half the side length of the one before."""
 
     def __init__(self, widths: tuple[int, ...] = WIDTHS, blocks: int = BLOCKS) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Stages(nn.Module):
 
 
 class Learner(nn.Module):
-    """Stages, and a head of three layers that projects the mean of the last maps; it is thrown away after training."""
+    """The stages with a three-layer projection head for contrastive training; the head is dropped afterwards."""
 
     def __init__(self, stages: Stages, *, hidden: int = 1024, outputs: int = 128) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class Learner(nn.Module):
         )
 
     def forward(self, images: Tensor) -> Tensor:
-        """One vector for each view."""
+        """One projection vector for each view."""
         last = functional.relu(self.stages(images)[-1])
         return cast(Tensor, self.projection(last.mean((2, 3))))
 

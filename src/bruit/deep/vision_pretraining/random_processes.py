@@ -1,4 +1,4 @@
-"""Whole pictures of noise: coloured textures, cut to soft-edged leaves and laid over each other.
+"""Random noise pictures: coloured textures cut to soft-edged shapes and laid over each other (dead leaves).
 
 No photograph is behind any of it. Leaves that hide each other are what gives natural scenes their edges and their
 statistics of all sizes.                                                                            [Lee et al. 2001]
@@ -20,7 +20,7 @@ LEAVES = 7
 
 
 def pictures(draws: Draws, count: int, side: int) -> Tensor:
-    """Pictures of (count, 3, side, side) with values within [0, 1]."""
+    """Random noise pictures of shape (count, 3, side, side) with values within [0, 1]."""
     painted = colour(draws, textures(draws, count, side))
     found, leaves = painted, draws.integers(LEAVES + 1, count, 1, 1, 1)
     for number in range(LEAVES):
@@ -32,7 +32,7 @@ def pictures(draws: Draws, count: int, side: int) -> Tensor:
 
 
 def colour(draws: Draws, fields: Tensor) -> Tensor:
-    """Textures around a drawn colour: channels are mixed, and pulled towards their mean by a drawn amount.
+    """Colours textures around a random colour, with randomly mixed and partly desaturated channels.
 
     In natural scenes most of the variation is common to the three colours.
     """
@@ -63,7 +63,7 @@ def leaf_masks(draws: Draws, count: int, side: int) -> Tensor:
 
 
 class Pool:
-    """Pictures kept as bytes, the oldest of which are drawn anew now and then: drawing costs more than looking."""
+    """A pool of pictures stored as bytes, the oldest replaced now and then, since drawing a picture is slow."""
 
     def __init__(self, draws: Draws, *, size: int, side: int, at_once: int) -> None:
         self._draws, self._at_once, self._oldest = draws, at_once, 0
@@ -72,11 +72,11 @@ class Pool:
             self.renew()
 
     def renew(self) -> None:
-        """Draws `at_once` new pictures in the place of the oldest."""
+        """Replaces the `at_once` oldest pictures by new ones."""
         drawn = pictures(self._draws, self._at_once, self._kept.shape[-1])
         self._kept[self._oldest : self._oldest + self._at_once] = (255 * drawn).round().to(torch.uint8)
         self._oldest = (self._oldest + self._at_once) % len(self._kept)
 
     def batch(self, count: int) -> Tensor:
-        """`count` pictures at random, with values within [0, 1]."""
+        """`count` pictures chosen at random from the pool, with values within [0, 1]."""
         return self._kept[self._draws.integers(len(self._kept), count)].float() / 255

@@ -1,4 +1,4 @@
-"""Random textures, drawn from two processes that know nothing of the world.
+"""Random textures from two processes, spectral noise and coordinate networks, that use no real images.
 
 Fields have the shape (count, channels, side, side), and mean 0 and deviation about 1 in each channel of each picture.
 """
@@ -68,7 +68,7 @@ def coordinate_networks(
 
 
 def coordinates(side: int, device: torch.device) -> Tensor:
-    """The places of pixels as (2, side, side): across and down, each from −1 to 1."""
+    """Pixel coordinates as (2, side, side): across and down, each from −1 to 1."""
     line = torch.linspace(-1, 1, side, device=device)
     down, across = torch.meshgrid(line, line, indexing="ij")
     return torch.stack([across, down])

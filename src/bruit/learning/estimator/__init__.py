@@ -1,1 +1,1 @@
-"""The contract of every private estimator: what it asks, how it pays, how it reads its records."""
+"""The contract of private estimators: what a fit asks, how it pays, and how it reads its records."""

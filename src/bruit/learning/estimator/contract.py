@@ -62,7 +62,7 @@ E = TypeVar("E", bound="PrivateEstimator")
 
 @dataclass(frozen=True)
 class Records:
-    """The rows a fit may use, after encoding, dropping and bounding, and the stream it draws from.
+    """The encoded rows that a fit may use, with its random generator and its charge.
 
     With domains `values` and `target` hold their integers (class numbers for a classifier); without, the numbers that
     were given, and class numbers all the same. Without privacy there is no charge.
@@ -76,7 +76,7 @@ class Records:
     details: dict[str, Any] = field(default_factory=dict)
 
     def finish(self, estimator: E) -> E:
-        """Finishes the entry that paid for a fit with the fitted estimator, which becomes a release."""
+        """Closes the ledger entry of a fit with the fitted estimator as its release, and returns the estimator."""
         if self.charge is not None:
             outcome = Outcome(value=estimator, method=type(estimator).__name__, details=self.details)
             estimator._keep_release(self.charge.finish(outcome))
@@ -84,8 +84,8 @@ class Records:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a fit asks, before any record is read.
+class FitRequest:
+    """The public specification of a fit, checked before any record is read.
 
     purchase what is bought, None without privacy    domains  one for each column, None where they are read from data
     classes  the public labels, or None              target   the public bounds of what is predicted, or None
@@ -105,7 +105,7 @@ class Question:
 
     @property
     def what(self) -> str:
-        """The name under which the book keeps the charge."""
+        """The name of the charge in the ledger's book."""
         return name_of(self.estimator)
 
     @property
@@ -115,22 +115,22 @@ class Question:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The neighbours of the book."""
+        """The neighbouring relation of the ledger's book (add-or-remove without privacy)."""
         return ADD_OR_REMOVE_ONE if self.price is None else self.price.neighbours
 
     @property
     def exchanged(self) -> bool:
-        """Whether neighbours replace one person by another, so that two people's rows change at once."""
+        """Whether neighbouring tables replace one person by another, so that two people's rows differ."""
         return self.neighbours is REPLACE_ONE
 
     @property
-    def people(self) -> int:
-        """How many rows a neighbour differs in: those of one person, and of another where people are exchanged."""
+    def rows_changed(self) -> int:
+        """How many rows differ between neighbouring tables: one person's, or two people's under replacement."""
         return self.rows * (2 if self.exchanged else 1)
 
     @property
     def certain_size(self) -> int | None:
-        """How many rows count, where no record can change that: rows are exchanged one for one and none is dropped.
+        """The number of rows that count, where no record can change it (none dropped, size not stated); else None.
 
         A stated size may be wrong, and rows whose cells are missing do not count: with either the number is noised.
         """
@@ -166,7 +166,7 @@ class Question:
 
     @property
     def estimator_size(self) -> int | None:
-        """The size that the caller stated."""
+        """The number of rows that the caller stated as `size`, or None."""
         return getattr(self.estimator, "size", None)
 
     def _read_rows(self, source: np.random.Generator) -> Records:
@@ -223,7 +223,7 @@ def _drops(domain: Domain) -> bool:
 
 
 class PrivateEstimator(FittedModel):
-    """What private estimators share; an estimator states its own parameters and keeps them untouched.
+    """The base class of private estimators; a subclass declares its own parameters, which fitting leaves unchanged.
 
     domain           what is public about the columns: one domain for all, a sequence, or a mapping by name
     classes, target  what is public about y: the labels of a classifier, `within(...)` of a regressor
@@ -244,7 +244,7 @@ class PrivateEstimator(FittedModel):
         tags.non_deterministic = self.budget is not WITHOUT_PRIVACY
         return tags
 
-    def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> Question:
+    def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> FitRequest:
         """The question of a fit: arguments and schema are checked, no record is read."""
         require_rows(X=X, y=y, groups=groups)
         purchase = purchase_of(self, groups)
@@ -268,7 +268,7 @@ class PrivateEstimator(FittedModel):
         size = public_size(self, price, X, groups)
         rows = 1 if groups is None else whole(getattr(self, "rows_per_person", 1), "rows_per_person")
         self._domains = domains
-        return Question(self, X, y, groups, purchase, domains, classes, target, size, rows)
+        return FitRequest(self, X, y, groups, purchase, domains, classes, target, size, rows)
 
     def _encode(self, X: Any) -> NDArray[Any]:
         """Rows to predict for: integers of the domains, or the numbers themselves where there are none.

@@ -1,4 +1,4 @@
-"""What a fitted model may do once it is paid for: say what it promises, be pickled, be saved with its card."""
+"""What a fitted model offers once it is paid for: its guarantee, pickling, saving, and its model card."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FittedModel(BaseEstimator):  # type: ignore[misc]
-    """The part of a private estimator that speaks of a fit that is over."""
+    """The part of a private estimator that concerns a finished fit: release, guarantee, pickling, model card."""
 
     kinds: ClassVar[dict[str, type[FittedModel]]] = {}
     _stays_behind: ClassVar[frozenset[str]] = frozenset({"budget", "random_state"})
@@ -31,7 +31,7 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def release_(self) -> Release[Self]:
-        """The fit as a release: its value is this estimator; there once a paid fit has come to its end."""
+        """The fit as a `Release` whose value is this estimator; available once a paid fit has finished."""
         kept, promised = getattr(self, "_release", None), vars(self).get("guarantee_")
         if kept is None or promised is None:
             raise AttributeError(f"{type(self).__name__} has no release_: it is not fitted, or without privacy")
@@ -39,7 +39,7 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def guarantee_(self) -> Guarantee | None:
-        """What the fit promises, None without privacy; marked where a choice by unpaid scores was possible."""
+        """The fit's privacy guarantee (None without privacy), marked where unpaid scores may have guided a choice."""
         if "guarantee_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no guarantee_: it is not fitted")
         kept: Guarantee | None = vars(self)["guarantee_"]
@@ -54,7 +54,7 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
         self._release = replace(release, value=None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle of a fitted model holds: all but its book, its seed, and rows that it was given.
+        """The pickled state of a fitted model, without its ledger, its seed and any given rows.
 
         A book in memory could not travel, the address of a stored one must not, and from a seed the noise can be drawn
         again. An estimator that is not fitted keeps its budget: folds that other processes fit are paid from one book.
@@ -76,7 +76,7 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
         return save(self, path, intended_use=intended_use, figures=figures)
 
     def card(self, *, intended_use: str = "", figures: Sequence[Release[Any]] = ()) -> ModelCard:
-        """The model card: domain, promise in words, what was paid, intended use, figures with intervals."""
+        """The model card: domain, guarantee in words, privacy paid, intended use, and figures with intervals."""
         from bruit.learning.publishing.card import make_card
 
         check_is_fitted(self)

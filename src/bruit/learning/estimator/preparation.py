@@ -1,4 +1,4 @@
-"""Refuses a fit behind a step of a pipeline that learns from protected rows outside the budget.
+"""Refuses a fit in a pipeline where an earlier step learns from protected rows outside the budget.
 
 A scaler's means, an imputer's medians or a list of categories read from the rows are exact statistics of them, and the
 model behind would still print its own ε. scikit-learn hands a fit nothing but the prepared rows, so the pipelines that
@@ -24,7 +24,7 @@ STATED_CATEGORIES = ("OneHotEncoder", "OrdinalEncoder")
 
 
 def require_paid_preparation(estimator: Any) -> None:
-    """Raises PrivacyError where a step before the estimator learns from rows and is not paid for."""
+    """Raises PrivacyError where an earlier pipeline step learns from rows without paying."""
     for name, step in _steps_before(estimator):
         if learns_unpaid(step):
             raise PrivacyError(
@@ -36,7 +36,7 @@ def require_paid_preparation(estimator: Any) -> None:
 
 
 def learns_unpaid(step: Any) -> bool:
-    """Whether fitting a transformer takes from the rows more than their columns, without paying for it."""
+    """Whether fitting a transformer learns more from the rows than their columns, without paying."""
     if step is None or isinstance(step, str):
         return False
     if isinstance(step, Pipeline):

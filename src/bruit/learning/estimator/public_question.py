@@ -18,12 +18,12 @@ from bruit.tables import Within
 
 
 def name_of(estimator: Any) -> str:
-    """The name under which the book keeps a charge."""
+    """The name of an estimator's charges in the ledger's book."""
     return f"learning.{type(estimator).__name__}"
 
 
 def purchase_of(estimator: Any, groups: Any) -> Purchase | None:
-    """What a fit may buy, where its book protects the people whose rows are given; None for the exact algorithm."""
+    """The purchase that pays for a fit, for people or for each row; None for the exact algorithm."""
     person = EACH_ROW if groups is None else None
     state = estimator.random_state
     return ask(estimator.budget, what=name_of(estimator), person=person, random_state=state, exact=True)
@@ -49,7 +49,7 @@ def public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
 
 
 def public_target(estimator: Any, price: Budget | None) -> Within | None:
-    """The bounds of what a regressor predicts; None where they may be read from the data."""
+    """The public bounds of a regressor's target; None where they may be read from the data."""
     stated = getattr(estimator, "target", None)
     if not is_regressor(estimator) or (stated is None and price is None):
         return None
@@ -62,7 +62,7 @@ def public_target(estimator: Any, price: Budget | None) -> Within | None:
 
 
 def public_size(estimator: Any, price: Budget | None, X: Any, groups: Any) -> int | None:
-    """The stated size; the number of rows itself without privacy or where only whole rows are exchanged, at least 1."""
+    """The stated size, or the actual number of rows where that is not private (at least 1), else None."""
     stated = getattr(estimator, "size", None)
     if stated is not None:
         return whole(stated, "size")
@@ -87,7 +87,7 @@ def require_rows(**given: Any) -> None:
 
 
 def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
-    """Refuses what has not two dimensions or other columns than before; values are not looked at."""
+    """Refuses an X that is not two-dimensional or has other columns than at the fit; values are not read."""
     if hasattr(X, "tocsr"):
         raise InvalidArgument("X is sparse; sparse data is not supported: X must be dense, X.toarray() makes it so")
     shape = getattr(X, "shape", None) or as_rows(X).shape
@@ -103,7 +103,7 @@ def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
 
 
 def one_column(y: Any) -> NDArray[Any]:
-    """What is predicted as one column; entries of a list stay as they are, whatever else the list holds."""
+    """The target as a one-dimensional array; entries of a list keep their own types."""
     if not hasattr(y, "shape"):
         return as_array(y)
     if getattr(getattr(y, "dtype", None), "kind", "") == "c":

@@ -25,7 +25,7 @@ def is_frame(data: object) -> bool:
 
 
 def is_query(data: object) -> bool:
-    """Whether the data is a frame whose rows are yet to be found: lazy, of polars, or of an engine."""
+    """Whether the data is a lazy frame or a query of a database engine, whose rows are not yet in memory."""
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
@@ -52,7 +52,7 @@ def resolve_domains(domain: Domains, data: Any, columns: int) -> tuple[Domain, .
 
 
 def encode_rows(data: Any, domains: Sequence[Domain]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The integers of every cell, column by column in one array, and which rows every domain keeps.
+    """The integer code of every cell, (rows, columns), and a mask of the rows that every domain keeps.
 
     A cell that its domain drops holds the middle of the bounds, or the first category: a value like any other.
     """
@@ -72,7 +72,7 @@ def neutral(domain: Domain) -> int:
 
 
 def encode_classes(labels: Any, classes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The place of each label among the public classes, and which rows have one of them."""
+    """The index of each label among the public classes, and a mask of the rows whose label is a class."""
     values = as_array(labels)
     if values.dtype.kind in "biuf" and classes.dtype.kind in "biuf":
         order = np.argsort(classes)
@@ -91,12 +91,12 @@ def _place(label: Any, places: Mapping[Any, int]) -> int:
 
 
 def encode_target(values: Any, domain: Within) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The grid integer of each target, and which rows have one."""
+    """The grid integer of each target, and a mask of the rows that have one."""
     return _encode(as_array(values), domain)
 
 
 def choose_rows(groups: Any, most: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which rows count when each person keeps at most `most`; a row that names nobody does not.
+    """A mask of the rows that count, at most `most` per person at random; rows without a person do not count.
 
     Every row draws a number and a person keeps the rows of the least: what a person contributes depends on that
     person's rows and draws alone.                                               [docs/rules.md, rule 6]
@@ -113,7 +113,7 @@ def choose_rows(groups: Any, most: int, *, rng: np.random.Generator) -> NDArray[
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """One column of labels, targets or people as an array, whatever series or list holds it."""
+    """One column of labels, targets or people as an array, from any series or list."""
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         values = series.to_numpy()
@@ -123,7 +123,7 @@ def as_array(values: Any) -> NDArray[Any]:
 
 
 def as_rows(data: Any) -> NDArray[Any]:
-    """Rows and columns of what is no frame; of lists every cell as it is, so that no record turns those of others.
+    """A two-dimensional array of data that is no frame; list cells keep their types, whatever other cells hold.
 
     NumPy would make texts of all numbers where one cell is a text, and of all labels where one label is.
     """
@@ -139,7 +139,7 @@ def as_rows(data: Any) -> NDArray[Any]:
 
 
 def person_numbers(groups: Any) -> NDArray[np.int64]:
-    """A number for each person in the order in which they come, -1 for nobody; names differ where any character does.
+    """A number for each person in order of appearance, -1 for a missing name; names are compared exactly.
 
     A whole number is named without a fraction, so that 1.0 is the person 1.
     """

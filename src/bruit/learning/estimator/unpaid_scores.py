@@ -1,4 +1,4 @@
-"""Remembers which models of a book have predicted, so that a choice by scores nobody paid for cannot hide.
+"""Tracks which models of a ledger have predicted, so that choosing a model by unpaid scores shows in the guarantee.
 
 Scores of fitted models on protected rows are exact numbers about those rows: who chooses by them tells of the rows by
 the choice, whatever each fit cost. This process cannot see what becomes of a prediction, so it remembers that it was
@@ -33,7 +33,7 @@ _RECORDING: ContextVar[bool] = ContextVar("recording", default=True)
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Predictions inside are part of something that is paid for."""
+    """Suspends the tracking of predictions while the context is open, for scores that are paid for."""
     token = _RECORDING.set(False)
     try:
         yield
@@ -49,14 +49,14 @@ def record_prediction(estimator: Any) -> None:
 
 
 def record_departure(estimator: Any) -> None:
-    """Remembers that an estimator left for another process with its budget, where it may be fitted and scored."""
+    """Records that an estimator with its budget was sent to another process, where it may be fitted and scored."""
     task = _task(estimator)
     if task is not None:
         _PREDICTED.setdefault(task, set()).add(ELSEWHERE)
 
 
 def mark_choice(guarantee: Guarantee, estimator: Any) -> Guarantee:
-    """The guarantee, marked where a choice by unpaid scores was possible."""
+    """The guarantee, with an assumption added where models may have been chosen by unpaid scores."""
     task = _task(estimator)
     seen = set() if task is None else _PREDICTED.get(task, set())
     marked = Assumption.UNPAID_SCORES in guarantee.assumes

@@ -1,4 +1,4 @@
-"""Noisy gradient descent of logistic regression: for designs whose curvature would drown in its own noise.
+"""Noisy gradient descent for logistic regression, for designs where the noise would swamp a noisy Hessian.
 
 One row moves the gradient in as many entries as it has columns (an indicator column of a category counts once, however
 many categories there are), where a curvature has an entry for every pair of indicators.
@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from bruit.channels import IntegerNoise
 from bruit.core.losses import Loss, composed
-from bruit.learning.estimator.contract import Question, Records
+from bruit.learning.estimator.contract import FitRequest, Records
 from bruit.learning.linear_models._design import STEPS
 from bruit.learning.linear_models._newton import FAR, FINE, WEIGHT_STEPS
 from bruit.learning.trees.descent import LARGEST_STEP, MOMENTUM, PATIENCE, Schedule, schedule
@@ -52,7 +52,7 @@ class Descent:
     count: Callable[[int, np.random.Generator], int]
 
     def descend(self, rows: NDArray[np.int64], labels: NDArray[np.bool_], records: Records, columns: int) -> Floats:
-        """The mean of the second half of the coefficients on the way down, one row a model.
+        """The coefficients averaged over the second half of the descent, one row per model.
 
         velocity <- momentum * velocity + (gradient + noise) / size;  coefficients <- coefficients + step * velocity
         """
@@ -75,20 +75,20 @@ class Descent:
 
 
 def gradient(values: Floats, label: NDArray[np.bool_], theta: Floats) -> NDArray[np.int64]:
-    """The exact integer sums of residual * column; the same for a row beside any other rows.      [_newton.FINE]"""
+    """The exact integer sums of residual * column; a row's part does not depend on other rows.      [_newton.FINE]"""
     exact = np.rint(np.clip(theta, -FAR, FAR) * FINE) / FINE
     residual = np.rint((label - expit(values @ exact / STEPS)) * WEIGHT_STEPS)
     return np.asarray(residual @ values).astype(np.int64)
 
 
-def plan_descent(question: Question, columns: int, models: int) -> Descent:
-    """The descent that a budget buys: discrete Gaussian noise where it has a delta, discrete Laplace otherwise."""
+def plan_descent(question: FitRequest, columns: int, models: int) -> Descent:
+    """The descent that a budget pays for: discrete Gaussian noise with a delta, discrete Laplace noise without."""
     assert question.price is not None
     moved = columns * models
     return _gaussian(question, columns, moved) if question.price.delta else _laplace(question, columns, moved)
 
 
-def _gaussian(question: Question, columns: int, moved: int) -> Descent:
+def _gaussian(question: FitRequest, columns: int, moved: int) -> Descent:
     moves = Moves(EACH, moved, squares=moved * EACH**2)  # too fine a grid for pld: priced by zcdp
     steps = USUAL_STEPS
     if question.size is not None:
@@ -105,22 +105,22 @@ def _gaussian(question: Question, columns: int, moved: int) -> Descent:
     )
 
 
-def _laplace(question: Question, columns: int, moved: int) -> Descent:
+def _laplace(question: FitRequest, columns: int, moved: int) -> Descent:
     """So many steps that the time which their size allows is the time after which the noise would drown the rest."""
     assert question.price is not None
     epsilon, public = question.price.epsilon, question.size
     spent = epsilon if public is not None else epsilon * (1 - COUNTED)
     steps = USUAL_PURE_STEPS
     if public is not None:
-        longest = PATIENCE * public * float(spent) / (sqrt(2 * columns * moved) * question.people)
+        longest = PATIENCE * public * float(spent) / (sqrt(2 * columns * moved) * question.rows_changed)
         each = LARGEST_STEP / columns / (1 - MOMENTUM)
         steps = int(np.clip((longest / each) ** (2 / 3), FEWEST_PURE, MOST_PURE))
     noise = IntegerNoise.laplace(
-        spent / steps, sensitivity=moved * EACH * question.people, neighbours=question.neighbours
+        spent / steps, sensitivity=moved * EACH * question.rows_changed, neighbours=question.neighbours
     )
     counting = IntegerNoise.laplace(epsilon * COUNTED, sensitivity=question.rows, neighbours=question.neighbours)
     parts = [(noise.loss, steps)] if public is not None else [(noise.loss, steps), (counting.loss, 1)]
-    rate = float(spent) / (sqrt(2 * moved * steps) * question.people)
+    rate = float(spent) / (sqrt(2 * moved * steps) * question.rows_changed)
 
     def count(rows: int, rng: np.random.Generator) -> int:
         return public if public is not None else max(1, rows + int(counting.draw(1, rng=rng)[0]))

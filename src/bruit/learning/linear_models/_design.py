@@ -1,4 +1,4 @@
-"""The columns of a linear model: numbers scaled to [-1, 1] on an integer grid, categories as indicators."""
+"""The design matrix of a linear model: numbers scaled to [-1, 1] on an integer grid, categories one-hot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = 1 << 10
 
 @dataclass(frozen=True)
 class Design:
-    """How encoded rows become integers between -STEPS and STEPS, and how coefficients go back.
+    """Maps encoded rows to integer design columns in [-STEPS, STEPS], and coefficients back to original units.
 
     `first` is 1 where the first category of a column is left out, against which the others are then measured.
     """
@@ -27,14 +27,14 @@ class Design:
 
     @property
     def columns(self) -> int:
-        """How many columns there are."""
+        """The number of columns of the design matrix."""
         return sum(self._width(domain) for domain in self.domains)
 
     def _width(self, domain: Domain) -> int:
         return 1 if isinstance(domain, Within) else domain.size - self.first
 
     def integers(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The integers of every row; each lies between -STEPS and STEPS."""
+        """The integer design matrix, with entries between -STEPS and STEPS."""
         found = np.empty((len(values), self.columns), np.int64)
         at = 0
         for j, domain in enumerate(self.domains):
@@ -54,7 +54,7 @@ class Design:
 
     @property
     def widths(self) -> NDArray[np.float64]:
-        """The length in each column that is scaled to one."""
+        """The half-width of each column, which is mapped to one."""
         return self._each(lambda domain: float(domain.high - domain.low) / 2, 1.0)
 
     def names(self, features: Sequence[str]) -> list[str]:
@@ -72,14 +72,14 @@ class Design:
 
 
 def own_units(values: NDArray[Any], design: Design | None) -> NDArray[np.float64]:
-    """Encoded rows as columns in their own units, on the grid of the design; without one the numbers themselves."""
+    """Encoded rows as design columns in original units; without a design, the numbers themselves."""
     if design is None:
         return np.asarray(values, np.float64)
     return np.asarray(design.centres + design.widths * design.integers(values) / STEPS)
 
 
 def weighted_sum(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The product columns @ weights, column by column, so that a row's sum is the same to the last bit anywhere.
+    """The product columns @ weights, added column by column so that a row's sum is bitwise the same in any table.
 
     Products of matrices add in an order that hangs on how many rows there are.
     """
@@ -90,6 +90,6 @@ def weighted_sum(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> 
 
 
 def scale_to_steps(integers: NDArray[np.int64], domain: Within) -> NDArray[np.int64]:
-    """Grid integers between the bounds as integers between -STEPS and STEPS."""
+    """Grid integers between the domain's bounds, rescaled to integers between -STEPS and STEPS."""
     span = domain.highest - domain.lowest
     return np.rint((2 * (integers - domain.lowest) / span - 1) * STEPS).astype(np.int64)

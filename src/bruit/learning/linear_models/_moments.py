@@ -1,4 +1,4 @@
-"""Sums of products of scaled columns: exact integers, noisy once, and as numbers again."""
+"""The Gram matrix of scaled columns as exact integers, noised once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Products:
-    """The symmetric matrix of the sums of z_i z_j over rows, its noise, and which entries carry it.
+    """The noisy Gram matrix Σ z_i z_j over rows, its noise deviation, and a mask of the noisy entries.
 
     `deviation` is that of the noise of one entry, in units of a product of two ones.
     """
@@ -27,7 +27,7 @@ class Products:
     noisy: NDArray[np.bool_]
 
     def of(self, weights: Floats) -> Floats:
-        """The covariance of (noise matrix) @ weights: entries are independent but for the symmetry.
+        """The covariance of (noise matrix) @ weights, for symmetric noise with independent entries.
 
         cov_jk = deviation^2 w_j w_k for j != k, and deviation^2 sum_k w_k^2 on the diagonal, over noisy entries
         """
@@ -37,17 +37,17 @@ class Products:
 
 
 def product_entries(columns: int, *, public_size: bool) -> int:
-    """How many sums of products there are; the size itself need not be paid for where it is public."""
+    """The number of distinct Gram matrix entries to pay for; the row count is not among them where it is public."""
     return columns * (columns + 1) // 2 - public_size
 
 
 def with_ones(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows with a first column of scaled ones."""
+    """The rows with a first column of ones, scaled to STEPS."""
     return np.column_stack([np.full(len(rows), STEPS, np.int64), rows])
 
 
 def sum_of_products(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sums of z_i z_j over rows of integers, exactly."""
+    """The Gram matrix Σ z_i z_j over integer rows, exactly."""
     total = np.zeros((rows.shape[1],) * 2, np.int64)
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK].astype(np.float64)
@@ -58,7 +58,7 @@ def sum_of_products(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def noisy_products(
     rows: NDArray[np.int64], noise: VectorNoise | SparseNoise, *, size: int | None, rng: np.random.Generator
 ) -> Products:
-    """The sums of products with noise; the first column is ones, whose square is the size, kept where it is public."""
+    """The noisy Gram matrix; column 0 is ones, so entry (0, 0) is the row count, left exact where public."""
     exact = sum_of_products(rows)
     places = np.triu_indices(len(exact))
     first = int(size is not None)

@@ -1,4 +1,4 @@
-"""Noisy Newton steps of logistic regression: the gradient and the curvature of all rows, noisy once a round."""
+"""Noisy Newton steps for logistic regression: gradient and Hessian over all rows, noised once per round."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FINE, FAR = 2.0**24, 2.0**9
 
 @dataclass(frozen=True)
 class Step:
-    """Gradient and curvature at some coefficients, with the deviation of the noise of each entry."""
+    """Noisy gradient and Hessian (curvature) at given coefficients, with the noise deviation of each entry."""
 
     at: Floats
     gradient: Floats
@@ -49,7 +49,7 @@ class Step:
     curvature_noise: float
 
     def disturbance(self, move: Floats) -> Floats:
-        """The covariance of gradient - curvature @ move: the sampling of rows, and the noise of both."""
+        """The covariance of gradient - curvature @ move, from sampling and from the noise of both."""
         cross = np.outer(move, move)
         np.fill_diagonal(cross, move @ move)
         noise = self.curvature_noise**2 * cross + np.diag(self.gradient_noise**2)
@@ -57,19 +57,19 @@ class Step:
 
     @cached_property
     def positive(self) -> Floats:
-        """The curvature without the negative eigenvalues that only noise can give it."""
+        """The Hessian with its negative eigenvalues, which only noise can cause, raised to a small positive number."""
         values, vectors = np.linalg.eigh(self.curvature)
         return np.asarray((vectors * np.maximum(values, 1e-9)) @ vectors.T)
 
     def shrunk(self) -> Floats:
-        """The most likely coefficients, shrunk as much as gradient and curvature ask for."""
+        """The empirical-Bayes coefficients after the step, shrunk by as much as gradient and Hessian suggest."""
         right = self.gradient + self.curvature @ self.at
         return most_likely(
             self.curvature, right, lambda theta: self.disturbance(theta - self.at), free=FREE, usual=USUAL
         )
 
     def unshrunk(self, *, rows: int = 1) -> tuple[Floats, Floats]:
-        """The whole Newton step and its covariance; infinite where the noise drowns the curvature.
+        """The coefficients after a full Newton step and their covariance, infinite where noise swamps the Hessian.
 
         Where people have up to `rows` rows, the part of the sampling counts so many times.     [Normal.covariance]
         """
@@ -83,7 +83,7 @@ class Step:
 
 
 def step_entries(columns: int, classes: int) -> int:
-    """How many sums a round releases: for every class the gradient and the upper half of the curvature."""
+    """The number of noisy sums in a round: gradient and upper triangle of the Hessian for each class."""
     return classes * (columns + columns * (columns + 1) // 2)
 
 
@@ -95,7 +95,7 @@ def newton_steps(
     *,
     rng: np.random.Generator,
 ) -> list[Step]:
-    """One noisy step for each class; `rows` has a first column of ones, `labels` and `at` a row for each class."""
+    """One noisy Newton step per class; `rows` starts with a column of ones, `labels` and `at` have a row per class."""
     exact = [_sums(rows, label, theta) for label, theta in zip(labels, at, strict=True)]
     flat = np.concatenate([np.concatenate(each) for each in exact])
     found = (flat + noise.draw(1, rng=rng)[0]).reshape(len(at), -1) / EACH
@@ -116,7 +116,7 @@ def first_steps(
     size: int,
     rng: np.random.Generator,
 ) -> list[Step]:
-    """One noisy step from zero without a look at the curvature.
+    """One noisy step from zero per class, with an assumed Hessian instead of a noisy one.
 
     Counts of the classes with the first noise; sums of columns, of all rows and as each class signs them, with the
     second; an assumed spread of the columns around their means.

@@ -1,4 +1,4 @@
-"""The normal equations of least squares when their sums are noisy."""
+"""The normal equations of least squares with noisy sums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLEAR = 3.0
 
 @dataclass(frozen=True)
 class Normal:
-    """X'X theta = X'y with noise of known deviation in every sum; the last column of the products is y.
+    """The normal equations X'X theta = X'y with noise of known deviation in every sum.
 
     `rows` is the most rows that one person has: those of one may have one residual, those of two are independent.
     """
@@ -32,22 +32,22 @@ class Normal:
 
     @property
     def gram(self) -> Floats:
-        """X'X, noisy, the first column being ones."""
+        """The noisy X'X, its first column being that of ones."""
         return self.products.matrix[:-1, :-1]
 
     @property
     def right(self) -> Floats:
-        """X'y, noisy."""
+        """The noisy X'y."""
         return self.products.matrix[:-1, -1]
 
     @cached_property
     def positive(self) -> Floats:
-        """X'X without the negative eigenvalues that only noise can give it."""
+        """The noisy X'X with its negative eigenvalues, which only noise can cause, set to a tiny positive number."""
         values, vectors = np.linalg.eigh(self.gram)
         return np.asarray((vectors * np.maximum(values, 1e-9)) @ vectors.T)
 
     def residual(self, theta: Floats) -> float:
-        """The variance of a row's residual, one deviation of its noise above what the noisy sums say."""
+        """The residual variance of a row, plus one standard deviation of its noise."""
         weights = np.append(theta, -1.0)
         squares = weights @ self.products.matrix @ weights
         fourth = np.sum(self.products.noisy * np.outer(weights**2, weights**2))
@@ -55,27 +55,27 @@ class Normal:
         return float(max(squares + spread, 0.0) / max(self.gram[0, 0], 1.0)) + 1e-12
 
     def disturbance(self, theta: Floats) -> Floats:
-        """The covariance of X'y - X'X theta: residuals of the rows, and the noise of both sums."""
+        """The covariance of X'y - X'X theta, from the residuals and from the noise of both sums."""
         noise = self.products.of(np.append(theta, -1.0))[:-1, :-1]
         return np.asarray(self.residual(theta) * self.positive + noise)
 
     def shrunk(self) -> Floats:
-        """The most likely coefficients, shrunk as much as the noisy sums ask for."""
+        """The empirical-Bayes coefficients, shrunk by as much as the noisy sums suggest."""
         return most_likely(self.gram, self.right, self.disturbance, free=FREE, usual=USUAL)
 
     @cached_property
     def is_clear(self) -> bool:
-        """Whether the data stands above the noise in every direction."""
+        """Whether the smallest eigenvalue of X'X stands above the noise."""
         least = np.linalg.eigvalsh(self.gram)[0]
         return bool(least > CLEAR * self.products.deviation * np.sqrt(len(self.gram)))
 
     def plain(self) -> Floats:
-        """The unshrunk solution, zero where the noise drowns it."""
+        """The unshrunk solution, or zeros where noise swamps X'X."""
         found = np.linalg.solve(self.gram, self.right) if self.is_clear else np.zeros(len(self.right))
         return np.asarray(found, np.float64)
 
     def covariance(self) -> Floats:
-        """A bound on the covariance of the unshrunk solution, G^-1 V G^-1; infinite where the noise drowns it.
+        """A bound on the covariance of the unshrunk solution, G^-1 V G^-1; infinite where noise swamps X'X.
 
         Over the r rows of one person (sum x e)(sum x e)' <= r sum (x e)(x e)': the residuals' part counts r times.
         """

@@ -1,4 +1,4 @@
-"""The most likely solution of noisy linear equations, shrunk as much as the equations themselves ask for."""
+"""Empirical-Bayes solution of noisy linear equations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDS = 3
 def most_likely(
     matrix: Floats, right: Floats, disturbance: Callable[[Floats], Floats], *, free: float, usual: float
 ) -> Floats:
-    """The theta of matrix @ theta = right + noise under normal noise and a normal prior of the best variance.
+    """The posterior mean of theta in matrix @ theta = right + noise, under a normal prior of most likely variance.
 
     theta = S A (V + A S A)^-1 b,  S = diag(free, v, ..., v),  V = disturbance(theta before); v has the largest
     likelihood of b ~ N(0, V + A S A) times a wide prior around `usual`: empirical Bayes   [Efron & Morris 1973]

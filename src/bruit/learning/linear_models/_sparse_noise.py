@@ -1,4 +1,4 @@
-"""Noise for sums of which one row moves few: products of indicators are zero but for one in each pair of columns."""
+"""Noise for vectors of sums in which one row changes few entries, as with products of one-hot columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bruit.channels import IntegerNoise, VectorNoise
 from bruit.core.losses import Approximate, DiscreteGaussian, DiscreteLaplace, Loss, Pure
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.trees.noise import Moves, buy_noise
 from bruit.mechanisms import buy_vectors
 
@@ -25,7 +25,7 @@ class SparseNoise:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one entry, but for what the discrete law takes from it."""
+        """The standard deviation of one entry, from the continuous distribution that the discrete one approximates."""
         law = self.noise.loss
         return sqrt(law.variance) if isinstance(law, DiscreteGaussian) else sqrt(2) * float(law.scale)
 
@@ -34,17 +34,19 @@ class SparseNoise:
         return self.noise.draw(blocks * self.entries, rng=rng).reshape(blocks, self.entries)
 
 
-def buy_for_few(question: Question, *, entries: int, moved: int, each: int) -> VectorNoise | SparseNoise:
-    """The narrowest noise a budget buys for `entries` sums of which one row moves at most `moved`, by at most `each`.
+def buy_for_few(question: FitRequest, *, entries: int, moved: int, each: int) -> VectorNoise | SparseNoise:
+    """The smallest noise that a budget pays for on `entries` sums, of which a row changes `moved` by at most `each`.
 
-    Discrete Laplace noise pays for the sum of the moves, l1 = people * moved * each; discrete Gaussian noise for the
-    squares, l2^2 = moved * (people * each)^2; noise of a cube for all entries, whether they are moved or not.
+    Discrete Laplace noise pays for the sum of the moves, l1 = rows_changed * moved * each; discrete Gaussian noise for
+    the squares, l2^2 = moved * (rows_changed * each)^2; noise of a cube for all entries, whether they are moved or not.
     """
     price = question.price
     assert price is not None
-    bought: list[VectorNoise | SparseNoise] = [buy_vectors(price, entries=entries, each=each, people=question.people)]
+    bought: list[VectorNoise | SparseNoise] = [
+        buy_vectors(price, entries=entries, each=each, rows_changed=question.rows_changed)
+    ]
     if isinstance(price.loss, Pure | Approximate):
-        l1 = question.people * moved * each
+        l1 = question.rows_changed * moved * each
         laplace = IntegerNoise.laplace(price.epsilon, sensitivity=l1, neighbours=question.neighbours)
         assert isinstance(laplace.loss, DiscreteLaplace)
         bought.append(SparseNoise(entries, laplace, laplace.loss))

@@ -1,4 +1,4 @@
-"""Private linear regression from noisy sums of products, with intervals that know the noise."""
+"""Private linear regression from a noisy Gram matrix, with intervals that account for the noise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 
 from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.intervals import Covers, Interval
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._design import STEPS, Design, own_units, scale_to_steps, weighted_sum
 from bruit.learning.linear_models._moments import noisy_products, product_entries, with_ones
 from bruit.learning.linear_models._normal import Normal
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
-    """Least squares from noisy sums of products, with coefficients in the columns' own units.
+    """Least squares from a noisy Gram matrix, with coefficients in the columns' own units.
 
     One person moves every sum of products of columns scaled to [-1, 1] by at most one; the whole triangle is noised
     once. Coefficients are those most likely under the noise, the residuals and a weak prior; intervals come from the
@@ -54,7 +54,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     _design: Design | None
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> LinearRegression:
-        """Fits the coefficients; `groups` says whose row each is where people have several."""
+        """Fits the coefficients; `groups` names the person behind each row where people have several rows."""
         checked_confidence(self.confidence)
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.target is None:
@@ -83,7 +83,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         self._bounds = (low, high)
         return self
 
-    def _fit_exactly(self, question: Question, records: Records) -> LinearRegression:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> LinearRegression:
         """Ordinary least squares, on the clamped columns where there is a domain."""
         self._design = None if question.domains is None else Design(question.domains)
         y = records.target if question.target is None else question.target.decode(records.target)
@@ -101,6 +101,6 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Floats:
-        """The predicted values, within the bounds of the target where they are public."""
+        """The predicted values, clamped to the target's bounds where they are public."""
         found = weighted_sum(own_units(self._encode(X), self._design), self.coef_) + self.intercept_
         return np.asarray(np.clip(found, *self._bounds))

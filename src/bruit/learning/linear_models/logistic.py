@@ -1,4 +1,4 @@
-"""Private logistic regression by a few noisy Newton steps, with intervals that know the noise."""
+"""Private logistic regression by a few noisy Newton steps, with intervals that account for the noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bruit.channels import VectorNoise
 from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.arguments import whole
 from bruit.core.intervals import Covers, Interval
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._descent import plan_descent
 from bruit.learning.linear_models._design import Design, own_units, weighted_sum
 from bruit.learning.linear_models._moments import with_ones
@@ -38,7 +38,7 @@ EXACT_ROUNDS = 100
 
 
 class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Logistic regression, one class against the others, by noisy Newton steps from zero.
+    """One-vs-rest logistic regression by noisy Newton steps from zero.
 
     Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
     one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
@@ -78,7 +78,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     _design: Design | None
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> LogisticRegression:
-        """Fits the coefficients; `groups` says whose row each is where people have several."""
+        """Fits the coefficients; `groups` names the person behind each row where people have several rows."""
         checked_confidence(self.confidence)
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.classes is None:
@@ -100,7 +100,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         trusted = rounds >= MOST_ROUNDS
         return records.finish(self._solve(self._design, records, steps, each=question.rows, trusted=trusted))
 
-    def _descend(self, question: Question, design: Design, models: int) -> LogisticRegression:
+    def _descend(self, question: FitRequest, design: Design, models: int) -> LogisticRegression:
         """Coefficients by noisy gradient descent; there are no intervals."""
         columns = len(design.domains) + 1
         plan = plan_descent(question, columns, models)
@@ -128,7 +128,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self.coef_interval_ = Interval(middle - reach, middle + reach, self.confidence, Covers.POPULATION)
         return self
 
-    def _fit_exactly(self, question: Question, records: Records) -> LogisticRegression:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> LogisticRegression:
         """Newton's method to its end, with the weak prior of the private one on columns scaled by their spread."""
         self._design = None if question.domains is None else Design(question.domains)
         columns = own_units(records.values, self._design)
@@ -167,7 +167,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 class _Plan:
     """How many rounds a budget buys, from what is public."""
 
-    question: Question
+    question: FitRequest
     columns: int
     rounds: Any
 
@@ -216,9 +216,11 @@ class _Plan:
     def _noise(
         self, entries: int, *, share: Fraction = Fraction(1), times: int = 1, like: VectorNoise | None = None
     ) -> VectorNoise:
-        price, people = self.question.price, self.question.people
+        price, rows_changed = self.question.price, self.question.rows_changed
         assert price is not None
-        return buy_vectors(price, entries=entries, each=EACH, people=people, share=share, times=times, like=like)
+        return buy_vectors(
+            price, entries=entries, each=EACH, rows_changed=rows_changed, share=share, times=times, like=like
+        )
 
 
 def _labels(records: Records) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Nearest neighbours with noisy votes, and students of them."""
+"""Nearest neighbours with noisy votes, and student models that learn from their labels."""
 
 from bruit.learning.nearest_neighbours.classifier import NearestNeighbours
 from bruit.learning.nearest_neighbours.student import Student

@@ -1,4 +1,4 @@
-"""Heaps that keep the k nearest rows of each query while blocks of distances stream by."""
+"""Heaps that keep the k nearest rows of each query while distances are computed block by block."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ def _farther(distance: float, place: int, other: float, other_place: int) -> boo
 def keep_nearest(
     seen: NDArray[np.float64], start: int, kept: int, nearest: NDArray[np.float64], places: NDArray[np.int64]
 ) -> int:
-    """Takes the distances of the rows from `start` on into the heaps of all queries; returns how many each now holds.
+    """Adds the distances of the rows from `start` on to the heap of every query; returns the heaps' common size.
 
     Row i of `nearest` and `places` is a heap whose first entry is the farthest kept. The first k rows in the order of
     (distance, place) are kept, whatever the order of the tables they came in, so that ties are no matter of chance.

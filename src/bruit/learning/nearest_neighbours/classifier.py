@@ -1,4 +1,4 @@
-"""The class that most of the nearest records have, with noise on the votes."""
+"""k-nearest-neighbour classification with noise on the votes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bruit.core.arguments import whole
 from bruit.core.numbers import Exact
 from bruit.core.seeds import RandomState
 from bruit.errors import InvalidArgument, LedgerError
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.records import Domains
-from bruit.learning.nearest_neighbours.plan import Method, Plan, plan_answers
+from bruit.learning.nearest_neighbours.plan import Method, VotePlan, plan_answers
 from bruit.learning.nearest_neighbours.query_allowance import STAYS, Allowance
 from bruit.learning.nearest_neighbours.space import Space, space_of
 from bruit.learning.nearest_neighbours.votes import count_votes
@@ -23,7 +23,7 @@ from bruit.ledger import Payment
 
 
 class Voters:
-    """Records in their space, ready to vote; without domains the numbers themselves are the coordinates.
+    """The stored records and labels that vote; without domains their numbers are the coordinates.
 
     Private records are never written: who would pickle them is refused before the first of them is. Copies share them.
     """
@@ -47,7 +47,7 @@ class Voters:
         return values - self._centre if self.space is None else self.space.coordinates(values)
 
     def votes(self, values: NDArray[Any], nearest: int) -> NDArray[np.int64]:
-        """How many of the nearest records have each class, one row a question."""
+        """How many of each query's nearest records have each class, one row per query."""
         return count_votes(self._records, self.labels, self.located(values), nearest=nearest, classes=self.classes)
 
     def __copy__(self) -> Voters:
@@ -63,7 +63,7 @@ class Voters:
 
 
 class NearestNeighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """k nearest neighbours whose votes are noised, class by class of a public list, before the largest is told.
+    """k nearest neighbours over public classes, with noise on the votes before the majority class is chosen.
 
     The budget pays, at the fit, for a number of questions fixed beforehand: `queries` shares it among so many,
     `per_query` buys as many of that epsilon as it holds. `predict` takes one question a row from those left and
@@ -104,12 +104,12 @@ class NearestNeighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> NearestNeighbours:
-        """Pays for the questions, then keeps the records."""
+        """Pays for the queries, then stores the records."""
         require_labels(self, y)
         question = self._ask(X, y, groups=groups)
         voters = whole(self.n_neighbors, "n_neighbors")
         space = question_space(question, self.weights)
-        plan: Plan | None = None
+        plan: VotePlan | None = None
         if question.price is not None:
             plan = plan_answers(
                 question.price, self.method, queries=self.queries, per_query=self.per_query, rows=question.rows
@@ -122,7 +122,7 @@ class NearestNeighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         return records.finish(self)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """One class a row; every row is one of the questions that were paid for."""
+        """The predicted class of each row; every row uses one of the paid queries."""
         values = self._encode(X)
         if self._plan is None or self._allowance is None:
             return np.asarray(self.classes_[self._voters.votes(values, self._nearest).argmax(axis=1)])
@@ -132,20 +132,20 @@ class NearestNeighbours(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
     @property
     def queries_left_(self) -> int | None:
-        """How many questions are still paid for; None without privacy, where there is no limit."""
+        """How many paid queries are left; None without privacy, where there is no limit."""
         return None if self._allowance is None else self._allowance.left
 
 
 def require_labels(estimator: Any, y: Any) -> None:
-    """Refuses a fit without labels in the words that scikit-learn expects."""
+    """Refuses a fit without labels, with the error message that scikit-learn expects."""
     if y is None:
         raise InvalidArgument(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: give one label a row"
         )
 
 
-def question_space(question: Question, weights: Sequence[float] | None) -> Space | None:
-    """The space of the public domains, where there are any."""
+def question_space(question: FitRequest, weights: Sequence[float] | None) -> Space | None:
+    """The coordinate space of the public domains, or None without domains."""
     if question.domains is not None:
         return space_of(question.domains, weights)
     if weights is not None:

@@ -23,8 +23,8 @@ METHODS = get_args(Method)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How many questions will be answered, how, and what all of them lose together.
+class VotePlan:
+    """The number of queries, the mechanism that answers each, and their total privacy loss.
 
     One person with r rows exchanges at most r of the k voters, whether people are added, removed or exchanged
     (docs/neighbours.md): no class moves by more than r, all of them together by 2r, their squares by 2r^2.
@@ -37,14 +37,14 @@ class Plan:
     """What the votes for the classes of one question are sent through."""
 
     def answers(self, votes: NDArray[np.int64], *, rng: np.random.Generator) -> NDArray[np.int64]:
-        """One class number for each row of votes; every class takes part, also one without a vote."""
+        """The chosen class index for each row of votes; classes without votes take part too."""
         if isinstance(self.channel, PermuteAndFlip):
             return np.array([self.channel.send(row, rng) for row in votes], np.int64)
         return np.asarray(self.channel.send(votes, rng).argmax(axis=1), np.int64)
 
 
-def plan_answers(price: Budget, method: str, *, queries: int | None, per_query: Exact | None, rows: int) -> Plan:
-    """The plan that a price allows, for a number of questions or for a price of each.
+def plan_answers(price: Budget, method: str, *, queries: int | None, per_query: Exact | None, rows: int) -> VotePlan:
+    """The plan that a budget allows, for a given number of queries or a given epsilon of each.
 
     permute-and-flip   Pure(e), exponent e / (2 r)                        [McKenna & Sheldon 2020, Alg. 1]
     laplace            discrete Laplace of scale 2 r / e on every class   [Ghosh et al. 2009]
@@ -59,13 +59,13 @@ def plan_answers(price: Budget, method: str, *, queries: int | None, per_query: 
         each = exactly(0 if per_query is None else per_query, "per_query")
         number = _affordable(price, each * moved)
         loss = DiscreteLaplace(1 / each, sensitivity=moved, neighbours=price.neighbours)
-        return Plan(chosen, number, loss * number, IntegerNoise(loss))
+        return VotePlan(chosen, number, loss * number, IntegerNoise(loss))
     each, number = _share_price(price, queries, per_query)
     if chosen == "laplace":
         noise = IntegerNoise.laplace(each, sensitivity=moved, neighbours=price.neighbours)
-        return Plan(chosen, number, noise.loss * number, noise)
+        return VotePlan(chosen, number, noise.loss * number, noise)
     choice = PermuteAndFlip(each / moved, sensitivity=rows)
-    return Plan(chosen, number, Pure(each, neighbours=price.neighbours) * number, choice)
+    return VotePlan(chosen, number, Pure(each, neighbours=price.neighbours) * number, choice)
 
 
 def _choose_method(price: Budget, method: str, queries: int | None, per_query: Exact | None) -> str:
@@ -104,7 +104,7 @@ def _affordable(price: Budget, each: Fraction) -> int:
     return floor(price.epsilon / each)
 
 
-def _gaussian(price: Budget, queries: int, rows: int) -> Plan:
+def _gaussian(price: Budget, queries: int, rows: int) -> VotePlan:
     """The least noise whose questions cost at most the price.
 
     A single exchanged voter moves two classes by one each, as two numbers of sensitivity one: their exact law is
@@ -120,8 +120,8 @@ def _gaussian(price: Budget, queries: int, rows: int) -> Plan:
             by=by,
         )
         single = DiscreteGaussian(noise**2, squared_sensitivity=1, neighbours=relation)
-        return Plan("gaussian", queries, single * (2 * queries), IntegerNoise(single))
+        return VotePlan("gaussian", queries, single * (2 * queries), IntegerNoise(single))
     rho = concentrated_price(float(price.epsilon), float(price.delta))
     variance = queries * rows**2 / rho
     both = DiscreteGaussian(variance, squared_sensitivity=2 * rows**2, entries=2 * rows, neighbours=relation)
-    return Plan("gaussian", queries, both * queries, IntegerNoise(both))
+    return VotePlan("gaussian", queries, both * queries, IntegerNoise(both))

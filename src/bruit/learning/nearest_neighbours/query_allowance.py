@@ -1,4 +1,4 @@
-"""The questions that were paid for and the stream that answers them: neither is ever copied."""
+"""The remaining paid queries and their random generator, neither of which can be copied."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAYS = (
 
 
 class Allowance:
-    """How many questions are left. Copies are the same allowance; another process cannot have it."""
+    """The number of paid queries left; copies share it, and it cannot be sent to another process."""
 
     def __init__(self, queries: int, rng: np.random.Generator) -> None:
         self.left = queries
@@ -27,7 +27,7 @@ class Allowance:
 
     @contextmanager
     def spend(self, queries: int) -> Iterator[np.random.Generator]:
-        """Takes questions off before they are answered; gives the stream to the one who answers."""
+        """Deducts queries before they are answered, and yields the generator for their noise."""
         if os.getpid() != self._process:
             raise LedgerError("these questions were paid for in another process; fit again in this one")
         with self._lock:

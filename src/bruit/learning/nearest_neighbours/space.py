@@ -1,4 +1,4 @@
-"""Where records lie: coordinates that are whole numbers of a public grid, so that distances are exact."""
+"""Integer coordinates of records on a public grid, so that distances are exact."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXACT = 2**51
 
 @dataclass(frozen=True)
 class Space:
-    """The coordinates of public domains.
+    """The mapping from values of public domains to coordinates.
 
     The width of a number's bounds, and the distance between two categories, is one unit times the column's weight:
     a number becomes one coordinate, a category one of several that differ in two places, each by 1/sqrt(2).
@@ -47,7 +47,7 @@ class Space:
         return int(2**exponent)
 
     def coordinates(self, integers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The coordinates of records given as integers of their domains, in grid steps."""
+        """The coordinates, in grid steps, of records given as integer codes of their domains."""
         found = np.zeros((len(integers), self.dimensions))
         first = 0
         for column, domain, weight in zip(integers.T, self.domains, self.weights, strict=True):
@@ -62,7 +62,7 @@ class Space:
 
 
 def space_of(domains: Sequence[Domain], weights: Sequence[float] | None) -> Space:
-    """The space of some columns; `weights` are public numbers, one for each, all one where none are stated."""
+    """The coordinate space of columns with public `weights`, one per column (all one by default)."""
     stated = (1.0,) * len(domains) if weights is None else tuple(float(weight) for weight in weights)
     if len(stated) != len(domains) or not all(0 < weight <= 1000 for weight in stated):
         raise InvalidArgument(

@@ -1,4 +1,4 @@
-"""A model that learns from public records which private neighbours have labelled."""
+"""A student model, trained on public records labelled by private nearest neighbours (knowledge transfer)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sklearn.linear_model import LogisticRegression
 from bruit.core.arguments import whole
 from bruit.core.seeds import RandomState
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.records import Domains
 from bruit.learning.estimator.unpaid_scores import unrecorded
 from bruit.learning.nearest_neighbours.classifier import Voters, question_space, require_labels
-from bruit.learning.nearest_neighbours.plan import Method, Plan, plan_answers
+from bruit.learning.nearest_neighbours.plan import Method, VotePlan, plan_answers
 from bruit.ledger import Payment
 
 
 class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Learns from public, unlabelled records that were labelled by private nearest neighbours, once.
+    """A classifier trained on public records that private nearest neighbours labelled once.
 
     The budget pays for one question a public record. What is learnt from the answers is post-processing: the student
     predicts without limit, holds no private record, and may be kept, copied and published.
@@ -61,7 +61,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Student:
-        """Pays, lets the private records label the public ones, and learns from those labels alone."""
+        """Pays, labels the public records by the private ones, and fits the student to these labels alone."""
         require_labels(self, y)
         question = self._ask(X, y, groups=groups)
         voters, self._space = whole(self.n_neighbors, "n_neighbors"), question_space(question, self.weights)
@@ -77,12 +77,12 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         return records.finish(self)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """One class a row; costs nothing more."""
+        """The predicted class of each row, at no further privacy cost."""
         values = self._encode(X)
         return np.asarray(self.model_.predict(self._features(values)))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chance of each class as the student sees it: post-processing, it costs nothing more."""
+        """The student's probability of each class, at no further privacy cost."""
         values = self._encode(X)
         found = np.zeros((len(values), len(self.classes_)))
         found[:, np.searchsorted(self.classes_, self.model_.classes_)] = self.model_.predict_proba(
@@ -90,7 +90,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         )
         return found
 
-    def _public_questions(self, question: Question) -> tuple[NDArray[Any] | None, Plan | None]:
+    def _public_questions(self, question: FitRequest) -> tuple[NDArray[Any] | None, VotePlan | None]:
         """The public records, encoded, and the plan that has one question for each."""
         if self.public is None:
             if question.price is not None:

@@ -19,7 +19,7 @@ def count_votes(
     nearest: int,
     classes: int,
 ) -> NDArray[np.int64]:
-    """For each question, how many of its nearest records have each class.
+    """How many of each query's nearest records have each class: (queries, classes).
 
     Beside what is given and returned it holds one block of distances (8 MiB), one of records, and the nearest of 256
     questions. Equally far records count in the order of their rows: a table that gains, loses or exchanges one record
@@ -35,7 +35,7 @@ def count_votes(
 
 
 def nearest_rows(records: NDArray[np.float64], block: NDArray[np.float64], *, nearest: int) -> NDArray[np.int64]:
-    """The places of the nearest records of each question of one block, in no order; all of them where they are few.
+    """The unordered indices of the nearest records of each query in a block; all records where there are few.
 
     |x|^2 - 2 q.x orders records as |x - q|^2 does; the norm rides along as one more coordinate of the product.
     """

@@ -1,4 +1,4 @@
-"""What leaves with a fitted model: its card, and a file that holds no book, no store's address, no seed and no rows."""
+"""What is published of a fitted model: its card, and a file without ledger, seed or rows."""
 
 from bruit.learning.publishing.archive import load, save
 from bruit.learning.publishing.card import Figure, ModelCard

@@ -37,7 +37,7 @@ LONGEST = 1 << 31
 
 
 def save(model: FittedModel, path: str | Path, *, intended_use: str = "", figures: Sequence[Release[Any]] = ()) -> Path:
-    """Writes a fitted model with its card and returns the path; what has no form without code is refused."""
+    """Writes a fitted model with its card and returns the path; refuses state that cannot be stored without code."""
     check_is_fitted(model)
     require_no_records(model)
     packing = Packing()
@@ -58,7 +58,7 @@ def save(model: FittedModel, path: str | Path, *, intended_use: str = "", figure
 
 
 def load(path: str | Path) -> Any:
-    """The fitted model that `save` wrote, ready to predict; its budget is None, so that it fits nothing again.
+    """The fitted model written by `save`, ready to predict; its budget is None, so it cannot be fitted again.
 
     Nothing in the file is run, and no book or store is looked for. `card_` is the model card.
     """

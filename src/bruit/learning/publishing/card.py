@@ -1,4 +1,4 @@
-"""The card of a model: what it is, what it promises, what was paid, what it is for and how well it does.
+"""Model cards: what a model is, its guarantee, what was paid, its intended use and its performance.
 
 Everything on it is public: domains and parameters were stated before the data, figures are paid releases.
                                                                                         [Mitchell et al. 2019]
@@ -27,7 +27,7 @@ NOTHING_PROMISED = "Nothing is promised: the model was fitted without privacy an
 
 @dataclass(frozen=True)
 class Figure:
-    """One number about the model, its interval, and what the number itself cost."""
+    """One metric of the model, with its interval and its own privacy cost."""
 
     name: str
     value: float
@@ -97,7 +97,7 @@ class ModelCard:
 
 
 def make_card(model: Any, *, intended_use: str = "", figures: Sequence[Release[Any]] = ()) -> ModelCard:
-    """The card of a fitted model; figures are releases, as `learning.evaluate` gives them."""
+    """The card of a fitted model; `figures` are releases such as those of `learning.evaluate`."""
     promised = model.guarantee_
     return ModelCard(
         model=type(model).__name__,

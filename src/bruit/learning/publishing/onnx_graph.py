@@ -1,4 +1,4 @@
-"""Linear models as ONNX graphs, which runtimes of other languages run: one input a column, clamped and encoded inside.
+"""Exports linear models as ONNX graphs with one input per column, clamped and encoded inside the graph.
 
 The graph repeats what `predict` does, in double precision: numbers are clamped, rounded to the grid of their domain and
 of the design; categories become indicators, unknown ones OTHER. A missing number takes what its domain states.

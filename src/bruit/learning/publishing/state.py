@@ -1,4 +1,4 @@
-"""The state of a fitted model as JSON and flat arrays: plain values and classes of a closed list, never code.
+"""Serialises a fitted model as JSON and flat arrays: plain values and a closed list of classes, never code.
 
 A value is itself where JSON has it, and otherwise {"kind": ..., ...}. Arrays are laid one behind the other, one run a
 dtype; {"kind": "array", "type": dtype, "at": first, "shape": [...]} names its place. A class is named and looked up in
@@ -106,7 +106,7 @@ class Packing:
 
 
 def unpack(value: Any, arrays: Arrays) -> Any:
-    """The value that was packed; what no packing writes is refused."""
+    """The value that was packed; refuses anything that `Packing` does not write."""
     if not isinstance(value, dict):
         return value
     how = WAYS.get(value.get("kind", ""))
@@ -122,7 +122,7 @@ def _pack_float(value: float) -> Any:
 
 
 def require_no_records(model: Any) -> None:
-    """Refuses a model that holds the records themselves."""
+    """Refuses a model that holds training records."""
     if any(isinstance(part, Voters) for part in vars(model).values()):
         raise LedgerError(STAYS)
 

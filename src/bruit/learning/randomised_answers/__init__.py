@@ -1,4 +1,4 @@
-"""Learning from answers that people randomised themselves."""
+"""Learning from answers that people randomised themselves (local differential privacy)."""
 
 from bruit.learning.randomised_answers.forest import RandomisedForest
 from bruit.learning.randomised_answers.logistic import ChannelLogistic

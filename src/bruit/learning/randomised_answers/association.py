@@ -1,4 +1,4 @@
-"""What a table of noised attribute and noised label says about the true label, cleared of what chance puts there."""
+"""Estimates the association between noised attributes and the true label, with chance deviations removed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST = 200
 
 @dataclass(frozen=True)
 class Association:
-    """How far noised attribute and true label are from independent.
+    """The estimated dependence between a noised attribute and the true label.
 
     values     the shares of the noised attribute's values
     residual   P(value, label) - P(value) P(label), with the label unmixed: one row a value, one column a label
@@ -41,7 +41,7 @@ class Association:
 
 
 def association_of(table: NDArray[np.int64], channel: SymmetricChannel) -> Association:
-    """The association in a table of counts, one row a value of the attribute, one column a noised label.
+    """The association in a contingency table with a row per attribute value and a column per noised label.
 
     With expected counts e = n_a n_y / n, the residuals (n_ay - e) / sqrt(e) are under independence nearly a random
     matrix of unit variance with a = values - 1 and b = labels - 1 degrees of freedom. Singular values below
@@ -81,7 +81,7 @@ def shrunk(singular: NDArray[np.float64], rows: int, columns: int) -> NDArray[np
 
 @cache
 def chance_limit(rows: int, columns: int) -> float:
-    """What the largest squared singular value of a normal matrix of unit variance passes with chance `RARELY`."""
+    """The threshold that a standard normal matrix's largest squared singular value exceeds with chance `RARELY`."""
     if rows + columns > MOST:
         return limit_by_law(rows, columns)
     edge = np.sqrt(rows) + np.sqrt(columns)
@@ -90,7 +90,7 @@ def chance_limit(rows: int, columns: int) -> float:
 
 
 def limit_by_law(rows: int, columns: int) -> float:
-    """The limit of a large matrix: passed at most 1.25 `RARELY` often, and less often where one side is short.
+    """The threshold for a large matrix, exceeded with probability at most 1.25 `RARELY`.
 
     mu + 5.4 sigma, mu = (sqrt(a - 1/2) + sqrt(b - 1/2))^2,
     sigma = sqrt(mu) (1 / sqrt(a - 1/2) + 1 / sqrt(b - 1/2))^(1/3)                      [Johnstone 2001; Ma 2012]
@@ -100,7 +100,7 @@ def limit_by_law(rows: int, columns: int) -> float:
 
 
 def chance_of_passing(rows: int, columns: int, square: float) -> float:
-    """How often the largest squared singular value of a normal matrix of unit variance passes a square beyond its edge.
+    """The tail probability of the largest squared singular value of a standard normal matrix.
 
     Half the expected Euler characteristic of the unit vectors u, v with u' Z v > t = sqrt(square), as (-u, -v) comes
     with (u, v); that counts one where one singular value is above t, and two hardly ever are.
@@ -124,7 +124,7 @@ def _sphere(size: int) -> NDArray[np.float64]:
 
 
 def unmix_shares(places: NDArray[np.int64], channel: SymmetricChannel) -> NDArray[np.float64]:
-    """The shares of the true answers: unmixed counts of noised ones, projected onto the probability simplex.
+    """The estimated shares of true answers: debiased counts, projected onto the probability simplex.
 
     [docs/spec.md S0.2]
 

@@ -1,4 +1,4 @@
-"""What estimators of randomised answers share."""
+"""The base classes of classifiers for randomised answers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bruit.local.questionnaires import Questionnaire
 
 @dataclass(frozen=True)
 class Reports:
-    """Noised attributes and labels as places; a row with a report that nobody can have sent is not among them."""
+    """Noised attributes and labels as category indices; rows with impossible reports are left out."""
 
     values: NDArray[np.int64]
     labels: NDArray[np.int64]
     questionnaire: Questionnaire
 
     def table(self, attribute: int, rows: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.int64]:
-        """How often each value of an attribute came with each label."""
+        """The contingency table of an attribute and the label."""
         size, labels = self.questionnaire.channels[attribute].size, len(self.questionnaire.labels)
         both = self.values[rows, attribute] * labels + self.labels[rows]
         return np.bincount(both, minlength=size * labels).reshape(size, labels)
@@ -38,7 +38,7 @@ class Reports:
 
 
 class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of answers that each person randomised; nobody pays a ledger, because respondents paid.
+    """A classifier of locally randomised answers, which needs no ledger as respondents added the noise themselves.
 
     X holds what `questionnaire.randomise` gives, y what `questionnaire.randomise_label` gives. All that is learnt is
     post-processing of those reports.
@@ -80,7 +80,7 @@ class AnswersEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class ChannelEstimator(AnswersEstimator, ABC):
-    """A classifier that knows the channels and has a chance for each label."""
+    """A classifier that corrects for the channels and gives a probability for each label."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest label of each row."""
@@ -88,7 +88,7 @@ class ChannelEstimator(AnswersEstimator, ABC):
         return np.asarray(self.questionnaire.labels[chances.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chance of each label in the order of `classes_`; post-processing of what people sent."""
+        """The probability of each label in the order of `classes_`; post-processing of the reports."""
         chances = self._chances(X)
         return np.asarray(chances[:, np.argsort(self.questionnaire.labels)])
 
@@ -98,7 +98,7 @@ class ChannelEstimator(AnswersEstimator, ABC):
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Chances in proportion to exp(score), one row a person."""
+    """Probabilities proportional to exp(score), one row per person."""
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 

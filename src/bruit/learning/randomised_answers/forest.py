@@ -1,4 +1,4 @@
-"""The source document's way: a random forest on randomised answers, as if they were true."""
+"""A random forest on randomised answers taken as true, as in the source document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bruit.local.questionnaires import Questionnaire
 
 
 class RandomisedForest(AnswersEstimator):
-    """A random forest fitted to randomised attributes and labels, and asked with randomised attributes.
+    """A random forest fitted to randomised attributes and labels without correcting for the noise.
 
     [docs/spec.md S0.5]
 
@@ -33,7 +33,7 @@ class RandomisedForest(AnswersEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> RandomisedForest:
-        """Learns from noised attributes and labels."""
+        """Fits the forest to noised attributes and labels."""
         reports = self._reports(X, y)
         forest = RandomForestClassifier(self.n_estimators, random_state=self.random_state)
         known = len(reports.labels) > 0
@@ -41,7 +41,7 @@ class RandomisedForest(AnswersEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the largest mean chance over the trees; the first label where nobody was learnt from."""
+        """The label with the largest mean probability over the trees; the first label for a fit without rows."""
         asked = self._encode_reports(X).astype(np.float32)
         if self._forest is None or len(asked) == 0:
             return np.repeat(self.questionnaire.labels[:1], len(asked))

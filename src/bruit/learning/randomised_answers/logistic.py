@@ -1,4 +1,4 @@
-"""Logistic regression through the channel of the label."""
+"""Logistic regression that corrects for the noise channel of the label."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 100
 
 
 class ChannelLogistic(ChannelEstimator):
-    """Softmax regression for the true label, fitted to what the channel made of it.
+    """Softmax regression for the true label, fitted by the likelihood of the noised label.
 
     P(noised label z | x) = sum over y of softmax(W x)_y M[y, z], maximised with a normal prior on the weights
     [Patrini et al. 2017, forward correction]. A noised attribute cannot move a log-likelihood ratio by more than its
@@ -32,7 +32,7 @@ class ChannelLogistic(ChannelEstimator):
         self.width = width
 
     def fit(self, X: Any, y: Any) -> ChannelLogistic:
-        """Learns from noised attributes and labels."""
+        """Fits the coefficients to noised attributes and labels."""
         if not isinstance(self.width, int | float | np.number) or not self.width > 0:
             raise InvalidArgument(f"width={self.width!r} must be above zero: the prior deviation in epsilons")
         reports = self._reports(X, y)

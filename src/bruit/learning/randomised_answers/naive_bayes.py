@@ -1,4 +1,4 @@
-"""Naive Bayes on unmixed counts."""
+"""Naive Bayes on counts corrected for the noise channels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FARTHEST = 100.0
 
 
 class ChannelNaiveBayes(ChannelEstimator):
-    """Naive Bayes that knows the channels: counts are unmixed, and what chance explains is left out.
+    """Naive Bayes that corrects counts for the channels, and ignores associations that chance explains.
 
     log P(label) + sum over attributes of log P(value | label) / P(value), each ratio from the unmixed association of
     attribute and label and held within e^-epsilon and e^epsilon, which no noised attribute can pass. Where no
@@ -36,7 +36,7 @@ class ChannelNaiveBayes(ChannelEstimator):
         self.inputs = inputs
 
     def fit(self, X: Any, y: Any) -> ChannelNaiveBayes:
-        """Learns from noised attributes and labels."""
+        """Fits the class-conditional shares to noised attributes and labels."""
         if self.inputs not in ("randomised", "true"):
             raise InvalidArgument(f"inputs={self.inputs!r}: give 'randomised' or 'true'")
         reports = self._reports(X, y)
@@ -53,7 +53,7 @@ class ChannelNaiveBayes(ChannelEstimator):
         return self
 
     def predict_log_scores(self, X: Any) -> NDArray[np.float64]:
-        """The logarithm of each label's share, up to a constant, in the order of `questionnaire.labels`."""
+        """The log-probability of each label, up to a constant, in the order of `questionnaire.labels`."""
         values = self._encode_reports(X)
         score = np.broadcast_to(self._prior, (len(values), len(self._prior))).copy()
         for column, logs in zip(values.T, self._evidence, strict=True):

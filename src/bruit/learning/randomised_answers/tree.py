@@ -1,4 +1,4 @@
-"""A tree on unmixed histograms."""
+"""A decision tree on label histograms corrected for the noise channel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bruit.local.questionnaires import Questionnaire
 
 @dataclass(frozen=True)
 class Node:
-    """The shares of the true labels among the people here; below, those with the values of `left` and the others."""
+    """A node with its estimated true-label shares; the children hold attribute values in `left`, and the others."""
 
     shares: NDArray[np.float64]
     attribute: int = -1
@@ -25,7 +25,7 @@ class Node:
 
 
 class ChannelTree(ChannelEstimator):
-    """A decision tree whose histograms of labels are unmixed before they are judged.
+    """A decision tree whose label histograms are corrected for the channel before splits are scored.
 
     A node is split by the attribute and the set of its values that lower the unmixed Gini impurity most, values being
     ordered by their main direction away from independence. Only an attribute that strays from independence beyond what
@@ -40,7 +40,7 @@ class ChannelTree(ChannelEstimator):
         self.max_depth = max_depth
 
     def fit(self, X: Any, y: Any) -> ChannelTree:
-        """Learns from noised attributes and labels."""
+        """Fits the tree to noised attributes and labels."""
         whole(self.max_depth, "max_depth", least=0)
         reports = self._reports(X, y)
         shares = unmix_shares(reports.labels, self.questionnaire.label_channel)

@@ -1,4 +1,4 @@
-"""A scikit-learn search whose choice is paid for: settings are tried on private rows, and only the best is told."""
+"""A scikit-learn hyperparameter search whose choice is paid for: only the best setting is released."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _best_has(name: str) -> Any:
 
 
 class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Searches settings of a private estimator as GridSearchCV does, and pays for the choice.
+    """Searches the parameters of a private estimator as GridSearchCV does, and pays for the choice.
 
     Settings are drawn at random and tried, `tries` times on average; the fitted model that scored best, with noise, on
     people held back is `best_estimator_`. The price of the whole is known before the first fit, `quote()`, and is what
@@ -64,14 +64,14 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def quote(self, *, several_rows: bool = False) -> Quote:
-        """What the search promises and costs, before anything is fitted or written.
+        """The guarantee and the cost of the search, before anything is fitted or charged.
 
         `several_rows` says that fit will be given groups=.
         """
         return self._choice(None if several_rows else EACH_ROW).quote()
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> PrivateSearch:
-        """Pays for the whole search, then tries settings; `groups` says whose row each is where people have several."""
+        """Pays for the search, then runs it; `groups` names the person behind each row if people have several rows."""
         choice = self._choice(EACH_ROW if groups is None else None)
         self._selection: Selection = choice.make(X, y, groups)
         self.best_estimator_ = self._selection.estimator
@@ -86,13 +86,13 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def release_(self) -> Selection:
-        """The choice as a release: its value is the chosen model."""
+        """The choice as a `Selection`, whose value is the chosen model."""
         check_is_fitted(self)
         return self._selection
 
     @property
     def guarantee_(self) -> Guarantee | None:
-        """What the whole search promises."""
+        """The privacy guarantee of the whole search."""
         check_is_fitted(self)
         found: Guarantee | None = self.best_estimator_.guarantee_
         return found
@@ -150,7 +150,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @_best_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The chances that the chosen model gives each class."""
+        """The class probabilities of the chosen model."""
         check_is_fitted(self)
         return np.asarray(self.best_estimator_.predict_proba(X))
 
@@ -162,11 +162,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @_best_has("score")  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any) -> float:
-        """The score of the chosen model; on private rows this tells of them and is for the curator alone."""
+        """The score of the chosen model; on private rows it is not private, and for the curator only."""
         check_is_fitted(self)
         return float(self.best_estimator_.score(X, y))
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the book and the seed, once fitted: the chosen model may travel."""
+        """The pickled state, which after a fit leaves out the ledger and the seed."""
         state: dict[str, Any] = super().__getstate__()
         return state if "best_estimator_" not in state else {**state, "budget": None, "random_state": None}

@@ -1,4 +1,4 @@
-"""Private selection over settings: fit some candidates, keep the best, pay two or three times one run."""
+"""Private selection among candidates: fits a random number of them and keeps the best, for 2 or 3 times one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import EACH_ROW
 from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.public_question import require_rows
 from bruit.learning.estimator.records import as_array
 from bruit.learning.selection.stopping import RunPrice, Stopping, price_runs
@@ -32,17 +32,17 @@ class Selection(Release[Any]):
 
     @property
     def estimator(self) -> Any:
-        """The fitted estimator: the value."""
+        """The chosen fitted estimator (the release's value)."""
         return self.value
 
     @property
     def candidate(self) -> int:
-        """Its place among the candidates."""
+        """The index of the chosen candidate."""
         return int(self.details["candidate"])
 
     @property
     def score(self) -> float:
-        """Its noisy score."""
+        """The noisy score of the chosen candidate."""
         return float(self.details["score"])
 
 
@@ -75,7 +75,7 @@ def select(
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice among candidates, priced and not yet paid."""
+    """A selection among candidates that is priced but not yet paid."""
 
     purchase: Purchase
     candidates: Sequence[Any]
@@ -86,17 +86,17 @@ class Choice:
     def of(
         purchase: Purchase, candidates: Sequence[Any], *, tries: int | None, stopping: str, held_parts: int
     ) -> Choice:
-        """The choice, where the candidates can be scored and the price buys a run."""
+        """A `Choice`, if the candidates can be scored and the budget pays for at least one run."""
         parts = whole(held_parts, "held_parts", least=2)
         run = price_runs(purchase, tries=_check_tries(candidates, tries), stopping=stopping)
         return Choice(purchase, candidates, run, parts)
 
     def quote(self) -> Quote:
-        """What the whole choice promises and costs; nothing is written."""
+        """The guarantee and cost of the whole selection; nothing is charged."""
         return self.purchase.quote(self.run.whole, assumes=self._assumptions, otherwise=DEAREST_ACCOUNTANT)
 
     def make(self, X: Any, y: Any, groups: Any) -> Selection:
-        """Checks every candidate on no rows, pays, runs, and keeps the best."""
+        """Checks every candidate on an empty table, pays, runs, and returns the best."""
         require_rows(X=X, y=y, groups=groups)
         check_consistent_length(X, y, groups)
         questions = [_question(candidate, self.run, X, y, groups) for candidate in self.candidates]
@@ -147,7 +147,7 @@ def _check_tries(candidates: Sequence[Any], tries: int | None) -> int:
     return 2 * len(candidates) if tries is None else whole(tries, "tries")
 
 
-def _question(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> Question:
+def _question(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> FitRequest:
     """What the candidate would ask: schema and arguments are checked before anything is charged."""
     return paid_candidate(candidate, run, "question")._ask(X, y, groups=groups)  # type: ignore[no-any-return]
 

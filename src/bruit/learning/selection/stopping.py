@@ -1,4 +1,4 @@
-"""How many runs a search makes, and what each may cost so that all of them together cost the price.
+"""The random number of runs of a search, and the price of each run within the total budget.
 
 The number is drawn from a public law, independently of the data, and never told. All runs together then cost two or
 three of them, however many they are.                     [Liu & Talwar 2019; Papernot & Steinke 2022; docs/choosing.md]
@@ -36,7 +36,7 @@ BELOW = 1 - Fraction(1, 10**6)
 
 @dataclass(frozen=True)
 class RunPrice:
-    """What one run may cost, stated as the terms of a book of its own, which refuses to give more."""
+    """The privacy loss allowed to one run, as the terms of its own ledger."""
 
     loss: Loss
     terms: Terms
@@ -46,11 +46,11 @@ class RunPrice:
 
     @property
     def whole(self) -> BestOf:
-        """What all runs together lose: the best of them is told."""
+        """The privacy loss of all runs together when only the best is released."""
         return BestOf(self.loss, shape=self.shape, stop=self.stop)
 
     def budget(self, name: str) -> Budget:
-        """All of a fresh book of one run; its name keeps the run's seed apart from other runs'.
+        """The whole budget of a fresh ledger for one run; `name` makes the run's seed different from other runs'.
 
         Where the price is that of a part of the data, a run's is too: the size of a part is private.
         """
@@ -66,7 +66,7 @@ class RunPrice:
         return replace(buy(self.loss), epsilon=epsilon(near, delta=self.terms.delta, by="zcdp"))
 
     def score_noise(self, moved: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Integer noise for a score that one person moves by at most `moved`, at the price of one run."""
+        """Integer noise for a score of sensitivity `moved`, at the price of one run."""
         loss = self.loss
         if isinstance(loss, ZeroConcentrated):
             return discrete_gaussian(Fraction(moved) ** 2 / (2 * loss.rho), 1, rng=rng)
@@ -74,7 +74,7 @@ class RunPrice:
         return discrete_laplace(moved / loss.epsilon, 1, rng=rng)
 
     def draw_runs(self, rng: np.random.Generator) -> int:
-        """How many runs are made, exactly by its law.
+        """Draws the number of runs from its exact distribution.
 
         A geometric number is drawn coin by coin; kept with the chance 1/k it is a logarithmic one.
         """
@@ -87,7 +87,7 @@ class RunPrice:
 
 
 def price_runs(purchase: Purchase, *, tries: int, stopping: str) -> RunPrice:
-    """What one of `tries` expected runs may cost, from the price alone.
+    """The price of one of `tries` expected runs, from the total budget alone.
 
     A price in epsilon is divided by the two or three runs that are paid, its delta by the expected number. In a book
     that adds Rényi divergences a run is priced in concentrated privacy: the dearest whose best still costs the price.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.estimator.records import as_array, as_rows, encode_classes, encode_target, is_frame, person_numbers
 from bruit.learning.estimator.unpaid_scores import unrecorded
 from bruit.learning.selection.stopping import RunPrice
@@ -20,13 +20,13 @@ FINE = 1 << 10
 
 
 def paid_candidate(candidate: Any, run: RunPrice, name: str) -> Any:
-    """A clone that is paid from a book of its own."""
+    """A clone of the candidate whose budget is a ledger of its own."""
     return clone(candidate).set_params(budget=run.budget(name))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Runs of candidates on fresh divisions of the people: one of `parts` parts is held back for the score."""
+    """Runs candidates on fresh random splits of the people, with one of `parts` parts held out for the score."""
 
     run: RunPrice
     X: Any
@@ -36,8 +36,8 @@ class Trial:
     entry: str
     parts: int = 2
 
-    def score(self, candidate: Any, question: Question, number: int) -> tuple[float, Any]:
-        """A noisy score and the estimator that has it; those fitted on pay the fit, the others pay the score."""
+    def score(self, candidate: Any, question: FitRequest, number: int) -> tuple[float, Any]:
+        """A noisy held-out score, and the estimator fitted on the other people."""
         held = self._held()
         model = paid_candidate(candidate, self.run, f"{self.entry} try {number}")
         groups = {} if self.groups is None else {"groups": as_array(self.groups)[~held]}
@@ -56,14 +56,14 @@ class Trial:
         people = person_numbers(self.groups)
         return np.asarray((uniform_below(self.parts, int(people.max(initial=-1)) + 2, rng=self.rng) == 0)[people])
 
-    def _counting_rows(self, question: Question) -> NDArray[np.bool_]:
+    def _counting_rows(self, question: FitRequest) -> NDArray[np.bool_]:
         """Which rows count in a score: at most so many of each person."""
         kept = np.ones(len(as_array(self.y)), bool)
         return kept if self.groups is None else question._counting_rows(kept, self.rng)
 
 
 def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
-    """The rows that are kept, of an array or a frame."""
+    """The rows of an array or a frame where `kept` is true."""
     if not is_frame(data):
         return as_rows(data)[kept]
     import narwhals as nw
@@ -71,7 +71,7 @@ def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
     return nw.from_native(data, eager_only=True).filter(kept.tolist()).to_native()
 
 
-def _points(model: Any, question: Question, rows: Any, y: Any) -> NDArray[np.int64]:
+def _points(model: Any, question: FitRequest, rows: Any, y: Any) -> NDArray[np.int64]:
     """What each row adds to a score, from 0 to FINE: one for the right class, less the further a number is off."""
     if not len(y):
         return np.zeros(0, np.int64)

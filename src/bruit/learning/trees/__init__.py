@@ -1,4 +1,4 @@
-"""One histogram engine: trees, forests, boosting and additive models, exact or private."""
+"""Decision trees, forests, boosting and additive models on histograms, exact or private."""
 
 from bruit.learning.trees.additive import AdditiveModel
 from bruit.learning.trees.boosted import BoostedTrees

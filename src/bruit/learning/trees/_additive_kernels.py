@@ -1,4 +1,4 @@
-"""Integer sums of residuals over the bins of every column: what one step of the descent reads."""
+"""Kernels that sum integer residuals over the bins of every column, for one step of gradient descent."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ Cells = NDArray[np.int32]
 def residual_sums(
     cells: Cells, weights: Floats, target: Floats, dither: Floats, grain: float, logistic: bool, out: Ints
 ) -> None:
-    """Adds the residual of every row, in steps of 1/grain and at most one, to its cell of each column.
+    """Adds each row's residual, clipped to one and in steps of 1/grain, to the row's bin in each column.
 
     floor(grain * residual + dither) with a dither in [0, 1) is unbiased; whatever it is, a sum moves by at most grain.
     """
@@ -32,7 +32,7 @@ def residual_sums(
 
 @kernel
 def class_residual_sums(cells: Cells, weights: Floats, labels: Ints, dither: Floats, grain: float, out: Ints) -> None:
-    """The same for several classes: every residual is at most grain, and their squares sum to at most 2 grain^2."""
+    """Adds each row's residual of every class, clipped so that squares sum to at most 2 grain^2, to its bins."""
     columns, classes = cells.shape[1], weights.shape[1]
     scores, moves = np.empty(classes), np.empty(classes, np.int64)
     most = 2 * np.int64(grain) * np.int64(grain)

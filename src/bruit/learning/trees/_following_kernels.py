@@ -1,4 +1,4 @@
-"""Following a grown tree from its root to the leaves."""
+"""Kernel that routes rows through a grown tree to their leaves."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def leaves_of(
     mask: Ints,
     masks: NDArray[np.bool_],
 ) -> Ints:
-    """The leaf that each row comes to; the arrays over the nodes are those of a `GrownTree`."""
+    """The leaf index of each row; the node arrays are those of a `GrownTree`."""
     found = np.empty(len(codes), np.int64)
     for row in range(len(codes)):
         node = 0

@@ -1,4 +1,4 @@
-"""Growing one tree on binned columns: histograms, the search for a split, and the tree that splits make.
+"""Kernels that grow one tree on binned columns: histograms, split search and node bookkeeping.
 
 A histogram holds, for every bin of every column, the sums of some channels over the rows of one node. What they are is
 the kind of a tree:
@@ -46,7 +46,7 @@ class Data(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Where the bins of each column start in a histogram, the end of all behind them; and which have no order.
+    """The first histogram bin of each column (and the end of the last), and which columns are categorical.
 
     `edges` is the largest value of every bin of the ordered columns.
     offsets (columns + 1,) int64, categorical (columns,) bool, edges (bins of all columns,) float64.
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a split gains, the least weight of either side, and what is added to curvatures."""
+    """The split criterion, the least weight of a side, and the ridge added to curvatures."""
 
     kind: int
     least: float
@@ -101,7 +101,7 @@ class Nodes(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Histograms that wait for their node to be split; free[:left[0]] are the slots that nobody holds.
+    """A pool of histograms for nodes that wait to be split; free[:left[0]] are the free slots.
 
     cells (slots, bins of all columns, channels) float64, C order; free (slots,) int64; left (1,) int64.
     """
@@ -112,7 +112,7 @@ class Pool(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room that every node uses anew: a histogram, rows that go right, bins that go left.
+    """Buffers reused by every node: a histogram, rows that go right, bins that go left.
 
     cells (bins of all columns, channels) float64, C order; rows (rows,) int32; goes_left (most bins,) bool.
     """
@@ -123,7 +123,7 @@ class Scratch(NamedTuple):
 
 
 class Growing(NamedTuple):
-    """A tree that is being grown; `state` (1,) uint64 is that of the draws of columns."""
+    """A tree being grown; `state` (1,) uint64 is the random state of the column draws."""
 
     data: Data
     columns: Columns
@@ -162,7 +162,7 @@ def add_rows(data: Data, start: int, end: int, kind: int, offsets: Ints, out: Fl
 
 @kernel
 def add_rows_of_columns(data: Data, start: int, end: int, kind: int, offsets: Ints, chosen: Ints, out: Floats) -> None:
-    """The same for some columns only, whose cells are emptied first."""
+    """Fills the histogram of a node for the chosen columns only."""
     rows, stats, labels = data.rows, data.stats, data.labels
     for column in chosen:
         out[offsets[column] : offsets[column + 1]] = 0.0
@@ -201,7 +201,7 @@ def curvature_of(sums: Floats, kind: int) -> float:
 
 @kernel
 def weight_of(sums: Floats, kind: int) -> float:
-    """The weight of the rows behind some sums, or their number."""
+    """The total weight, or number, of the rows in some sums."""
     if kind > GRADIENT:
         return float(sums.sum())
     return float(np.floor(sums[1] / PACK)) if kind == CURVED else float(sums[1])
@@ -209,7 +209,7 @@ def weight_of(sums: Floats, kind: int) -> float:
 
 @kernel
 def purity(sums: Floats, kind: int, ridge: float) -> float:
-    """The loss that a leaf of these sums saves: a split gains the sum over both sides less that of the whole.
+    """The impurity decrease of a leaf with these sums; a split gains that of both sides less that of the whole.
 
     gradients G^2 / (H + ridge); Gini sum n_c^2 / n; entropy sum n_c log2 n_c - n log2 n, with 0 log 0 = 0
     """
@@ -228,7 +228,7 @@ def purity(sums: Floats, kind: int, ridge: float) -> float:
 
 @kernel
 def means_of(cells: Floats, rule: Rule, label: int) -> Floats:
-    """What the bins of a categorical column are ordered by, the mean or the share of a label; empty ones last."""
+    """The sort keys of a categorical column's bins (mean target or share of a label), with empty bins last."""
     means = np.empty(len(cells))
     for place in range(len(cells)):
         weight = weight_of(cells[place], rule.kind)
@@ -245,7 +245,7 @@ def means_of(cells: Floats, rule: Rule, label: int) -> Floats:
 def best_cut(
     cells: Floats, order: Ints, total: Floats, rule: Rule, before: float, best: float, left: Floats, right: Floats
 ) -> tuple[float, int]:
-    """The best cut through the ordered bins of one column that gains more than `best`; place -1 where none does.
+    """The gain and place of the best cut through one column's ordered bins; place -1 where none exceeds `best`.
 
     A gain must be larger by more than rounding, so that of equal cuts the first is taken. `left` and `right` are room.
     """
@@ -343,7 +343,7 @@ def some_columns(columns: int, tries: int, state: Bits) -> Ints:
 
 @kernel
 def take_slot(pool: Pool) -> int:
-    """A free slot of the pool, its histogram emptied."""
+    """Takes a free slot of the pool, and clears its histogram."""
     pool.left[0] -= 1
     slot = pool.free[pool.left[0]]
     pool.cells[slot] = 0.0
@@ -352,7 +352,7 @@ def take_slot(pool: Pool) -> int:
 
 @kernel
 def give_slot(pool: Pool, nodes: Nodes, node: int) -> None:
-    """Gives the histogram of a node back, where it has one."""
+    """Returns the histogram slot of a node, if it has one, to the pool."""
     if nodes.slot[node] >= 0:
         pool.free[pool.left[0]] = nodes.slot[node]
         pool.left[0] += 1
@@ -374,7 +374,7 @@ def sum_node(tree: Growing, node: int) -> None:
 
 @kernel
 def find_split(tree: Growing, node: int) -> bool:
-    """Notes the best split of a node; whether there is one."""
+    """Stores the best split of a node, and returns whether there is one."""
     nodes, columns, rule, limits = tree.nodes, tree.columns, tree.rule, tree.limits
     start, end, sums = nodes.start[node], nodes.end[node], nodes.sums[node]
     if nodes.depth[node] >= limits.depth or weight_of(sums, rule.kind) < 2 * rule.least or end - start < 2:
@@ -400,7 +400,7 @@ def find_split(tree: Growing, node: int) -> bool:
 
 @kernel
 def with_mask(masks: Bools, used: np.int64, goes_left: Bools) -> Bools:
-    """The masks with one more, in room twice as large where there was none left."""
+    """The masks with `goes_left` appended; the array is doubled when full."""
     if used == len(masks):
         larger = np.zeros((2 * used, masks.shape[1]), np.bool_)
         for mask in range(used):
@@ -414,7 +414,7 @@ def with_mask(masks: Bools, used: np.int64, goes_left: Bools) -> Bools:
 
 @kernel
 def picked(opened: Ints, opens: np.int64, gain: Floats, best_first: bool) -> int:
-    """The index of the open node to split next: the last, or the one that gains most."""
+    """The index of the open node to split next: the last one, or with `best_first` the one with the largest gain."""
     pick = int(opens) - 1
     if best_first:
         for place in range(opens):  # `pick` gains most of the last one and of opened[:place]
@@ -425,7 +425,7 @@ def picked(opened: Ints, opens: np.int64, gain: Floats, best_first: bool) -> int
 
 @kernel
 def split_rows(tree: Growing, node: int, goes_left: Bools) -> int:
-    """Puts the rows of the left side first, each side in its old order; returns where the right side starts."""
+    """Sorts a node's rows stably, left side first, and returns where the right side starts."""
     nodes, rows, spare = tree.nodes, tree.data.rows, tree.scratch.rows
     codes, last, by_mask = tree.data.turned[nodes.column[node]], nodes.last[node], nodes.mask[node] >= 0
     middle, behind = nodes.start[node], 0  # rows[start:middle] go left, spare[:behind] right; middle + behind = place
@@ -444,7 +444,7 @@ def split_rows(tree: Growing, node: int, goes_left: Bools) -> int:
 
 @kernel
 def make_children(tree: Growing, node: int, child: np.int64, masks: Bools) -> None:
-    """Splits the rows of a node between two new ones, `child` and the next."""
+    """Splits the rows of a node between two new nodes, `child` and `child` + 1."""
     nodes = tree.nodes
     middle = split_rows(tree, node, masks[max(nodes.mask[node], 0)])
     nodes.left[node], nodes.right[node] = child, child + 1
@@ -455,7 +455,7 @@ def make_children(tree: Growing, node: int, child: np.int64, masks: Bools) -> No
 
 @kernel
 def hand_down(tree: Growing, node: int) -> None:
-    """Gives the children their histograms: the larger one's is that of the parent less that of the smaller."""
+    """Makes the children's histograms: the smaller child's from its rows, the larger's by subtraction."""
     nodes, pool = tree.nodes, tree.pool
     if nodes.slot[node] < 0:
         return
@@ -476,7 +476,7 @@ def hand_down(tree: Growing, node: int) -> None:
 
 @kernel
 def grow(tree: Growing, masks: Bools) -> tuple[np.int64, Bools, np.int64]:
-    """Grows a tree from its first node, which holds all rows: the number of nodes, the masks in use, and theirs.
+    """Grows a tree from a root with all rows; returns the number of nodes, the masks and the number of masks.
 
     Counters start as np.int64: a plain 0 would have kernels compiled twice, for the constant and for the variable.
     """

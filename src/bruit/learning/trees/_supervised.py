@@ -1,4 +1,4 @@
-"""What the tree estimators share: classes or numbers to predict, and one way to bins."""
+"""The base class of the tree estimators: classification or regression on binned columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import PrivateEstimator, Question, Records
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.trees.binning import Bins, Codes, public_bins, read_bins
 from bruit.learning.trees.noise import StepNoise
 
@@ -25,8 +25,8 @@ MOST_LEVELS = 20
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a fit with a budget goes: its bins, its noise, and how many steps, trees or levels it takes."""
+class TreePlan:
+    """The plan of a private fit: its bins, its noise, and its number of steps, trees or levels."""
 
     bins: Bins
     noise: StepNoise
@@ -71,7 +71,7 @@ class BinnedEstimator(PrivateEstimator, ABC):
         """The probabilities of the classes for each row of bins, or the one number that is predicted."""
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
-        """Fits to rows; `groups` says whose row each is where people have several."""
+        """Fits the model; `groups` names the person behind each row where people have several rows."""
         question = self._make_question(X, y, groups)
         if question.price is None or question.domains is None:
             self._fit_exactly(question, question.pay(None))
@@ -82,43 +82,43 @@ class BinnedEstimator(PrivateEstimator, ABC):
             records.finish(self)
         return self
 
-    def _pay(self, question: Question, plan: Plan) -> Records:
+    def _pay(self, question: FitRequest, plan: TreePlan) -> Records:
         """Charges by the accountant that the noise was bought with."""
         assert question.purchase is not None
         price = replace(question.purchase.price, by=plan.noise.by)
         return replace(question, purchase=replace(question.purchase, price=price)).pay(plan.noise.loss)
 
     @abstractmethod
-    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: FitRequest, bins: Bins) -> TreePlan:
         """What is released with which noise, from public numbers alone."""
 
     @abstractmethod
-    def _fit_exactly(self, question: Question, records: Records) -> None:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> None:
         """Fits without noise: there is no budget."""
 
     @abstractmethod
-    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+    def _fit_noisily(self, question: FitRequest, records: Records, plan: TreePlan) -> None:
         """Fits to paid records with the noise of the plan."""
 
-    def _make_question(self, X: Any, y: Any, groups: Any) -> Question:
+    def _make_question(self, X: Any, y: Any, groups: Any) -> FitRequest:
         """The question of a fit; its criterion is one that the estimator knows."""
         if self._criterion not in self.criteria:
             raise InvalidArgument(f"{self._criterion!r} is not known here; choose one of {', '.join(self.criteria)}")
         return self._ask(X, y, groups=groups)
 
-    def _public_bins(self, question: Question) -> int:
+    def _public_bins(self, question: FitRequest) -> int:
         """How many bins a column has, from public numbers alone."""
         del question
         return self._few_bins if self.bins is None else self.bins
 
-    def _exact_bins(self, question: Question, records: Records) -> Bins:
+    def _exact_bins(self, question: FitRequest, records: Records) -> Bins:
         """The bins of the domain, or without one those of the data."""
         most = self._many_bins if self.bins is None else self.bins
         if question.domains is None:
             return read_bins(records.values, most)
         return public_bins(question.domains, most)
 
-    def _numbers(self, question: Question, records: Records) -> Floats:
+    def _numbers(self, question: FitRequest, records: Records) -> Floats:
         """What a regressor predicts, in its own units."""
         if question.target is None:
             return np.asarray(records.target, np.float64)
@@ -129,17 +129,17 @@ class BinnedEstimator(PrivateEstimator, ABC):
         return self._bins.codes(values)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of each row, or the number: post-processing of a paid model, free of charge."""
+        """The most probable class or the predicted number of each row; post-processing, at no privacy cost."""
         scores = self._scores(self._codes(X))
         return scores[:, 0] if self._regresses else np.asarray(self.classes_[np.argmax(scores, axis=1)])
 
     @available_if(lambda self: not self._regresses)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class in the order of `classes_`: post-processing of a paid model, free of charge."""
+        """The probability of each class in the order of `classes_`; post-processing, at no privacy cost."""
         return self._scores(self._codes(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of right classes, or R²; on private rows this tells of them and is for the curator alone."""
+        """Accuracy or R²; on private rows it is not private, and for the curator only."""
         measure = r2_score if self._regresses else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -150,8 +150,8 @@ def require_depth(depth: Any) -> None:
         raise InvalidArgument(f"max_depth={depth}: with a budget every leaf is counted; at most {MOST_LEVELS} levels")
 
 
-def halves(question: Question) -> tuple[float, float]:
-    """The middle and half the width of the public bounds of what is predicted."""
+def halves(question: FitRequest) -> tuple[float, float]:
+    """The midpoint and half-width of the target's public bounds."""
     assert question.target is not None
     low, high = float(question.target.low), float(question.target.high)
     return (low + high) / 2, (high - low) / 2

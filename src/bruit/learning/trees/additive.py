@@ -1,4 +1,4 @@
-"""A sum of one curve for each column: private logistic or least-squares regression on bins."""
+"""A generalised additive model: private logistic or least-squares regression with one curve per column."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy import special
 from sklearn.utils.metaestimators import available_if
 
 from bruit.core.arguments import whole
-from bruit.learning.estimator.contract import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves
+from bruit.learning.estimator.contract import FitRequest, Records
+from bruit.learning.trees._supervised import BinnedEstimator, TreePlan, halves
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.descent import Problem, Schedule, descend, schedule
 from bruit.learning.trees.noise import Moves, buy_noise
@@ -71,7 +71,7 @@ class AdditiveModel(BinnedEstimator):
     def _criterion(self) -> str:
         return self.loss
 
-    def _public_bins(self, question: Question) -> int:
+    def _public_bins(self, question: FitRequest) -> int:
         """As many as the noise leaves room for: few where rows are few, columns many or the price is low."""
         assert question.domains is not None
         if self.bins is not None or question.size is None:
@@ -80,21 +80,21 @@ class AdditiveModel(BinnedEstimator):
         rate = buy_noise(question, _moves(question, columns), times=1).rate
         return int(min(max(question.size * rate / sqrt(columns) / SIGNAL_A_BIN, FEWEST_BINS), self._few_bins))
 
-    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: FitRequest, bins: Bins) -> TreePlan:
         moves, steps = _moves(question, len(bins.sizes)), self.steps
         if steps is None:
             # Where the size is a paid count it is not known yet: then the number of steps is a middle one.
             rate = buy_noise(question, moves, times=1).rate
             steps = self._schedule(question.size, bins, rate).steps if question.size else USUAL_STEPS
-        return Plan(bins, buy_noise(question, moves, times=whole(steps, "steps")), steps)
+        return TreePlan(bins, buy_noise(question, moves, times=whole(steps, "steps")), steps)
 
-    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+    def _fit_noisily(self, question: FitRequest, records: Records, plan: TreePlan) -> None:
         problem = self._problem(question, records, plan.bins, GRAIN, records.rng.random(len(records.target)))
         size = plan.noise.size(question, len(records.target), rng=records.rng)
         path = self._schedule(size, plan.bins, plan.noise.rate, plan.count)
         self._keep(descend(problem, path, size=size, noise=partial(plan.noise.draw, rng=records.rng)), path)
 
-    def _fit_exactly(self, question: Question, records: Records) -> None:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> None:
         size, bins = len(records.target), self._exact_bins(question, records)
         problem = self._problem(question, records, bins, FINE_GRAIN, np.full(size, 0.5))
         path = self._schedule(size, bins, max(1.0, LONGEST / size), self.steps or EXACT_STEPS)
@@ -104,7 +104,7 @@ class AdditiveModel(BinnedEstimator):
         curvature = 1.0 if self._regresses else 0.25
         return schedule(size=size, columns=len(bins.sizes), rate=rate, steps=steps, curvature=curvature)
 
-    def _problem(self, question: Question, records: Records, bins: Bins, grain: int, dither: Floats) -> Problem:
+    def _problem(self, question: FitRequest, records: Records, bins: Bins, grain: int, dither: Floats) -> Problem:
         self.classes_, self._bins = records.classes, bins
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
         target, self._middle, self._half = self._scale_target(question, records)
@@ -115,7 +115,7 @@ class AdditiveModel(BinnedEstimator):
         self._weights, self.n_iter_ = weights, path.steps
         self.curves_ = np.split(weights, self._bins.offsets[1:-1])
 
-    def _scale_target(self, question: Question, records: Records) -> tuple[Floats, float, float]:
+    def _scale_target(self, question: FitRequest, records: Records) -> tuple[Floats, float, float]:
         """What is predicted, with numbers moved to [-1, 1]; the middle and half the width of their bounds."""
         if not self._regresses:
             return records.target.astype(np.float64), 0.0, 1.0
@@ -128,7 +128,7 @@ class AdditiveModel(BinnedEstimator):
 
     @available_if(lambda self: not self._regresses)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """The sum of the curves: log-odds of the second class, or one score a class; post-processing, free."""
+        """The sum of the curves: log-odds of the second class, or one score per class; at no privacy cost."""
         found = self._sums(self._codes(X))
         return found[:, 0] if found.shape[1] == 1 else found
 
@@ -148,7 +148,7 @@ class AdditiveModel(BinnedEstimator):
         return np.asarray(special.softmax(sums, axis=1))
 
 
-def _moves(question: Question, columns: int) -> Moves:
+def _moves(question: FitRequest, columns: int) -> Moves:
     """One cell a column for one output; for several classes the squares of a column sum to at most two."""
     classes = 1 if question.classes is None or len(question.classes) == 2 else len(question.classes)
     if classes == 1:

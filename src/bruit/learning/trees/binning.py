@@ -1,4 +1,4 @@
-"""From values to bins, which are decided before any record is read, or without privacy from the data."""
+"""Bins of columns: fixed from public domains before any record is read, or read from the data without privacy."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Bins:
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where the bins of each column start when all of them stand in one row."""
+        """The index of each column's first bin when the bins of all columns are concatenated."""
         return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
 
     def codes(self, values: NDArray[np.int64] | NDArray[np.float64]) -> Codes:
-        """The bin of every value, row by row."""
+        """The bin index of every value, in row order."""
         kind = np.uint8 if self.sizes.max(initial=1) <= FEW else np.uint16
         found = np.empty(values.shape, kind)
         for column, edges in enumerate(self.edges):
@@ -52,12 +52,12 @@ class Bins:
 
 
 def by_column(codes: Codes) -> Codes:
-    """The bins column by column (the transpose, contiguous)."""
+    """The bin indices in column order (a contiguous transpose)."""
     return np.ascontiguousarray(codes.T)
 
 
 def public_bins(domains: Sequence[Domain], most: int) -> Bins:
-    """The bins of public domains: every value its own where there are few, else `most` of equal width.
+    """The bins of public domains: one per value where there are few, else `most` bins of equal width.
 
     A wide domain that starts at zero has as many again whose widths grow from one step on.
     """
@@ -87,7 +87,7 @@ def _even(domain: Within, most: int) -> NDArray[np.float64]:
 
 
 def read_bins(values: NDArray[np.float64], most: int) -> Bins:
-    """Bins read from the data, without privacy: halfway between values, about equally full where values are many."""
+    """Bins read from the data, without privacy: edges halfway between values, at quantiles where values are many."""
     most = min(whole(most, "bins", least=2), MOST_BINS)
     looked_at = values[:: max(1, len(values) // ROWS_LOOKED_AT)]
     edges = tuple(_halfway(np.sort(column), most) for column in looked_at.T)

@@ -1,4 +1,4 @@
-"""Small trees, each fitted to the errors of those before it."""
+"""Gradient-boosted trees: small trees, each fitted to the errors of those before it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scipy import special
 
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import Question, Records
+from bruit.learning.estimator.contract import FitRequest, Records
 from bruit.learning.trees._growing_kernels import CURVED, GRADIENT, PACK
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, require_depth
+from bruit.learning.trees._supervised import BinnedEstimator, TreePlan, halves, require_depth
 from bruit.learning.trees.binning import Bins, Codes, by_column
 from bruit.learning.trees.growing import Binned, Growth
 from bruit.learning.trees.noise import Moves, buy_noise
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 class BoostedTrees(BinnedEstimator):
-    """Stochastic gradient boosting: a small tree is fitted to the errors, added, and so on.      [Friedman 2002]
+    """Stochastic gradient boosting: each small tree is fitted to the current residuals.            [Friedman 2002]
 
     Without privacy trees grow leaf by leaf on histograms of gradients and curvatures. With a budget the splits of each
     tree are drawn blindly, a leaf moves by its noisy sum of residuals, and one row moves one leaf a tree by at most
@@ -82,14 +82,14 @@ class BoostedTrees(BinnedEstimator):
     def _criterion(self) -> str:
         return self.loss
 
-    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: FitRequest, bins: Bins) -> TreePlan:
         trees = whole(PRIVATE_TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
         require_depth(self.max_depth)
-        return Plan(bins, buy_noise(question, _moves(question), times=trees), trees)
+        return TreePlan(bins, buy_noise(question, _moves(question), times=trees), trees)
 
     # ------------------------------------------------------------ exact
 
-    def _fit_exactly(self, question: Question, records: Records) -> None:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> None:
         trees = whole(TREES if self.n_estimators is None else self.n_estimators, "n_estimators")
         if not 0 < self.subsample <= 1:
             raise InvalidArgument(f"subsample={self.subsample} must lie above 0 and at most at 1")
@@ -112,7 +112,7 @@ class BoostedTrees(BinnedEstimator):
                 sums[:, output] += values[leaf_of if chosen is None else tree.leaves(data.codes)]
                 self.estimators_.append((output, tree, values))
 
-    def _start_scores(self, question: Question, records: Records) -> tuple[NDArray[Any], Floats]:
+    def _start_scores(self, question: FitRequest, records: Records) -> tuple[NDArray[Any], Floats]:
         """What is predicted, and the scores to start with: the mean, or the log-odds of the classes."""
         rows = len(records.values)
         if self._regresses:
@@ -137,7 +137,7 @@ class BoostedTrees(BinnedEstimator):
 
     # ------------------------------------------------------------ private
 
-    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+    def _fit_noisily(self, question: FitRequest, records: Records, plan: TreePlan) -> None:
         self.classes_, self._bins = records.classes, plan.bins
         columns = by_column(plan.bins.codes(records.values))
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
@@ -154,12 +154,12 @@ class BoostedTrees(BinnedEstimator):
             sums += values[places]
             self.estimators_.append((None, tree, values))
 
-    def _step(self, plan: Plan, size: int) -> float:
+    def _step(self, plan: TreePlan, size: int) -> float:
         """How far a leaf goes for each of its residuals."""
         largest = LARGEST_STEP / size * (0.25 if self._regresses else 1.0)
         return min(PATIENCE * plan.noise.rate / plan.count, largest)
 
-    def _blind_start(self, question: Question, records: Records, outputs: int) -> tuple[NDArray[Any], Floats]:
+    def _blind_start(self, question: FitRequest, records: Records, outputs: int) -> tuple[NDArray[Any], Floats]:
         """The middle of the bounds, in half widths of them, or even odds."""
         sums = np.zeros((len(records.values), outputs))
         self._start, self._half = np.zeros(outputs), 1.0
@@ -190,7 +190,7 @@ def _with_counts(curvatures: Floats) -> Floats:
     return PACK + np.ceil(curvatures * CURVATURE_STEPS) / CURVATURE_STEPS
 
 
-def _moves(question: Question) -> Moves:
+def _moves(question: FitRequest) -> Moves:
     """One leaf a tree, for one output; for several classes the squares of a leaf sum to at most two."""
     classes = 1 if question.classes is None or len(question.classes) == 2 else len(question.classes)
     return Moves(GRAIN, 1) if classes == 1 else Moves(GRAIN, classes, squares=2 * GRAIN**2)

@@ -1,4 +1,4 @@
-"""Gradient descent on the bins of every column, noisy or not: one weight for each bin and output."""
+"""Gradient descent, noisy or not, on one weight for each bin and output."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Schedule:
-    """How many steps are taken, and how large each is (times the mean gradient)."""
+    """The number of steps, and the learning rate applied to the mean gradient."""
 
     steps: int
     step: float
 
 
 def schedule(*, size: int, columns: int, rate: float, steps: int | None = None, curvature: float = 0.25) -> Schedule:
-    """The schedule from public numbers alone: rows, columns, and how well the noisy steps show one row.
+    """The schedule from public numbers alone: rows, columns, and signal-to-noise ratio of one row.
 
     In all, steps * step / (1 - momentum) = PATIENCE * size * rate / sqrt(columns): a weight of curvature h has gone
     the share 1 - exp(-h * time) of its way, and noise of deviation sqrt(columns) / rate drowns h below size / time.
@@ -48,15 +48,15 @@ def schedule(*, size: int, columns: int, rate: float, steps: int | None = None, 
 
 
 class Noise(Protocol):
-    """Draws the noise of one step."""
+    """The interface of a function that draws the noise of one step."""
 
     def __call__(self, shape: tuple[int, ...]) -> NDArray[np.int64]:
-        """Integers of a shape."""
+        """Integer noise of a given shape."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows as cells of one long table of weights, and what is to be predicted.
+    """Rows as indices into one table of bin weights, and the target to predict.
 
     outputs   one, or the number of classes where there are more than two
     grain     residuals are integers of this many steps to one
@@ -71,7 +71,7 @@ class Problem:
     dither: Floats
 
     def gradient(self, weights: Floats) -> NDArray[np.int64]:
-        """The exact integer sums of residuals at some weights."""
+        """The exact integer sums of residuals for each bin, at given weights."""
         sums = np.zeros(weights.shape, np.int64)
         if self.outputs == 1:
             residual_sums(self.cells, weights, self.target, self.dither, float(self.grain), self.logistic, sums)
@@ -82,7 +82,7 @@ class Problem:
 
 
 def descend(problem: Problem, plan: Schedule, *, size: int, noise: Noise | None) -> Floats:
-    """The mean of the second half of the weights on the way down.
+    """The weights averaged over the second half of the descent.
 
     velocity <- momentum * velocity + smooth(gradient + noise) / size;  weights <- weights + step * velocity
     """
@@ -103,7 +103,7 @@ def descend(problem: Problem, plan: Schedule, *, size: int, noise: Noise | None)
 
 
 def smoothing(bins: Bins) -> list[Floats | None]:
-    """For each ordered column how its bins share what they learn; nothing for categories.
+    """A smoothing matrix over the bins of each ordered column; None for categorical columns.
 
     (1 + SMOOTH exp(-|i-j| / REACH)) / (1 + SMOOTH), one on the diagonal, so that no curvature grows.
     """
@@ -116,7 +116,7 @@ def smoothing(bins: Bins) -> list[Floats | None]:
 
 
 def smoothed(slopes: Floats, shared: list[Floats | None], bins: Bins) -> Floats:
-    """The slopes after bins have shared them."""
+    """The gradients after smoothing over neighbouring bins."""
     out, offsets = slopes.copy(), bins.offsets
     for matrix, start, end in zip(shared, offsets[:-1], offsets[1:], strict=True):
         if matrix is not None:

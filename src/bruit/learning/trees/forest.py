@@ -1,4 +1,4 @@
-"""Many trees whose answers are averaged."""
+"""Random forests: the average of many trees."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bruit.core.arguments import whole
-from bruit.learning.estimator.contract import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, Plan, halves, require_depth
+from bruit.learning.estimator.contract import FitRequest, Records
+from bruit.learning.trees._supervised import BinnedEstimator, TreePlan, halves, require_depth
 from bruit.learning.trees.binning import Bins, Codes, by_column
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
 from bruit.learning.trees.noise import Moves, StepNoise, buy_noise
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 
 class Forest(BinnedEstimator):
-    """The average of many trees.                                                        [Breiman 2001]
+    """A random forest, which averages the predictions of many trees.                    [Breiman 2001]
 
     Without privacy each tree sees a bootstrap sample and each node some columns. With a budget the splits are drawn
     blindly, and every leaf of every tree is counted once with noise.        [Fletcher & Islam 2017]
@@ -73,13 +73,13 @@ class Forest(BinnedEstimator):
     def _criterion(self) -> str:
         return self.criterion
 
-    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: FitRequest, bins: Bins) -> TreePlan:
         trees = whole(self.n_estimators, "n_estimators")
         require_depth(self.max_depth)
         moves = Moves(GRAIN, 2) if self._regresses else Moves(1, 1, opposite=True)
-        return Plan(bins, buy_noise(question, moves, times=trees, counted=False), trees)
+        return TreePlan(bins, buy_noise(question, moves, times=trees, counted=False), trees)
 
-    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+    def _fit_noisily(self, question: FitRequest, records: Records, plan: TreePlan) -> None:
         """Blind trees, each leaf counted once."""
         self.classes_, self._bins = records.classes, plan.bins
         columns = by_column(plan.bins.codes(records.values))
@@ -94,7 +94,7 @@ class Forest(BinnedEstimator):
             noisy = sums + plan.noise.draw(sums.shape, rng=records.rng)
             self.estimators_.append((tree, self._leaf_values(question, noisy, plan.noise)))
 
-    def _fit_exactly(self, question: Question, records: Records) -> None:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> None:
         """Each tree on a bootstrap sample: a row counts as often as it was drawn."""
         trees, rows = whole(self.n_estimators, "n_estimators"), len(records.values)
         self._bins, self.classes_ = self._exact_bins(question, records), records.classes
@@ -116,7 +116,7 @@ class Forest(BinnedEstimator):
         least = max(self.min_samples_leaf, 1)
         return Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, least, tries=min(tries, columns))
 
-    def _depth(self, question: Question, noise: StepNoise) -> int:
+    def _depth(self, question: FitRequest, noise: StepNoise) -> int:
         """As deep as leaves of average size stay above the noise."""
         if question.size is None:
             return MIDDLE
@@ -124,7 +124,7 @@ class Forest(BinnedEstimator):
         leaves = question.size * grain / (ROWS_OVER_NOISE * noise.deviation)
         return min(max(int(np.log2(max(leaves, 1.0))), 1), DEEPEST)
 
-    def _stats(self, question: Question, records: Records) -> NDArray[np.int64]:
+    def _stats(self, question: FitRequest, records: Records) -> NDArray[np.int64]:
         if not self._regresses:
             return np.asarray(np.eye(len(records.classes), dtype=np.int64)[records.target])
         middle, half = halves(question)
@@ -132,7 +132,7 @@ class Forest(BinnedEstimator):
         steps = np.clip(np.floor(GRAIN * scaled + records.rng.random(len(scaled))), -GRAIN, GRAIN)
         return np.column_stack([steps, np.full(len(steps), GRAIN)]).astype(np.int64)
 
-    def _leaf_values(self, question: Question, sums: NDArray[np.int64], noise: StepNoise) -> Floats:
+    def _leaf_values(self, question: FitRequest, sums: NDArray[np.int64], noise: StepNoise) -> Floats:
         """The mean of each leaf; or by how much, in logarithms, each class is more frequent there than in all."""
         deviation = noise.deviation
         if not self._regresses:

@@ -1,4 +1,4 @@
-"""Growing one exact tree, and the tree that was grown."""
+"""Growth of one exact tree, and the grown tree."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class GrownTree(NamedTuple):
 
 @dataclass(frozen=True)
 class Growth:
-    """When growing stops: whichever rule holds first; a split always has a positive gain and two sides.
+    """Stopping rules of tree growth, of which the first to hold applies; a split needs a positive gain and two sides.
 
     `kind` is squared error (on gradients and curvatures), Gini or entropy; `tries` is how many columns each node looks
     at, all of them where it is None. A cut lies in the middle between the values of its two sides. Of equally good
@@ -87,7 +87,7 @@ class Growth:
     def grown(
         self, data: Binned, stats: Floats, labels: Ints, *, rows: Ints | None = None, channels: int = 2, seed: int = 1
     ) -> tuple[GrownTree, Ints]:
-        """The tree on some rows (all, where None), and the leaf of each of them (-1 elsewhere)."""
+        """The tree on the given rows (all where None), and the leaf index of each row (-1 for the other rows)."""
         chosen = np.arange(len(data.codes)) if rows is None else rows
         columns, limits = columns_of(data.bins), self._limits(data.codes.shape[1])
         widest = int(data.bins.sizes.max())
@@ -118,7 +118,7 @@ class Growth:
 
 
 def columns_of(bins: Bins) -> Columns:
-    """The bins of all columns as kernels read them."""
+    """The bins of all columns in the form that the kernels read."""
     edges = [
         np.append(ends, np.full(size - len(ends), np.inf)) for ends, size in zip(bins.edges, bins.sizes, strict=True)
     ]
@@ -186,6 +186,6 @@ class Binned:
 
     @classmethod
     def of(cls, bins: Bins, values: NDArray[np.int64] | Floats) -> Binned:
-        """The values in bins."""
+        """The values as bin indices."""
         codes = bins.codes(values)
         return cls(bins, codes, by_column(codes))

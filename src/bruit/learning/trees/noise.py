@@ -1,4 +1,4 @@
-"""The discrete Gaussian noise that a budget buys for many releases of integers that every row moves a little."""
+"""The discrete Gaussian noise that a budget pays for, over many releases of integer vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bruit.core.losses import DiscreteGaussian, Loss
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.contract import Question
+from bruit.learning.estimator.contract import FitRequest
 from bruit.privacy import calibrate
 from bruit.randomness import discrete_gaussian
 
@@ -25,7 +25,7 @@ REMEMBERED = 256
 
 @dataclass(frozen=True)
 class Moves:
-    """What one row does to one release: it moves `entries` integers, each by at most `each`.
+    """The sensitivity of one release to one row: it changes `entries` integers, each by at most `each`.
 
     `squares` bounds the sum of the squared moves where that is less than entries * each^2. `opposite` says that all
     moves are counts, so that exchanging a row for one in the same cell moves nothing.
@@ -38,52 +38,52 @@ class Moves:
 
     @property
     def squared(self) -> int:
-        """The bound of the sum of squared moves."""
+        """A bound on the squared L2 sensitivity to one row."""
         return self.squares or self.entries * self.each**2
 
-    def apart(self, rows: int, people: int) -> bool:
-        """Whether a neighbouring table moves every entry by at most `each`: one row, or two that only count."""
-        return rows == 1 and self.squares is None and (people == 1 or self.opposite)
+    def apart(self, rows: int, rows_changed: int) -> bool:
+        """Whether neighbouring tables change each entry by at most `each` (one row, or two rows that are counted)."""
+        return rows == 1 and self.squares is None and (rows_changed == 1 or self.opposite)
 
 
 @dataclass(frozen=True)
 class Releases:
     """What a fit releases: `times` vectors, and the number of rows where that is private and not stated.
 
-    rows     of one person that count              people   rows that differ between neighbours
+    rows     of one person that count              rows_changed   rows that differ between neighbours
     """
 
     moves: Moves
     times: int
     rows: int
-    people: int
+    rows_changed: int
     counted: bool
     neighbours: Neighbours
 
     def loss(self, noise: Fraction) -> Loss:
-        """The loss of all releases with noise of deviation noise * each.
+        """The privacy loss of all releases with noise of standard deviation noise * each.
 
         Where a neighbour moves every entry apart a vector is no more than so many single numbers of shift `each`, of
         which accountants know the whole law. Where moves may add up only the sum of all squares is bounded.
         """
         variance = (noise * self.moves.each) ** 2
-        if self.moves.apart(self.rows, self.people):
+        if self.moves.apart(self.rows, self.rows_changed):
             one = DiscreteGaussian(variance, squared_sensitivity=self.moves.each**2, neighbours=self.neighbours)
-            steps = one * (self.moves.entries * self.people * self.times)
+            steps = one * (self.moves.entries * self.rows_changed * self.times)
         else:
-            squares, entries = self.moves.squared * self.people**2, self.moves.entries * self.people
+            squares, entries = self.moves.squared * self.rows_changed**2, self.moves.entries * self.rows_changed
             steps = self.times * DiscreteGaussian(
                 variance, squared_sensitivity=squares, entries=entries, neighbours=self.neighbours
             )
         return steps + self._counting(noise) if self.counted else steps
 
     def count_variance(self, noise: Fraction) -> Fraction:
-        """The noise of the number of rows: it shows one row COUNT_SHARE as well as all vectors do."""
-        return (noise * self.moves.each) ** 2 * self.people**2 / (COUNT_SHARE * self.times * self.moves.squared)
+        """The variance of the row count's noise, set so that the count costs COUNT_SHARE of what all vectors cost."""
+        return (noise * self.moves.each) ** 2 * self.rows_changed**2 / (COUNT_SHARE * self.times * self.moves.squared)
 
     def _counting(self, noise: Fraction) -> Loss:
         return DiscreteGaussian(
-            self.count_variance(noise), squared_sensitivity=self.people**2, neighbours=self.neighbours
+            self.count_variance(noise), squared_sensitivity=self.rows_changed**2, neighbours=self.neighbours
         )
 
 
@@ -110,7 +110,7 @@ class StepNoise:
         """Independent noise for every entry of a release."""
         return discrete_gaussian(self.variance, int(np.prod(shape)), rng=rng).reshape(shape)
 
-    def size(self, question: Question, rows: int, *, rng: np.random.Generator) -> int:
+    def size(self, question: FitRequest, rows: int, *, rng: np.random.Generator) -> int:
         """The public number of rows, or the noisy count that was paid for; never the count itself."""
         if self.count_variance is None:
             assert question.size is not None
@@ -118,15 +118,15 @@ class StepNoise:
         return max(1, int((rows + discrete_gaussian(self.count_variance, 1, rng=rng))[0]))
 
 
-def buy_noise(question: Question, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
+def buy_noise(question: FitRequest, moves: Moves, *, times: int, counted: bool = True) -> StepNoise:
     """The least noise with which a budget pays for `times` releases, and for the count of rows where it is private."""
     price = question.price
     assert price is not None
     if not price.delta:
         raise InvalidArgument(f"{question.what} adds Gaussian noise: give its budget a delta, such as delta=1e-6")
     count = counted and question.size is None
-    releases = Releases(moves, times, question.rows, question.people, count, question.neighbours)
-    own = "pld" if moves.apart(question.rows, question.people) else "zcdp"
+    releases = Releases(moves, times, question.rows, question.rows_changed, count, question.neighbours)
+    own = "pld" if moves.apart(question.rows, question.rows_changed) else "zcdp"
     by = price.by or {"basic": own}.get(price.ledger.terms.by, price.ledger.terms.by)
     noise = _least(releases, price.epsilon, price.delta, by)
     rate = sqrt(times * moves.squared) / (float(noise) * moves.each)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.core.arguments import whole
-from bruit.learning.estimator.contract import Question, Records
+from bruit.learning.estimator.contract import FitRequest, Records
 from bruit.learning.trees._growing_kernels import GRADIENT, Rule, best_split
-from bruit.learning.trees._supervised import Plan, halves
+from bruit.learning.trees._supervised import TreePlan, halves
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import GrownTree, columns_of
 from bruit.learning.trees.noise import Moves, buy_noise
@@ -29,14 +29,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Levels:
-    """What each level reads: for every node, column and bin the class counts, or the sum and the number of rows."""
+    """The statistics that each level reads per node, column and bin: class counts, or target sum and row count."""
 
-    plan: Plan
+    plan: TreePlan
     kind: int
     channels: int
 
 
-def plan_levels(question: Question, bins: Bins, *, depth: int | None, kind: int) -> Plan:
+def plan_levels(question: FitRequest, bins: Bins, *, depth: int | None, kind: int) -> TreePlan:
     """The number of levels and their noise from public numbers alone; the leaves are one more release."""
     columns = len(bins.sizes)
     moves = _moves(kind, columns)
@@ -44,7 +44,7 @@ def plan_levels(question: Question, bins: Bins, *, depth: int | None, kind: int)
         rate = buy_noise(question, moves, times=1, counted=False).rate
         depth = MIDDLE if question.size is None else _worthwhile(question.size * rate / sqrt(columns))
     depth = whole(depth, "max_depth")
-    return Plan(bins, buy_noise(question, moves, times=depth + 1, counted=False), depth)
+    return TreePlan(bins, buy_noise(question, moves, times=depth + 1, counted=False), depth)
 
 
 def _worthwhile(rows_over_noise: float) -> int:
@@ -57,8 +57,8 @@ def _moves(kind: int, columns: int) -> Moves:
     return Moves(GRAIN, 2 * columns) if kind == GRADIENT else Moves(1, columns, opposite=True)
 
 
-def noisy_tree(levels: Levels, codes: Codes, records: Records, question: Question) -> GrownTree:
-    """Grows every node of a level on one noisy histogram; the last release counts the leaves."""
+def noisy_tree(levels: Levels, codes: Codes, records: Records, question: FitRequest) -> GrownTree:
+    """Grows a tree level by level, each from one noisy histogram; a last release counts the leaves."""
     bins, noise = levels.plan.bins, levels.plan.noise
     stats = _stats(levels, records, question)
     node_of = np.zeros(len(codes), np.int64)
@@ -78,7 +78,7 @@ def noisy_tree(levels: Levels, codes: Codes, records: Records, question: Questio
     return _add_sums(tree, leaves, counts)
 
 
-def _stats(levels: Levels, records: Records, question: Question) -> Ints:
+def _stats(levels: Levels, records: Records, question: FitRequest) -> Ints:
     """What each row adds to its cell: one in its class, or its number and GRAIN."""
     out = np.zeros((len(records.target), levels.channels), np.int64)
     if levels.kind != GRADIENT:
@@ -188,8 +188,8 @@ def _add_sums(tree: GrownTree, leaves: Ints, counts: Ints) -> GrownTree:
     return tree._replace(sums=sums)
 
 
-def leaf_values(tree: GrownTree, levels: Levels, question: Question) -> Floats:
-    """Class shares from the noisy counts, one row more in each; or the mean, drawn to the middle where rows are few."""
+def leaf_values(tree: GrownTree, levels: Levels, question: FitRequest) -> Floats:
+    """Leaf predictions from noisy sums: class shares with add-one smoothing, or means shrunk where rows are few."""
     if levels.kind != GRADIENT:
         counts = np.maximum(tree.sums, 0.0) + 1.0
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RandomTree:
-    """A tree that asks the same question in all nodes of a level: which side a bin of some column is on.
+    """A tree with the same random split in all nodes of a level: one column, and a side for each of its bins.
 
     columns   the column that each level looks at
     sides     for each level, which of the bins of its column go right
@@ -29,7 +29,7 @@ class RandomTree:
         return int(2 ** len(self.columns))
 
     def leaf_of(self, turned: Codes) -> Ints:
-        """The leaf of every row, from bins column by column."""
+        """The leaf index of every row, from bin indices in column order."""
         found = np.zeros(turned.shape[1], np.int64)
         for column, side in zip(self.columns, self.sides, strict=True):
             found = 2 * found + side[turned[column]]
@@ -37,7 +37,7 @@ class RandomTree:
 
 
 def random_tree(bins: Bins, *, depth: int, columns: int, rng: np.random.Generator) -> RandomTree:
-    """A tree of `depth` levels that look in turn at a few random columns.
+    """A random tree of `depth` levels, which split on a few random columns in turn.
 
     An ordered column is cut between two bins, all cuts equally likely; the categories of another go to either side by
     a coin of their own. A column of one bin sends everybody left.

@@ -1,4 +1,4 @@
-"""One decision tree, by squared error, Gini impurity or entropy."""
+"""One decision tree, split by squared error, Gini impurity or entropy."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.learning.estimator.contract import Question, Records
-from bruit.learning.trees._supervised import BinnedEstimator, Plan
+from bruit.learning.estimator.contract import FitRequest, Records
+from bruit.learning.trees._supervised import BinnedEstimator, TreePlan
 from bruit.learning.trees.binning import Bins, Codes
 from bruit.learning.trees.growing import KINDS, Binned, GrownTree, Growth
 from bruit.learning.trees.noisy_tree import Levels, leaf_values, noisy_tree, plan_levels
@@ -61,15 +61,15 @@ class DecisionTree(BinnedEstimator):
     def _criterion(self) -> str:
         return self.criterion
 
-    def _make_plan(self, question: Question, bins: Bins) -> Plan:
+    def _make_plan(self, question: FitRequest, bins: Bins) -> TreePlan:
         return plan_levels(question, bins, depth=self.max_depth, kind=KINDS[self.criterion])
 
-    def _fit_noisily(self, question: Question, records: Records, plan: Plan) -> None:
+    def _fit_noisily(self, question: FitRequest, records: Records, plan: TreePlan) -> None:
         levels = Levels(plan, KINDS[self.criterion], 2 if self._regresses else len(records.classes))
         self.tree_ = noisy_tree(levels, plan.bins.codes(records.values), records, question)
         self._keep(records, plan.bins, leaf_values(self.tree_, levels, question))
 
-    def _fit_exactly(self, question: Question, records: Records) -> None:
+    def _fit_exactly(self, question: FitRequest, records: Records) -> None:
         bins = self._exact_bins(question, records)
         data, least = Binned.of(bins, records.values), max(self.min_samples_leaf, 1)
         growth = Growth(KINDS[self.criterion], self.max_leaf_nodes, self.max_depth, least, in_order=False)

@@ -27,22 +27,22 @@ class Book(Protocol):
     limit: Units
 
     def write(self, request: Request) -> Written:
-        """Charges in one step, or raises BudgetExceeded and changes nothing."""
+        """Writes a charge atomically, or raises BudgetExceeded and changes nothing."""
 
     def keep(self, number: int, release: str) -> None:
-        """Keeps a release in the entry that paid for it; what is already there stays."""
+        """Stores a release in the entry that paid for it; a release already stored there is kept."""
 
     def spent(self) -> Units:
-        """The running total."""
+        """The running total of all charges."""
 
     def spent_in(self, partition: str, cell: str) -> Units:
-        """The running total of one cell, with what was charged to the whole."""
+        """The running total of one cell, including what was charged to the whole data set."""
 
     def declare(self, partition: str, largest: int) -> None:
-        """Fixes how many cells of a partition one person can touch."""
+        """Fixes for good the largest number of cells of a partition that one person can touch."""
 
     def rows(self, *, after: int = 0) -> Iterator[dict[str, Any]]:
         """The entries whose number is above the given one, in order."""
 
     def carried(self, source: str) -> Units:
-        """The total so far charged here on behalf of another book."""
+        """The total charged here so far on behalf of another book."""

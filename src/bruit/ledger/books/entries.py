@@ -1,4 +1,4 @@
-"""Entries of a book: what a charge asks for, what stands of it afterwards, and the errors that refuse one."""
+"""Entries of a ledger: the charge as requested, the entry as stored, and the errors that refuse a charge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Place:
-    """The cell of a partition that a charge concerns; `largest` cells together are the most one person can touch."""
+    """The cell of a partition that a charge concerns, and the largest number of cells that one person can touch."""
 
     partition: str
     cell: str
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Request:
-    """A charge as it is asked of a book; `once` refuses a second one from the same source."""
+    """A charge before it is written; with `once`, a second charge from the same source is refused."""
 
     what: str
     who: str
@@ -50,7 +50,7 @@ class Request:
     once: bool = False
 
     def texts(self) -> dict[str, Any]:
-        """The descriptive columns of the entry as texts; numbers that are added up are kept beside them."""
+        """The columns of the entry that hold text; the numbers that are added up are stored separately."""
         return {
             "what": self.what,
             "who": self.who,
@@ -65,7 +65,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Entry:
-    """One charge: when, what, by whom, the loss, what it cost and what the book had spent after it.
+    """One charge: when, for what, by whom, its loss, its cost and the running total after it.
 
     `cost` and `total` are in the book's units. An entry is open until what it paid for came out: what crashed stays
     charged. `release` is None in an open entry, and where none is due: a declared list, steps of a training.
@@ -88,12 +88,12 @@ class Entry:
 
     @property
     def state(self) -> str:
-        """`finished` or `open`."""
+        """`finished` once its release is stored, else `open`."""
         return "finished" if self.finished else "open"
 
 
 def entry(row: dict[str, Any], receipt: Receipt) -> Entry:
-    """The entry that a row of the book holds; its release gets the receipt of the entry."""
+    """Builds an entry from a stored row; its release gets the receipt of the entry."""
     kept, loss = row["release"], loss_from_json(json.loads(row["loss"]))
     promised = guarantee_from_json(json.loads(row["guarantee"]))
     return Entry(
@@ -115,7 +115,7 @@ def entry(row: dict[str, Any], receipt: Receipt) -> Entry:
 
 
 def microseconds() -> int:
-    """The time by this machine's clock, in microseconds since 1970."""
+    """The current time by this machine's clock, in microseconds since 1970."""
     return time.time_ns() // 1000
 
 
@@ -130,7 +130,7 @@ def clock_went_back(now: int, last: int) -> StorageError:
 
 
 def restored_book(name: str, at: int) -> LedgerError:
-    """The error for charging a book that was put back from a backup."""
+    """The error for charging a book that was restored from a backup and not yet resumed."""
     made = _EPOCH + timedelta(microseconds=at)
     return LedgerError(
         f"the book {name!r} was restored from a backup of {made:%Y-%m-%d %H:%M:%S} UTC and may have forgotten charges "
@@ -139,14 +139,14 @@ def restored_book(name: str, at: int) -> LedgerError:
 
 
 def loss_used_twice(source: str | None) -> BudgetExceeded:
-    """The error for paying with a loss of a declared list that was used before."""
+    """The error for paying twice with the same loss of a declared list."""
     return BudgetExceeded(
         f"{source}, of a declared list, was used before; nothing was charged. Declare as many losses as there are uses"
     )
 
 
 def user() -> str:
-    """The name under which this process runs."""
+    """The name of the operating-system user that runs this process."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

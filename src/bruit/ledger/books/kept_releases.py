@@ -1,4 +1,4 @@
-"""Reads back the releases that stand in a book."""
+"""Reads back the releases stored in a ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bruit.core.release import Release
 
 
 def release_from_json(text: str) -> Release[Any]:
-    """The release that `Release.to_json` wrote; lists of numbers come back as arrays, a model as its class's name."""
+    """Rebuilds a release from `Release.to_json`; lists of numbers become arrays, a model only its class's name."""
     description = json.loads(text)
     return Release(
         value=_array(description["value"]),

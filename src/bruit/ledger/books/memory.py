@@ -1,4 +1,4 @@
-"""A book kept in memory: it lives as long as its process."""
+"""A book kept in memory, lost when its process ends."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from uuid import uuid4
 
 from bruit.errors import BudgetExceeded, LedgerError, TermsDiffer
-from bruit.ledger.accountants import capacity, refusal
 from bruit.ledger.books.book import Written
 from bruit.ledger.books.entries import SKEW, Place, Request, clock_went_back, loss_used_twice, microseconds
 from bruit.ledger.books.units import NOTHING, Units
+from bruit.ledger.pricing import capacity, refusal
 from bruit.ledger.terms import Terms
 
 
 class MemoryBook:
-    """A book in memory: it is not shared with other processes, and says so when one tries."""
+    """A book in memory; another process that tries to use it gets an error."""
 
     store: str | None = None
 
@@ -37,7 +37,7 @@ class MemoryBook:
         self._process = os.getpid()
 
     def write(self, request: Request) -> Written:
-        """Charges in one step, or raises BudgetExceeded and changes nothing."""
+        """Writes a charge atomically, or raises BudgetExceeded and changes nothing."""
         self._require_own_process()
         require_not_negative(request.cost)
         with self._lock:
@@ -54,21 +54,21 @@ class MemoryBook:
             return self._append(request, total, max(now, self._last))
 
     def keep(self, number: int, release: str) -> None:
-        """Keeps a release in the entry that paid for it; what is already there stays."""
+        """Stores a release in the entry that paid for it; a release already stored there is kept."""
         with self._lock:
             row = self._rows[number - 1]
             row["release"] = row["release"] or release
 
     def spent(self) -> Units:
-        """The running total."""
+        """The running total of all charges."""
         return self._total
 
     def spent_in(self, partition: str, cell: str) -> Units:
-        """The running total of one cell, with what was charged to the whole."""
+        """The running total of one cell, including what was charged to the whole data set."""
         return self._whole.plus(self._cells.get(partition, {}).get(cell, NOTHING))
 
     def declare(self, partition: str, largest: int) -> None:
-        """Fixes how many cells of a partition one person can touch."""
+        """Fixes for good the largest number of cells of a partition that one person can touch."""
         with self._lock:
             if self._largest.setdefault(partition, largest) != largest:
                 raise partition_differs(partition, self._largest[partition], largest)
@@ -78,7 +78,7 @@ class MemoryBook:
         yield from list(self._rows[after:])
 
     def carried(self, source: str) -> Units:
-        """The total so far charged here on behalf of another book."""
+        """The total charged here so far on behalf of another book."""
         found = [Units(row["cost"], row["cost_delta"]) for row in self._rows if row["source"] == source]
         return Units(sum(cost.main for cost in found), sum(cost.delta for cost in found))
 
@@ -136,7 +136,7 @@ def unknown_partition(partition: str) -> LedgerError:
 
 
 def partition_differs(partition: str, stands: int, asked: int) -> TermsDiffer:
-    """The refusal to declare a partition again on other terms."""
+    """The error for declaring a partition again with another number of cells per person."""
     return TermsDiffer(
         f"one person touches up to {stands} cells of the partition {partition!r}, asked was {asked}; "
         "declare it as it stands, or give the new partition another name"

@@ -1,4 +1,4 @@
-"""The tables of the books in a database."""
+"""The database tables that store the books."""
 
 from typing import Final
 
@@ -104,5 +104,5 @@ MIGRATIONS: Final[dict[int, Migration]] = {1: _add_restored}
 
 
 def prepare_tables(engine: Engine) -> None:
-    """Makes the tables of the books, or brings those of an older version up to this one."""
+    """Creates the tables of the books, or migrates those of an older version."""
     prepare(engine, "ledger", number=SCHEMA, tables=metadata, migrations=MIGRATIONS)

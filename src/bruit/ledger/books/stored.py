@@ -11,7 +11,6 @@ from sqlalchemy import Column, Connection, Engine, Table, and_, func, insert, se
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bruit.errors import BudgetExceeded, LedgerError, UnknownLedger
-from bruit.ledger.accountants import ACCOUNTANT, capacity, refusal
 from bruit.ledger.books.book import Written
 from bruit.ledger.books.entries import (
     SKEW,
@@ -25,6 +24,7 @@ from bruit.ledger.books.entries import (
 from bruit.ledger.books.memory import partition_differs, require_not_negative, unknown_partition
 from bruit.ledger.books.sql_tables import books, cells, entries, partitions, prepare_tables, restored
 from bruit.ledger.books.units import NOTHING, Units
+from bruit.ledger.pricing import ACCOUNTANT, capacity, refusal
 from bruit.ledger.terms import Terms, terms_from_json
 from bruit.storage import absolute, connect, exists, reading, writing
 
@@ -33,7 +33,7 @@ PAGE = 1000
 
 
 class StoredBook:
-    """A book in a database: each charge is one transaction whose update carries the condition that it fits."""
+    """A book in a database; each charge is one transaction that commits only if the charge fits the budget."""
 
     def __init__(self, name: str, identity: str, terms: Terms, store: str, limit: Units) -> None:
         self.name = name
@@ -44,20 +44,20 @@ class StoredBook:
         self.limit = limit
 
     def write(self, request: Request) -> Written:
-        """Charges in one step, or raises BudgetExceeded and changes nothing."""
+        """Writes a charge atomically, or raises BudgetExceeded and changes nothing."""
         with writing(connect(self._address)) as connection:
             self._require_complete(connection)
             return self._enter(connection, request)
 
     def resume(self, request: Request) -> Written:
-        """Enters what a restored book may have forgotten, and lets it charge again, in one step."""
+        """Charges for entries that a restored backup may lack, and accepts charges again, atomically."""
         with writing(connect(self._address)) as connection:
             if not connection.execute(restored.delete().where(restored.c.book == self.identity)).rowcount:
                 raise LedgerError(f"the book {self.name!r} was not restored from a backup: there is nothing to settle")
             return self._enter(connection, request)
 
     def repair_clock(self, request: Request) -> Written:
-        """Takes back a date in the future that a wrong clock left, and enters that this was done, in one step."""
+        """Resets a last date that a wrong clock set in the future, and enters this repair, atomically."""
         now = microseconds()
         with writing(connect(self._address)) as connection:
             if self._running_total(connection)[1] <= now + SKEW:
@@ -93,18 +93,18 @@ class StoredBook:
         return Written(number, total)
 
     def keep(self, number: int, release: str) -> None:
-        """Keeps a release in the entry that paid for it; what is already there stays."""
+        """Stores a release in the entry that paid for it; a release already stored there is kept."""
         line = and_(entries.c.book == self.identity, entries.c.number == number, entries.c.release.is_(None))
         with writing(connect(self._address)) as connection:
             connection.execute(update(entries).where(line).values(release=release))
 
     def spent(self) -> Units:
-        """The running total."""
+        """The running total of all charges."""
         with reading(connect(self._address)) as connection:
             return self._running_total(connection)[0]
 
     def spent_in(self, partition: str, cell: str) -> Units:
-        """The running total of one cell, with what was charged to the whole."""
+        """The running total of one cell, including what was charged to the whole data set."""
         line = and_(cells.c.book == self.identity, cells.c.partition == partition, cells.c.cell == cell)
         everyone = select(books.c.whole, books.c.whole_delta).where(books.c.identity == self.identity)
         with reading(connect(self._address)) as connection:
@@ -113,7 +113,7 @@ class StoredBook:
         return whole if found is None else whole.plus(Units(*found))
 
     def declare(self, partition: str, largest: int) -> None:
-        """Fixes how many cells of a partition one person can touch."""
+        """Fixes for good the largest number of cells of a partition that one person can touch."""
         row = {"book": self.identity, "partition": partition, "largest": largest, "worst": 0, "worst_delta": 0}
         with writing(connect(self._address)) as connection:
             connection.execute(_insert(connection, partitions).values(row).on_conflict_do_nothing())
@@ -133,7 +133,7 @@ class StoredBook:
             after = found[-1]["number"]
 
     def carried(self, source: str) -> Units:
-        """The total so far charged here on behalf of another book."""
+        """The total charged here so far on behalf of another book."""
         sums = select(func.coalesce(func.sum(entries.c.cost), 0), func.coalesce(func.sum(entries.c.cost_delta), 0))
         wanted = sums.where(entries.c.book == self.identity, entries.c.source == source)
         with reading(connect(self._address)) as connection:
@@ -218,7 +218,7 @@ class StoredBook:
 
 
 def create(name: str, terms: Terms, store: str) -> StoredBook:
-    """The book of that name, made on these terms if there is none."""
+    """Opens the book of that name, or creates it on these terms if there is none."""
     address = absolute(store)
     engine = connect(address)
     prepare_tables(engine)
@@ -250,7 +250,7 @@ def names(store: str) -> tuple[str, ...]:
 
 
 def mark_restored(store: str, at: int) -> tuple[str, ...]:
-    """Makes every book of a store that was put back from a backup of that second refuse charges; their names."""
+    """Makes every book of a store refuse charges after a restore from a backup made at `at`; returns their names."""
     with writing(_existing_engine(absolute(store))) as connection:
         connection.execute(restored.delete())
         found = connection.execute(select(books.c.identity, books.c.name).order_by(books.c.name)).all()
@@ -260,7 +260,7 @@ def mark_restored(store: str, at: int) -> tuple[str, ...]:
 
 
 def find(name: str, store: str) -> StoredBook:
-    """The book of that name, or UnknownLedger."""
+    """Opens the book of that name, or raises UnknownLedger."""
     address = absolute(store)
     with reading(_existing_engine(address)) as connection:
         row = connection.execute(select(books).where(books.c.name == name)).mappings().first()

@@ -19,21 +19,21 @@ LARGEST: Final = 10_000
 
 
 class Units(NamedTuple):
-    """An amount in whole units: of the accountant's own measure, and of δ."""
+    """An amount in whole units: one number in the accountant's measure (ε, ρ or a divergence), one for δ."""
 
     main: int
     delta: int
 
     def plus(self, other: Units) -> Units:
-        """Both amounts together."""
+        """The sum of both amounts."""
         return Units(self.main + other.main, self.delta + other.delta)
 
     def minus(self, other: Units) -> Units:
-        """What is left after the other amount."""
+        """The difference of the two amounts."""
         return Units(self.main - other.main, self.delta - other.delta)
 
     def within(self, room: Units) -> bool:
-        """Whether both parts are at most those of `room`."""
+        """Whether both numbers are at most those of `room`."""
         return self.main <= room.main and self.delta <= room.delta
 
     @property
@@ -46,12 +46,12 @@ NOTHING: Final = Units(0, 0)
 
 
 def round_up(main: Fraction, delta: Fraction) -> Units:
-    """The least whole numbers of units that cover both amounts: what is charged is never less than what was lost."""
+    """Both amounts in whole units, rounded up, so that no charge is below the true loss."""
     return Units(_ceiling(main * PER_ONE), _ceiling(delta * PER_ONE_DELTA))
 
 
 def round_down(main: Fraction, delta: Fraction) -> Units:
-    """The most whole units inside both amounts: a limit is never more than what was allowed."""
+    """Both amounts in whole units, rounded down, so that no limit is above what was allowed."""
     return Units(int(main * PER_ONE // 1), int(delta * PER_ONE_DELTA // 1))
 
 

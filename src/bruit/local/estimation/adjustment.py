@@ -1,4 +1,4 @@
-"""Shares brought back among the possible ones, after all noise: the privacy of a release does not change.
+"""Post-processing of estimated shares (clipping, simplex, empirical Bayes, likelihood), at no privacy cost.
 
 Adjusted shares are biased; they are closer to the truth as a whole. The raw ones stay in a release's details.
 """
@@ -26,7 +26,7 @@ def adjusted(
     support: Support,
     adjust: Adjustment,
 ) -> NDArray[np.float64]:
-    """The raw shares after the adjustment asked for by name."""
+    """The raw shares after the adjustment named by `adjust`."""
     if adjust == "none":
         return raw
     if adjust == "clip":
@@ -41,14 +41,14 @@ def adjusted(
 
 
 def onto_simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest point with no negative share and sum one: max(raw - t, 0).          [Wang et al. 2020, NormSub]"""
+    """Euclidean projection onto the probability simplex: max(raw - t, 0).             [Wang et al. 2020, NormSub]"""
     falling = np.sort(raw)[::-1]
     surplus = (np.cumsum(falling) - 1) / np.arange(1, len(raw) + 1)
     return np.asarray(np.maximum(raw - surplus[np.nonzero(falling > surplus)[0][-1]], 0))
 
 
 def posterior_means(raw: NDArray[np.float64], people: int, support: Support) -> NDArray[np.float64]:
-    """Each share's mean given its raw value, under a law of shares fitted to them all.         [Robbins 1956]
+    """Posterior mean of each share under a prior fitted to all shares (empirical Bayes).         [Robbins 1956]
 
     The law is a weight at zero and bumps over the logarithm of the share, fitted by expectation-maximisation. Bumps as
     wide as a factor e suit most laws; narrower ones, and at last single points [Kiefer & Wolfowitz 1956], are taken
@@ -100,7 +100,7 @@ def _fitted(likelihood: NDArray[np.float64], laws: NDArray[np.float64], steps: i
 
 
 def most_likely(counts: NDArray[np.int64], support: Support) -> NDArray[np.float64]:
-    """The shares that make the supporting counts most likely: where iterated Bayesian updates would come to rest.
+    """The maximum-likelihood shares from the supporting counts, which iterated Bayesian updates converge to.
 
     The updates f_v <- f_v sum over u of c_u W[v, u] / (f W)_u climb to the maximum of sum c_u log(q + (p - q) f_u), far
     too slowly to be waited for [Agrawal & Aggarwal 2001]. The sum is over separate shares, so the maximum is known:

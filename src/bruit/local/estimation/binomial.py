@@ -1,4 +1,4 @@
-"""Intervals of a binomial chance."""
+"""Confidence intervals of a binomial probability."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clopper_pearson(counts: ArrayLike, people: int, alpha: float) -> Bounds:
 
 
 def mid_p(counts: ArrayLike, people: int, alpha: float) -> Bounds:
-    """The interval whose tails count half of the observed count: P(C > c) + P(C = c) / 2 = alpha / 2 at its low end."""
+    """The mid-p interval, whose tails count P(C = c) by half: P(C > c) + P(C = c) / 2 = alpha / 2 at its low end."""
     c = np.asarray(counts, float)
 
     def above(chance: NDArray[np.float64]) -> NDArray[np.float64]:

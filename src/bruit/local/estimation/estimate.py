@@ -1,4 +1,4 @@
-"""From a tally to released shares: one estimator for every protocol."""
+"""Estimates shares from a tally: one estimator for every frequency protocol."""
 
 from __future__ import annotations
 

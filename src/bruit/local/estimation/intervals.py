@@ -1,4 +1,4 @@
-"""Intervals for the share of supporting reports, and from there for the share of respondents.
+"""Confidence intervals for the share of supporting reports, converted to intervals for the share of respondents.
 
 Every interval is made on the noised share s, where the law is binomial, then unmixed: f = (s - q) / (p - q). An
 interval of s that covers makes an interval of f that covers, whatever the noise.

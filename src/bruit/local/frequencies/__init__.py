@@ -1,1 +1,1 @@
-"""Frequency protocols: what one respondent sends of one answer out of a list."""
+"""Frequency protocols: how a respondent randomises one answer out of a list of categories."""

@@ -1,4 +1,4 @@
-"""Reports made of bits: setting one, and counting them all."""
+"""Kernels for reports packed as bits: setting, drawing and counting bits."""
 
 from typing import Any
 
@@ -131,7 +131,7 @@ def _coins(threshold: Any, words: Any, at: int, pool: Any, left: int) -> Any:
 
 @kernel
 def noisy_rows(places: Any, bits: int, true: int, false: int, words: Any, reports: Any) -> Any:
-    """Rows (n, width) uint64 of bits that are one with weight `true` at places (n,) int32 and `false` elsewhere.
+    """Draws rows (n, width) uint64 of bits, each 1 with weight `true` at places (n,) int32 and `false` elsewhere.
 
     Returns the rows made before the words could run out (a row takes at most 52 width + 52) and the words used.
     """
@@ -162,7 +162,7 @@ def noisy_rows(places: Any, bits: int, true: int, false: int, words: Any, report
 
 @kernel
 def through_rows(rows: Any, bits: int, if_zero: int, if_one: int, words: Any, reports: Any) -> Any:
-    """Every bit of rows (n, width) uint64 through a channel over bits: one with weight `if_zero` or `if_one`.
+    """Sends rows (n, width) uint64 through a binary channel: each bit becomes 1 with weight `if_zero` or `if_one`.
 
     Where the two chances of an error are equal, one coin a bit says whether it is flipped. Returns the rows made before
     the words could run out (a row takes at most 104 width) and the words used.

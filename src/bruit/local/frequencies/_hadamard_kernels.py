@@ -1,4 +1,4 @@
-"""Hadamard response: a random column on which the row of the answer has the sign that the coin asks for."""
+"""Hadamard response: draws a random column in which the answer's row has the sign chosen by a biased coin."""
 
 from typing import Any
 

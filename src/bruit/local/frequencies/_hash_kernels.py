@@ -1,4 +1,4 @@
-"""Local hashing: (a v + b) mod 2^32, its top sixteen bits cut into buckets; JavaScript's Math.imul(a, v) agrees."""
+"""Local hashing by (a v + b) mod 2^32, its top 16 bits scaled to a bucket; JavaScript's Math.imul(a, v) agrees."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def add_four(
     w3: Any,
     counts: Any,
 ) -> None:
-    """Adds to counts (k,) int32 how many of four reports each category hashes into: one unsigned range test each."""
+    """Adds to counts (k,) int32, for each category, how many of four reports it hashes into (one range test each)."""
     for v in range(counts.size):
         x = np.uint32(v)
         c = np.int32(np.uint32(np.uint32(a0 * x) + b0) < w0)
@@ -63,7 +63,7 @@ def add_four(
 
 @kernel
 def count_hashed(reports: Any, buckets: int, counts: Any) -> None:
-    """Adds to counts (k,) int32 how many of at most 2^31 - 1 reports (n, 3) uint32 each category hashes into."""
+    """Adds to counts (k,) int32, for each category, how many of at most 2^31 - 1 reports (n, 3) uint32 support it."""
     n = reports.shape[0]
     zero = np.uint32(0)
     for i in range(0, n - 3, 4):

@@ -9,7 +9,7 @@ from bruit._jit import kernel
 
 @kernel
 def choose_rows(places: Any, kept: Any, size: int, chosen: int, words: Any, reports: Any) -> int:
-    """Sets `chosen` random bits a row among the size - 1 that are not the row's place, one fewer where kept[i].
+    """Sets `chosen` random bits in each row, never the bit at the row's place, and one fewer where kept[i].
 
     Each bit is drawn uniformly by rejection: a word below the largest multiple of size - 1, a place not yet taken. At
     most half of the places are drawn so; for larger sets the places left out are drawn instead. Returns the rows done

@@ -1,4 +1,4 @@
-"""Packed bits in reports: drawn, set and counted."""
+"""Drawing, setting and counting bits of reports packed in 64-bit words."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _WORDS: Final = 1 << 14  # drawn at a time: they stay in the cache between the g
 
 
 def words_for(bits: int) -> int:
-    """How many words of 64 hold so many bits."""
+    """The number of 64-bit words that hold `bits` bits."""
     return -(-bits // 64)
 
 
 def noisy_positions(
     places: NDArray[np.int32], bits: int, *, true: int, false: int, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
-    """Rows of `bits` independent bits: one at the row's place with weight `true`, elsewhere with weight `false`."""
+    """Rows of `bits` independent bits, each 1 with weight `true` at the row's place and `false` elsewhere."""
     reports = np.empty((len(places), words_for(bits)), np.uint64)
     _fed(_bit_kernels.noisy_rows, places, reports, bits, true, false, rng)
     return reports
@@ -32,7 +32,7 @@ def noisy_positions(
 def through(
     channel: FiniteChannel, rows: NDArray[np.uint64], bits: int, rng: np.random.Generator
 ) -> NDArray[np.uint64]:
-    """Every bit of every row through a channel over bits."""
+    """The rows after every bit is sent through a binary channel."""
     if_zero, if_one = (int(row[1]) for row in channel.weights)
     reports = np.empty_like(rows)
     _fed(_bit_kernels.through_rows, rows, reports, bits, if_zero, if_one, rng)

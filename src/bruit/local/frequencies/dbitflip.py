@@ -1,4 +1,4 @@
-"""dBitFlip: a device speaks about a few of many buckets only, as deployed in Windows."""
+"""dBitFlip: a device reports bits for only a few of many buckets, as deployed in Windows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bruit.local.received import checked_bits
 
 @dataclass(frozen=True, init=False, eq=False)
 class DBitFlip(FrequencyProtocol):
-    """A report is d random buckets out of k, drawn whatever the answer is, and one noised bit for each of them.
+    """A report is d random buckets out of k, drawn independently of the answer, and one noised bit for each.
 
     The bit of the true bucket is 1 with chance p = e^(epsilon/2) / (e^(epsilon/2) + 1), any other with 1 - p. The
     report supports its buckets whose bit is 1: with chance p d / k when true, (1 - p) d / k when not.
@@ -47,17 +47,17 @@ class DBitFlip(FrequencyProtocol):
 
     @cached_property
     def weights(self) -> tuple[int, int]:
-        """The weights of a one at the true bucket and at another."""
+        """The weights, out of 2^52, of a one at the true bucket and at another."""
         return symmetric_weights(self.epsilon)[0]
 
     @cached_property
     def loss(self) -> Fraction:
-        """Twice the loss of one bit, rounded up."""
+        """Twice the privacy loss of one bit, rounded up."""
         return symmetric_weights(self.epsilon)[1]
 
     @cached_property
     def support(self) -> Support:
-        """A report supports those of its buckets whose bit is one."""
+        """Probabilities that a report has a one at the true category's bucket, and at a given other one."""
         asked = self.chosen / len(self.categories)
         return Support(asked * self.weights[0] / ONE, asked * self.weights[1] / ONE)
 
@@ -83,9 +83,9 @@ class DBitFlip(FrequencyProtocol):
         return bits.ones(np.ascontiguousarray(values[:, width:]), len(self.categories))
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for and the number of buckets a device speaks about."""
+        """The epsilon asked for and the number of buckets in a report."""
         return {"epsilon": str(self.epsilon), "chosen": self.chosen}
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one, and the number of buckets."""
+        """The weights of a one, and the number of buckets in a report, in JSON types."""
         return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1], "chosen": self.chosen}

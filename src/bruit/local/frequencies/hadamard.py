@@ -46,22 +46,22 @@ class HadamardResponse(FrequencyProtocol):
 
     @cached_property
     def coin(self) -> SymmetricChannel:
-        """The binary channel that decides whether the reported column agrees with the answer's row."""
+        """The binary channel that decides whether the answer's row has +1 or -1 in the reported column."""
         return symmetric(2, epsilon=self.epsilon)
 
     @property
     def order(self) -> int:
-        """The t of K = 2^t columns."""
+        """The exponent t of the K = 2^t columns."""
         return len(self.categories).bit_length()
 
     @property
     def loss(self) -> Fraction | float:
-        """The loss of the coin."""
+        """The privacy loss of the coin."""
         return self.coin.epsilon
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the answers whose row is +1 in its column."""
+        """Probabilities that the reported column has +1 in the row of the true category, and of a given other one."""
         return Support(self.coin.keep / ONE, 0.5)
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
@@ -84,12 +84,12 @@ class HadamardResponse(FrequencyProtocol):
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:
-        """The coin and the order."""
+        """The weights of the coin, and the order, in JSON types."""
         return {"coin": self.coin.to_json(), "order": self.order}
 
 
 def transformed(values: NDArray[Number]) -> NDArray[Number]:
-    """The Walsh–Hadamard transform of 2^t numbers, in t 2^t steps.
+    """The Walsh–Hadamard transform of 2^t numbers, by t 2^t additions.
 
     Entry r is the sum over y of (-1)^(number of ones of r & y) values[y]: Sylvester's Hadamard matrix times the values.
     """

@@ -1,4 +1,4 @@
-"""Local hashing: each respondent hashes the answer into few buckets with a hash of their own, then sends the bucket."""
+"""Local hashing: each respondent hashes the answer into few buckets by a random hash, then sends a noised bucket."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class OLH(FrequencyProtocol):
 
     @property
     def loss(self) -> Fraction | float:
-        """The loss of the channel over the buckets."""
+        """The privacy loss of the channel over the buckets."""
         return self.channel.epsilon
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the categories that hash into its bucket."""
+        """Probabilities that the true category, and a given other one, hash into the reported bucket."""
         bucket = self.channel.support
         return Support(bucket.true, float(bucket.mix(collision(self.buckets))))
 
@@ -90,11 +90,11 @@ class OLH(FrequencyProtocol):
         return {"epsilon": str(self.epsilon), "buckets": self.buckets}
 
     def at(self, epsilon: float) -> OLH:
-        """The same protocol at another epsilon, with the number of buckets that suits it."""
+        """The same protocol at another epsilon, with the optimal number of buckets for it."""
         return type(self)(self.categories.listed, epsilon=epsilon, other=self.categories.other)
 
     def law(self) -> dict[str, Any]:
-        """The channel and the hash."""
+        """The weights of the channel over buckets, and the hash, in JSON types."""
         return {"channel": self.channel.to_json(), "hash": "((a*v + b) mod 2^32 >>> 16) * buckets >>> 16"}
 
 
@@ -110,7 +110,7 @@ class BLH(OLH):
 
 
 def bucket_count(asked: int | None, epsilon: Fraction, size: int) -> int:
-    """As many buckets as asked for, else the power of two or whole number next to e^epsilon + 1."""
+    """The number of buckets asked for, else the power of two or whole number nearest to e^epsilon + 1."""
     best = min(round(np.exp(min(float(epsilon), 11.0))) + 1, TOP)
     chosen = best if asked is None else asked
     if asked is None and size > _MOST_ANYWAY:
@@ -125,13 +125,13 @@ def bucket_count(asked: int | None, epsilon: Fraction, size: int) -> int:
 
 
 def collision(buckets: int) -> float:
-    """The chance that two different answers share a bucket: the sum of the squared sizes of the buckets."""
+    """The probability that two different answers share a bucket, Σ (relative bucket size)^2."""
     edges = -(-np.arange(buckets + 1) * TOP // buckets)
     return float(np.sum((np.diff(edges) / TOP) ** 2))
 
 
 def checked_hashed(values: NDArray[Any], buckets: int) -> NDArray[np.uint32]:
-    """Reports of a hash and a bucket."""
+    """Checks reports of a hash and a bucket, (n, 3) uint32, and returns them."""
     if values.size == 0:
         return np.zeros((0, 3), np.uint32)
     if values.ndim != 2 or values.shape[1] != 3 or values.dtype != np.uint32 or values[:, 2].max() >= buckets:

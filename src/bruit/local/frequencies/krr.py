@@ -1,4 +1,4 @@
-"""k-ary randomised response: keep the answer or name any other."""
+"""k-ary randomised response: keeps the answer or sends a uniformly random other one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bruit.local.received import checked_places
 
 @dataclass(frozen=True, init=False, eq=False)
 class KRR(FrequencyProtocol):
-    """Keeps the answer with chance p = e^epsilon / (k - 1 + e^epsilon), else names any other, each with chance q.
+    """Keeps the answer with probability p = e^epsilon / (k - 1 + e^epsilon), else sends each other with probability q.
 
     The report is the place of an answer; it supports that answer.              [Kairouz et al. 2016; docs/spec.md S0.1]
     The loss is ln(p / q) of two integers, which the symmetric channel keeps at or below epsilon.
@@ -57,12 +57,12 @@ class KRR(FrequencyProtocol):
 
     @property
     def loss(self) -> Fraction | float:
-        """ln(p / q), rounded up."""
+        """The privacy loss ln(p / q), rounded up."""
         return self.channel.epsilon
 
     @cached_property
     def support(self) -> Support:
-        """The kept answer, or one given other."""
+        """Probabilities p that the true category is reported, and q that a given other one is."""
         return self.channel.support
 
     def _report(self, places: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
@@ -79,5 +79,5 @@ class KRR(FrequencyProtocol):
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:
-        """The symmetric channel."""
+        """The weights of the symmetric channel, in JSON types."""
         return self.channel.to_json()

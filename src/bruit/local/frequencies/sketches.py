@@ -34,7 +34,7 @@ from bruit.randomness import bernoulli, uniform_below
 
 @dataclass(frozen=True, init=False, eq=False)
 class Sketch(FrequencyProtocol):
-    """A respondent draws one of `hashes` public hashes, hashes the answer into `width` places and sends that, noised.
+    """A respondent draws one of `hashes` public hashes and sends the answer's hash, below `width`, noised.
 
     Two answers share a place of a random hash with chance 1 / width, so a wrong answer is supported with chance
     q + (p - q) / width. That is the mean over families of hashes: within one family a category is biased by the few it
@@ -68,7 +68,7 @@ class Sketch(FrequencyProtocol):
 
     @cached_property
     def places(self) -> NDArray[np.int32]:
-        """Where each category falls under each hash: (categories, hashes)."""
+        """The hash value of each category under each hash: (categories, hashes)."""
         texts = [f"{self.family}:{label}" for label in self.categories.labels]
         return bloom.candidate_places(texts, cohorts=self.hashes, hashes=1, bits=self.width)[:, :, 0]
 
@@ -84,12 +84,12 @@ class Sketch(FrequencyProtocol):
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the categories whose place it supports."""
+        """Probabilities that a report supports the true category, and a given other one (hash collisions included)."""
         true, false = self._chances
         return Support(true, false + (true - false) / self.width)
 
     def collision_deviation(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The deviation, over families, of each category's share from collisions with those of the given shares."""
+        """The standard deviation that hash collisions add to each category's share, for the given shares of all."""
         squares = np.asarray(shares, float) ** 2
         return np.asarray(np.sqrt((squares.sum() - squares) / (self.hashes * (self.width - 1))))
 
@@ -103,7 +103,7 @@ class Sketch(FrequencyProtocol):
         joint: bool = False,
         adjust: Adjustment = "none",
     ) -> Release[NDArray[np.float64]]:
-        """The share of each category, with intervals that allow for the collisions of this family of hashes."""
+        """The share of each category, with intervals widened for the collisions of this hash family."""
         plain = super().estimate(tally, confidence, covers=covers, method=method, joint=joint, adjust=adjust)
         raw = plain.details["raw"]
         each = 1 - (1 - confidence) / len(raw) if joint else confidence
@@ -117,7 +117,7 @@ class Sketch(FrequencyProtocol):
         return replace(plain, interval=interval, details=details)
 
     def expected_error(self, people: int, *, share: float | None = None, confidence: float = 0.95) -> float:
-        """As for any protocol, and the collisions at their worst: when all the others hold one answer."""
+        """The half-width of the interval of one share, with the worst-case error from hash collisions added."""
         others = 1.0 if share is None else 1 - share
         plain = super().expected_error(people, share=share, confidence=confidence)
         return plain + two_sided(confidence) * others / math.sqrt(self.hashes * (self.width - 1))
@@ -138,18 +138,18 @@ class Sketch(FrequencyProtocol):
 
 
 class CountMeanSketch(Sketch):
-    """Every place of the drawn hash is sent as a bit through symmetric noise of epsilon / 2."""
+    """Sends the one-hot vector of the answer's hash, every bit through symmetric noise of epsilon / 2."""
 
     offer: ClassVar[Offer | None] = Offer(lambda epsilon: CountMeanSketch(EXAMPLE, epsilon=epsilon, hashes=2, width=4))
 
     @cached_property
     def weights(self) -> tuple[int, int]:
-        """The weights of a one at the answer's place and at another."""
+        """The weights, out of 2^52, of a one at the answer's hash and at another."""
         return symmetric_weights(self.epsilon)[0]
 
     @cached_property
     def loss(self) -> Fraction:
-        """Two answers differ in two bits: twice the loss of one, rounded up."""
+        """Twice the privacy loss of one bit, as two answers differ in two bits; rounded up."""
         return symmetric_weights(self.epsilon)[1]
 
     @property
@@ -184,12 +184,12 @@ class CountMeanSketch(Sketch):
         return self._gathered(supported)
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one."""
+        """The weights of a one, in JSON types."""
         return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1]}
 
 
 class HadamardSketch(Sketch):
-    """One random entry of the Hadamard transform of the answer's place is sent: a hash, a column and one noised bit."""
+    """Sends one random entry of the Hadamard transform of the answer's hash: hash number, column, noised sign bit."""
 
     offer: ClassVar[Offer | None] = Offer(lambda epsilon: HadamardSketch(EXAMPLE, epsilon=epsilon, hashes=2, width=4))
 
@@ -214,7 +214,7 @@ class HadamardSketch(Sketch):
 
     @property
     def loss(self) -> Fraction | float:
-        """The loss of the coin: hash and column do not depend on the answer."""
+        """The privacy loss of the coin, since hash and column do not depend on the answer."""
         return self.coin.epsilon
 
     @property

@@ -1,4 +1,4 @@
-"""Subset selection: a report names several answers, the true one among them more often than not."""
+"""Subset selection: a report is a random set of answers, which holds the true one more often than any other."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class SubsetSelection(FrequencyProtocol):
 
     @cached_property
     def loss(self) -> Fraction:
-        """|ln(p (k - w) / ((1 - p) w))|, rounded up."""
+        """The privacy loss |ln(p (k - w) / ((1 - p) w))|, rounded up."""
         k, w = len(self.categories), self.chosen
         return either_way(self.weight * (k - w), (ONE - self.weight) * w)
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the answers in its set."""
+        """Probabilities that the reported set holds the true category, and a given other one."""
         k, w, p = len(self.categories), self.chosen, self.weight / ONE
         return Support(p, (p * (w - 1) + (1 - p) * w) / (k - 1))
 
@@ -93,7 +93,7 @@ class SubsetSelection(FrequencyProtocol):
         return {"epsilon": str(self.epsilon), "chosen": self.chosen}
 
     def at(self, epsilon: float) -> SubsetSelection:
-        """The same protocol at another epsilon, with the size of set that suits it."""
+        """The same protocol at another epsilon, with the optimal set size for it."""
         return SubsetSelection(self.categories.listed, epsilon=epsilon, other=self.categories.other)
 
     def law(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class SubsetSelection(FrequencyProtocol):
 
 
 def random_sets(rows: int, size: int, chosen: int, rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Uniform sets of `chosen` out of `size` places, as packed bits."""
+    """Uniformly random sets of `chosen` out of `size` indices, as packed bits."""
     beyond = np.full(rows, size, np.int32)
     return _sets(beyond, np.zeros(rows, np.bool_), size + 1, chosen, rng)[:, : bits.words_for(size)]
 

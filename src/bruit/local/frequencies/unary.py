@@ -42,13 +42,13 @@ class Unary(FrequencyProtocol):
 
     @cached_property
     def loss(self) -> Fraction:
-        """ln(p (1 - q) / (q (1 - p))), rounded up."""
+        """The privacy loss ln(p (1 - q) / (q (1 - p))), rounded up."""
         true, false = self.weights
         return either_way(true * (ONE - false), false * (ONE - true))
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the categories whose bit is one."""
+        """Probabilities p that the bit of the true category is one, and q that another bit is."""
         true, false = self.weights
         return Support(true / ONE, false / ONE)
 
@@ -67,7 +67,7 @@ class Unary(FrequencyProtocol):
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:
-        """The two weights of a one."""
+        """The weights of a one at the true category and at another, in JSON types."""
         return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1]}
 
 
@@ -103,7 +103,7 @@ class OUE(Unary):
 
 
 def symmetric_weights(epsilon: Fraction) -> tuple[tuple[int, int], Fraction]:
-    """The weights p and q = 1 - p of bits of which two differ, and their loss ln(p^2 / q^2) <= epsilon, rounded up."""
+    """The weights p and q = 1 - p of noised bits, two of which differ between answers, and their loss <= epsilon."""
     false = share(epsilon / 2, 1)
     while log_above((ONE - false) ** 2, false**2) > epsilon:
         false += 1

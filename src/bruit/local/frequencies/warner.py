@@ -1,4 +1,4 @@
-"""Warner's coin: yes-or-no questions too delicate to be answered straight."""
+"""Warner's randomised response for sensitive yes-or-no questions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Places(CategoryList):
 
 @dataclass(frozen=True, init=False, eq=False)
 class YesOrNo(FrequencyProtocol):
-    """A yes-or-no answer through a channel over bits; the report supports what it says."""
+    """A yes-or-no answer sent through a binary channel; the report supports the answer it names."""
 
     categories: CategoryList
     epsilon: Fraction | float
@@ -50,12 +50,12 @@ class YesOrNo(FrequencyProtocol):
 
     @property
     def loss(self) -> Fraction | float:
-        """The loss of the channel."""
+        """The privacy loss of the channel."""
         return self.channel.epsilon
 
     @cached_property
     def support(self) -> Support:
-        """Each answer's own chance of being reported when true and when not."""
+        """The probabilities that each answer is reported when it is true, and when it is not."""
         law = self.channel.probabilities()
         return Support(np.diag(law).copy(), np.diag(law[::-1]).copy())
 
@@ -81,7 +81,7 @@ class YesOrNo(FrequencyProtocol):
 
 @dataclass(frozen=True, init=False, eq=False)
 class Warner(YesOrNo):
-    """The question itself is put with chance P, its opposite else: yes means yes with chance P.     [Warner 1965]
+    """Asks the question with probability P, else its negation, so a report is true with probability P.  [Warner 1965]
 
     p = (r + P - 1) / (2P - 1) from a share r of yes; epsilon = |ln(P / (1 - P))|. P = 3/4 is the game of two coins
     (heads: tell the truth; tails: let the second coin speak): p = 2r - 1/2 and epsilon = ln 3.
@@ -111,27 +111,27 @@ class Warner(YesOrNo):
 
     @cached_property
     def channel(self) -> FiniteChannel:
-        """The symmetric channel over bits that tells the truth with chance P."""
+        """The symmetric binary channel that keeps the true bit with probability P."""
         return symmetric(2, error=1 - self.chance)
 
     def settings(self) -> dict[str, Any]:
-        """The epsilon asked for, or else the chance that the question itself is put."""
+        """The epsilon asked for, or the probability that the question itself is asked, in JSON types."""
         asked = self.epsilon != self.channel.epsilon
         return {"epsilon": str(self.epsilon)} if asked else {"chance": str(self.chance)}
 
     def at(self, epsilon: float) -> Warner:
-        """Warner's coin at another epsilon."""
+        """Warner's randomised response at another epsilon."""
         return Warner(epsilon=epsilon)
 
 
 def two_coins() -> Warner:
-    """Heads: the truth; tails: yes or no by a second coin. Truth table 3/4–1/4, epsilon = ln 3."""
+    """Two fair coins: heads, the truth; tails, the second coin decides. Truth with probability 3/4, epsilon = ln 3."""
     return Warner(chance=Fraction(3, 4))
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class ForcedYes(YesOrNo):
-    """Heads: the truth; tails: yes. p = 2r - 1 from a share r of yes.                               [docs/spec.md S2.2]
+    """A fair coin: heads, the truth; tails, yes. The true share is 2r - 1 for a share r of yes.  [docs/spec.md S2.2]
 
     A "no" is certainly true, so epsilon is infinite: for teaching only, and `privacy()` refuses to price it.
     """
@@ -141,7 +141,7 @@ class ForcedYes(YesOrNo):
 
     @cached_property
     def channel(self) -> FiniteChannel:
-        """A yes stays yes; a no becomes yes half of the time."""
+        """The channel that keeps every yes and turns a no into yes with probability 1/2."""
         return binary(zero_to_one=Fraction(1, 2), one_to_zero=0)
 
     def settings(self) -> dict[str, Any]:
@@ -149,5 +149,5 @@ class ForcedYes(YesOrNo):
         return {}
 
     def at(self, epsilon: float) -> ForcedYes:  # noqa: ARG002
-        """Refused: its epsilon is infinite whatever is asked."""
+        """Always raises an error, since the epsilon of this protocol is infinite."""
         raise InvalidArgument("forced yes has an infinite epsilon and no setting; take Warner(epsilon=...)")

@@ -1,1 +1,1 @@
-"""Protocols for answers that are asked again: permanent noise kept on the device."""
+"""Protocols for repeated questions: permanent noise is memoised on the device, fresh noise added to each report."""

@@ -1,4 +1,4 @@
-"""LOLOHA: answers that change often, hashed into few buckets so that few memories are ever needed."""
+"""LOLOHA: longitudinal local hashing for answers that change often, as few buckets bound the loss over all reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bruit.randomness import words
 
 @dataclass(frozen=True, init=False, eq=False)
 class LOLOHA(SymmetricStages):
-    """Each client draws one hash into g buckets for good, then runs longitudinal KRR over them. [Arcolezi et al. 2023]
+    """Each client draws one permanent hash into g buckets, then runs longitudinal KRR on them. [Arcolezi et al. 2023]
 
     A client has at most g different memories, so its whole loss is at most g times `forever`, however often and to
     however many answers its value changes; with g = 2 the loss is least, with more buckets the error.
@@ -50,29 +50,29 @@ class LOLOHA(SymmetricStages):
 
     @property
     def states(self) -> int:
-        """A client memoises a response for each bucket, not for each answer."""
+        """The number of buckets: a client memoises one response per bucket, not per answer."""
         return self.buckets
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the categories that hash into its bucket."""
+        """Probabilities that the true category, and a given other one, hash into the reported bucket."""
         keep, moved = (weight / ONE**2 for weight in series(self.permanent, self.instantaneous))
         return Support(keep, moved + (keep - moved) * collision(self.buckets))
 
     def hashed(self, places: NDArray[np.int32], seeds: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The bucket of each answer under its client's hash, a and b in the halves of its seed."""
+        """The bucket of each answer under its client's hash; a seed holds the hash's a and b in its two halves."""
         a, b = seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)
         x = (a * places.astype(np.uint64) + b) & np.uint64(0xFFFFFFFF)
         return (((x >> np.uint64(16)) * np.uint64(self.buckets)) >> np.uint64(16)).astype(np.int32)
 
     def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[np.uint32]:
-        """A hash of a new client for each answer, and the permanent response to its bucket."""
+        """A new client's random hash for each answer, with the permanent response to the answer's bucket."""
         seeds = words(rng, len(places))
         kept = self.permanent.send(self.hashed(places, seeds), rng=rng)
         return np.column_stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32), kept]).astype(np.uint32)
 
     def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[np.uint32]:
-        """The same hash with a fresh report of the memoised bucket."""
+        """A report with the same hash and a fresh noised version of the memoised bucket."""
         report = memoised.copy()
         report[:, 2] = self.instantaneous.send(memoised[:, 2].astype(np.int32), rng=rng)
         return report
@@ -86,9 +86,9 @@ class LOLOHA(SymmetricStages):
         return counts.astype(np.int64)
 
     def settings(self) -> dict[str, Any]:
-        """The losses of one report and of all, and the number of buckets."""
+        """The epsilon of one report and of all reports, and the number of buckets, in JSON types."""
         return {**super().settings(), "buckets": self.buckets}
 
     def law(self) -> dict[str, Any]:
-        """The two stages and the hash."""
+        """The weights of the two channels, and the hash, in JSON types."""
         return {**super().law(), "hash": f"((a*v + b) mod 2^32 >>> 16) * buckets >>> 16, {TOP} values"}

@@ -1,4 +1,4 @@
-"""The same question asked again and again: a permanent noise is memoised, and a fresh one hides the memory.
+"""Protocols for a repeated question: a permanent noisy response is memoised, and each report adds fresh noise.
 
 Averaging many fresh answers would wash fresh noise out. Here each different value is noised once, permanently, at a
 loss of `forever`; every report adds instantaneous noise so that one report alone costs only `epsilon`.
@@ -68,11 +68,11 @@ class Longitudinal(FrequencyProtocol):
 
     @property
     def states(self) -> int:
-        """How many different values a client can ever have to memoise: its whole loss is at most that times forever."""
+        """How many values a client may ever memoise; the total loss is at most this number times `forever`."""
         return len(self.categories)
 
     def after(self, reports: int) -> Fraction:
-        """The loss of so many reports of one answer, exactly and rounded up; beyond `MOST_EXACT` that of any number."""
+        """The exact loss of this many reports of one answer, rounded up; beyond `MOST_EXACT` reports, `forever`."""
         count = whole(reports, "reports")
         return self.forever if count > MOST_EXACT else min(self._loss_after(count), self.forever)
 
@@ -81,7 +81,7 @@ class Longitudinal(FrequencyProtocol):
         """The loss of the most telling reports of one answer, from the integers of both stages."""
 
     def guarantee(self, *, seeded: bool = False, reports: int | None = None) -> Guarantee:
-        """What one respondent is promised over so many reports of one answer, or over any number of them."""
+        """The privacy guarantee of one respondent over `reports` reports of one answer, or any number of reports."""
         promised = super().guarantee(seeded=seeded)
         if reports is not None:
             person = f"one respondent, {reports} report{'s' * (reports != 1)} of one answer"
@@ -102,31 +102,31 @@ class Longitudinal(FrequencyProtocol):
         return self.respond(self.memoise(places, rng=rng), rng=rng)
 
     def settings(self) -> dict[str, Any]:
-        """The losses of one report and of all."""
+        """The epsilon of one report and of all reports, in JSON types."""
         return {"epsilon": str(self.epsilon), "forever": str(self.forever)}
 
     def at(self, epsilon: float) -> Self:
-        """The same protocol with another loss of one report; the loss of all keeps its ratio to it."""
+        """The same protocol with another epsilon of one report; `forever` keeps its ratio to epsilon."""
         always = min(Fraction(36), self.forever / self.epsilon * checked_epsilon(epsilon))
         return self._again(epsilon=epsilon, forever=always)
 
 
 class SymmetricStages(Longitudinal):
-    """Two symmetric channels over the states, in series."""
+    """A longitudinal protocol of two symmetric channels in series."""
 
     @cached_property
     def permanent(self) -> SymmetricChannel:
-        """The memoised stage, of loss at most `forever`."""
+        """The channel of the memoised stage, with loss at most `forever`."""
         return symmetric(self.states, epsilon=self.forever)
 
     @cached_property
     def instantaneous(self) -> SymmetricChannel:
-        """The fresh stage, such that both in series lose at most `epsilon`."""
+        """The channel of the fresh stage, chosen so that both stages in series lose at most `epsilon`."""
         return second_stage(self.permanent, self.epsilon)
 
     @cached_property
     def loss(self) -> Fraction:
-        """The loss of one report through both stages, from their integers and rounded up."""
+        """The privacy loss of one report through both stages, from integer weights, rounded up."""
         return series_loss(self.permanent, self.instantaneous)
 
     def _loss_after(self, reports: int) -> Fraction:
@@ -146,7 +146,7 @@ class SymmetricStages(Longitudinal):
         return self.instantaneous.keep - self.instantaneous.other
 
     def law(self) -> dict[str, Any]:
-        """The two stages."""
+        """The weights of the two channels, in JSON types."""
         return {"permanent": self.permanent.to_json(), "instantaneous": self.instantaneous.to_json()}
 
 
@@ -163,16 +163,16 @@ class LongitudinalKRR(SymmetricStages):
 
     @cached_property
     def support(self) -> Support:
-        """The law of both stages in series."""
+        """Probabilities, through both stages, that the true category is reported, and that a given other one is."""
         keep, other = series(self.permanent, self.instantaneous)
         return Support(keep / ONE**2, other / ONE**2)
 
     def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Randomised response of loss `forever`."""
+        """The permanent response to each answer, by randomised response of loss `forever`."""
         return self.permanent.send(places, rng=rng)
 
     def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Randomised response again."""
+        """A fresh report of each memoised response, by a second randomised response."""
         return self.instantaneous.send(memoised, rng=rng)
 
     def _check(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -236,22 +236,22 @@ class LongitudinalOUE(Longitudinal):
 
     @cached_property
     def loss(self) -> Fraction:
-        """The loss of one report through both stages, from their integers and rounded up."""
+        """The privacy loss of one report through both stages, from integer weights, rounded up."""
         return self._loss(int(self.instantaneous.weights[0, 1]))
 
     @cached_property
     def support(self) -> Support:
-        """The law of both stages in series."""
+        """Probabilities, through both stages, of a one at the true category, and at a given other one."""
         true, false = self._ones(int(self.instantaneous.weights[0, 1]))
         return Support(true / ONE**2, false / ONE**2)
 
     def memoise(self, places: NDArray[np.int32], *, rng: np.random.Generator) -> NDArray[np.uint64]:
-        """Noisy bits of loss `forever`."""
+        """The permanent noisy bits for each answer, of loss `forever`."""
         true, false = self.permanent
         return bits.noisy_positions(places, len(self.categories), true=true, false=false, rng=rng)
 
     def respond(self, memoised: NDArray[Any], *, rng: np.random.Generator) -> NDArray[np.uint64]:
-        """Every memoised bit through fresh symmetric noise."""
+        """A fresh report: every memoised bit sent through symmetric noise."""
         return bits.through(self.instantaneous, memoised, len(self.categories), rng)
 
     def _check(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -261,12 +261,12 @@ class LongitudinalOUE(Longitudinal):
         return bits.ones(values, len(self.categories))
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one in the first stage, and the second."""
+        """The weights of a one in the permanent stage, and the channel of the fresh stage, in JSON types."""
         return {"out_of": ONE, "permanent": list(self.permanent), "instantaneous": self.instantaneous.to_json()}
 
 
 def series(first: SymmetricChannel, second: SymmetricChannel) -> tuple[int, int]:
-    """The weights, out of 2^104, of keeping a symbol through both channels and of one given other."""
+    """The weights, out of 2^104, of two channels in series: of keeping a symbol, and of a given other one."""
     moved = first.keep * second.other + first.other * second.keep + (first.size - 2) * first.other * second.other
     return ONE**2 - (first.size - 1) * moved, moved
 

@@ -1,4 +1,4 @@
-"""The mean of a number: one bit a person, a place near the number, or a mixture of both."""
+"""Protocols for the mean of a number: one bit, a piecewise report, or a mixture of both."""
 
 from bruit.local.means.one_bit import MeanTally, OneBitMean
 from bruit.local.means.piecewise import PiecewiseMean, WindowTally

@@ -1,4 +1,4 @@
-"""Whatever a respondent answers to a question for a number becomes a number of the range: nothing is refused."""
+"""Converts any answer to a number within the range, without errors that could reveal the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_STEPS = 1 << 30
 
 
 def checked_range(low: Exact, high: Exact, grid: Exact, missing: Exact | None) -> dict[str, Fraction]:
-    """Bounds, grid and the value of a missing answer, by default the step of the grid at or below the middle."""
+    """Checked bounds, grid and value for missing answers (by default the grid step at or below the middle)."""
     ends = {"low": exactly(low, "low"), "high": exactly(high, "high"), "grid": exactly(grid, "grid")}
     distance, step = ends["high"] - ends["low"], ends["grid"]
     if distance <= 0:
@@ -31,7 +31,7 @@ def checked_range(low: Exact, high: Exact, grid: Exact, missing: Exact | None) -
 
 
 def numbers(values: Any) -> NDArray[np.float64]:
-    """One number for each answer, NaN where it is none: a text, a blank, a thing. No answer raises an error."""
+    """One number for each answer, NaN where it is not a number; no answer raises an error."""
     if isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(object), None)
     if hasattr(values, "to_numpy"):  # polars and pandas
@@ -47,7 +47,7 @@ def numbers(values: Any) -> NDArray[np.float64]:
 
 
 def number(value: Any) -> float:
-    """The number that one answer is, infinite where a float cannot hold it, NaN where it is none."""
+    """The number of one answer, infinite where a float cannot hold it, NaN where it is not a number."""
     try:
         try:
             return float(value)
@@ -58,7 +58,7 @@ def number(value: Any) -> float:
 
 
 def grid_steps(values: Any, *, low: Fraction, high: Fraction, grid: Fraction, missing: Fraction) -> NDArray[np.int64]:
-    """Each answer in steps of the grid from `low`: clamped, rounded, `missing` where it is no number."""
+    """Each answer in grid steps from `low`: clamped and rounded, with `missing` for an answer that is not a number."""
     read, bottom, width = numbers(values), float(low), float(grid)
     clamped = np.clip(np.where(np.isnan(read), float(missing), read), bottom, float(high))
     return np.clip(np.rint((clamped - bottom) / width), 0, int((high - low) / grid)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""One bit for a mean: what a device sends when only the average of a number is wanted."""
+"""One-bit mean estimation: each respondent sends one random bit for a bounded number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bruit.randomness import generator, is_strong, words
 
 @dataclass(frozen=True)
 class MeanTally:
-    """How many respondents sent a one, out of how many; `+` merges two."""
+    """How many respondents sent a one, and how many sent any bit; `+` merges two tallies."""
 
     protocol: OneBitMean
     people: int
@@ -50,7 +50,7 @@ class MeanTally:
 
 @dataclass(frozen=True, init=False)
 class OneBitMean(MeanProtocol):
-    """A number from low to high, on a grid, is sent as one bit that is 1 more often the larger it is.
+    """Sends a number from low to high, on a grid, as one bit whose probability of 1 grows with the number.
 
     P(1 | x) = 1 / (e^epsilon + 1) + (x - low) / (high - low) (e^epsilon - 1) / (e^epsilon + 1)
     [Ding, Kulkarni & Yekhanin 2017; it is Duchi's mechanism in one dimension]
@@ -69,16 +69,16 @@ class OneBitMean(MeanProtocol):
 
     @cached_property
     def channel(self) -> SymmetricChannel:
-        """The channel that the two ends of the range see."""
+        """The binary channel for the two ends of the range."""
         return symmetric(2, epsilon=self.epsilon)
 
     @property
     def loss(self) -> Fraction | float:
-        """The loss of the channel over bits."""
+        """The privacy loss of the binary channel."""
         return self.channel.epsilon
 
     def weights(self, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The weight of a one, out of 2^52, for values given in steps of the grid; rounded down to a whole number."""
+        """The weight of a one, out of 2^52, for values given in grid steps; rounded down."""
         slope = self.channel.keep - self.channel.other
         part, rest = divmod(slope, self.steps)
         return self.channel.other + steps * part + steps * rest // self.steps
@@ -90,7 +90,7 @@ class OneBitMean(MeanProtocol):
         return Reports(self, (drawn < self.weights(placed)).astype(np.int64), seeded=not is_strong(rng))
 
     def tally(self, reports: Reports | ArrayLike) -> MeanTally:
-        """How many sent a one."""
+        """How many respondents sent a one, as a `MeanTally`."""
         received, seeded = self._received(reports)
         values = checked_places(received, 2)
         return MeanTally(self, len(values), int(values.sum()), seeded)
@@ -103,7 +103,7 @@ class OneBitMean(MeanProtocol):
     def estimate(
         self, tally: MeanTally, confidence: float = 0.95, *, method: Literal["exact", "mid-p"] = "exact"
     ) -> Release[float]:
-        """The mean, unbiased, with an interval that covers for the population and for this table alike.
+        """The unbiased mean with a confidence interval, valid both for the population and for these respondents.
 
         The number of ones is a sum of coins of different chances: Clopper–Pearson covers their mean chance, and the
         mean is a straight line of it.                                                   [Hoeffding 1956, Theorem 5]
@@ -125,19 +125,19 @@ class OneBitMean(MeanProtocol):
         return float(high - low) / 2
 
     def settings(self) -> dict[str, Any]:
-        """The range, the grid, the epsilon asked for and what a missing answer counts as."""
+        """The range, the grid, the epsilon asked for and the value of a missing answer, in JSON types."""
         return {name: str(getattr(self, name)) for name in ("low", "high", "grid", "epsilon", "missing")}
 
     def law(self) -> dict[str, Any]:
-        """The channel that the two ends of the range see."""
+        """The weights of the binary channel for the two ends of the range, in JSON types."""
         return self.channel.to_json()
 
     def unmixed(self, share: Any) -> Any:
-        """The mean that a share of ones stands for."""
+        """The unbiased mean from the share of ones."""
         return float(self.low) + float(self.high - self.low) * self.channel.support.unmix(share)
 
     def variance(self, step: int | None = None) -> float:
-        """The variance of one report of a value given in steps; by default the largest, that of a fair coin."""
+        """The variance of one report of a value in grid steps; by default the largest, that of a fair coin."""
         one = 0.5 if step is None else float(self.weights(np.array([step]))[0]) / ONE
         return float(one * (1 - one) * (float(self.high - self.low) / self.channel.support.gap) ** 2)
 

@@ -1,4 +1,4 @@
-"""Numbers sent as numbers: the piecewise mechanism on a grid, and its mixture with one bit."""
+"""The piecewise mechanism on a grid, which sends a noisy number, and its mixture with the one-bit mechanism."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bruit.randomness import bernoulli, generator, is_strong, words
 
 @dataclass(frozen=True)
 class WindowTally:
-    """How many respondents sent each place, by mechanism; `+` merges two."""
+    """How many respondents sent each report, window places first, then the two bits; `+` merges two tallies."""
 
     protocol: PiecewiseMean
     counts: tuple[int, ...]
@@ -35,7 +35,7 @@ class WindowTally:
 
     @property
     def people(self) -> int:
-        """How many respondents sent something."""
+        """How many respondents sent a report."""
         return sum(self.counts)
 
     def __add__(self, other: WindowTally) -> WindowTally:
@@ -53,7 +53,7 @@ class WindowTally:
 
 @dataclass(frozen=True, init=False)
 class PiecewiseMean(MeanProtocol):
-    """A number in s steps from low to high is sent as one of s + w places, those of its window more often.
+    """Sends a number in s grid steps as one of s + w places, with higher probability for those in its window.
 
     Value j owns the window j … j + w - 1. A place inside has weight `inside`, one outside weight `outside`, and
     w inside + s outside = 2^52, inside / outside <= e^epsilon: the loss is ln(inside / outside). The mean place is a
@@ -83,22 +83,22 @@ class PiecewiseMean(MeanProtocol):
 
     @cached_property
     def ends(self) -> OneBitMean:
-        """The one bit that those send who do not use the window."""
+        """The one-bit protocol of the respondents who do not use the window mechanism."""
         return OneBitMean(self.low, self.high, grid=self.grid, epsilon=self.epsilon, missing=self.missing)
 
     @cached_property
     def window(self) -> int:
-        """How many places a value's window has."""
+        """The number of places in a value's window."""
         return max(1, round(self.steps * math.exp(-float(self.epsilon) / 2)))
 
     @property
     def places(self) -> int:
-        """How many different reports the window mechanism has."""
+        """The number of different reports of the window mechanism, s + w."""
         return self.steps + self.window
 
     @cached_property
     def weights(self) -> tuple[int, int]:
-        """The weights of a place inside and outside the window; the window takes what rounding leaves."""
+        """The weights, out of 2^52, of a place inside and outside the window; rounding remainders go to the window."""
         ratio = Fraction(math.exp(float(self.epsilon)))
         outside = math.ceil(ONE / (self.window * ratio + self.steps))
         while True:
@@ -109,7 +109,7 @@ class PiecewiseMean(MeanProtocol):
 
     @cached_property
     def loss(self) -> Fraction:
-        """ln(inside / outside), or that of the bit where it is larger; rounded up."""
+        """The privacy loss ln(inside / outside), or that of the one-bit protocol where it is larger; rounded up."""
         inside, outside = self.weights
         own = max(either_way(inside + bool(self._rest), outside), either_way(inside, outside))
         return max(own, Fraction(self.ends.loss)) if self.mixed else own
@@ -122,11 +122,11 @@ class PiecewiseMean(MeanProtocol):
 
     @cached_property
     def share(self) -> int:
-        """The weight, out of 2^52, of a respondent who uses the window rather than the bit."""
+        """The weight, out of 2^52, of using the window mechanism rather than the one-bit protocol."""
         return round(ONE * (1 - math.exp(-float(self.epsilon) / 2))) if self.mixed else ONE
 
     def law_at(self, step: int) -> NDArray[np.float64]:
-        """The chance of every place for a value given in steps of the grid."""
+        """The probability of each place for a value given in grid steps."""
         inside, outside = self.weights
         weights = np.full(self.places, outside, np.int64)
         weights[step : step + self.window] = inside
@@ -134,14 +134,14 @@ class PiecewiseMean(MeanProtocol):
         return weights / ONE
 
     def whole_law(self, step: int) -> NDArray[np.float64]:
-        """The chance of every report, the two bits of the mixture among them."""
+        """The probability of every report for a value in grid steps, including the two bits of the mixture."""
         if not self.mixed:
             return self.law_at(step)
         one, share = float(self.ends.weights(np.array([step]))[0]) / ONE, self.share / ONE
         return np.concatenate([self.law_at(step) * share, np.array([1 - one, one]) * (1 - share)])
 
     def randomise(self, values: ArrayLike, *, rng: np.random.Generator | None = None) -> Reports:
-        """One report an answer: a place of the window mechanism, or beyond those the bit of the other one."""
+        """One report per answer: a place of the window mechanism, or the one-bit report numbered after the places."""
         steps, source = self._steps(values), generator(rng)
         reports = self._window_reports(steps, source)
         if self.mixed:
@@ -161,7 +161,7 @@ class PiecewiseMean(MeanProtocol):
         return np.where(inside < self.window, steps + inside, outside)
 
     def tally(self, reports: Reports | ArrayLike) -> WindowTally:
-        """How often each report came."""
+        """How often each report was sent, as a `WindowTally`."""
         received, seeded = self._received(reports)
         size = self.places + 2 * self.mixed
         return WindowTally(self, tuple(np.bincount(checked_places(received, size), minlength=size).tolist()), seeded)
@@ -175,7 +175,7 @@ class PiecewiseMean(MeanProtocol):
     def estimate(
         self, tally: WindowTally, confidence: float = 0.95, *, method: Literal["exact", "normal"] = "exact"
     ) -> Release[float]:
-        """The mean, unbiased, with an interval that never covers less than it says, or a normal one.
+        """The unbiased mean with an interval of guaranteed coverage, or with a normal approximation.
 
         `exact` holds for any number of people and whatever they answered [Hoeffding 1963; Bernstein 1924]. `normal`
         takes the spread of the reports themselves: shorter, right for many people, and marked approximate.
@@ -194,7 +194,7 @@ class PiecewiseMean(MeanProtocol):
         return self._released(raw, tally=tally, confidence=confidence, method=method, noise=noise)
 
     def expected_error(self, people: int, *, confidence: float = 0.95) -> float:
-        """The half-width of the exact interval, before clipping: the shorter of two bounds.
+        """The half-width of the exact interval before clipping, the smaller of Hoeffding's and Bernstein's bounds.
 
         With L = ln(2 / alpha), R the distance of the least and the largest value of a report, and V their variance at
         its largest: R sqrt(L / 2n)  [Hoeffding 1963, Theorem 2];  sqrt(2 V L / n) + R L / 3n  [Bernstein 1924].
@@ -207,7 +207,7 @@ class PiecewiseMean(MeanProtocol):
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """What each report counts for: unbiased for the number sent."""
+        """The number that each report counts as, chosen so that the mean is unbiased."""
         places = np.arange(self.places)
         at_low, at_high = (float(self.law_at(step) @ places) for step in (0, self.steps))
         low, width = float(self.low), float(self.high - self.low)
@@ -215,7 +215,7 @@ class PiecewiseMean(MeanProtocol):
         return np.concatenate([own, self.ends.unmixed(np.arange(2.0))]) if self.mixed else own
 
     def variance(self, step: int | None = None) -> float:
-        """The variance of one report of a value given in steps; by default the largest over all values."""
+        """The variance of one report of a value in grid steps; by default the largest over all values."""
         if step is None:
             return max(self.variance(each) for each in {0, self.steps // 2, self.steps})
         law = self.whole_law(step)
@@ -223,10 +223,10 @@ class PiecewiseMean(MeanProtocol):
         return float(law @ (self.values - mean) ** 2)
 
     def settings(self) -> dict[str, Any]:
-        """The range, the grid, the epsilon asked for, what a missing answer counts as, and whether it is mixed."""
+        """The range, the grid, the epsilon asked for, the value of a missing answer, and `mixed`, in JSON types."""
         return {**self.ends.settings(), "mixed": self.mixed}
 
     def law(self) -> dict[str, Any]:
-        """The weights of the window mechanism, and the channel of the bit."""
+        """The weights of the window mechanism and of the one-bit channel, in JSON types."""
         window = {"out_of": ONE, "window": self.window, "inside": self.weights[0], "outside": self.weights[1]}
         return {**window, "share": self.share, "bit": self.ends.law()}

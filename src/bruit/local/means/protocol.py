@@ -1,4 +1,4 @@
-"""What every protocol for a mean shares: a range, and the questions before anyone is asked."""
+"""The base class of mean protocols: the range of the numbers, and forecasts before a survey."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERSION = 2
 
 @dataclass(frozen=True, init=False)
 class MeanProtocol(LocalProtocol):
-    """Numbers from low to high in steps of `grid`; an answer outside is clamped, one that is no number is `missing`.
+    """Numbers from low to high in steps of `grid`; others are clamped, and an answer that is no number is `missing`.
 
     So every answer yields a report, and nobody learns from an error what an answer was. `missing` is the middle of
     the range unless it is stated.
@@ -47,32 +47,32 @@ class MeanProtocol(LocalProtocol):
 
     @property
     def steps(self) -> int:
-        """How many steps of the grid lie between low and high."""
+        """The number of grid steps between low and high."""
         return int((self.high - self.low) / self.grid)
 
     @property
     @abstractmethod
     def loss(self) -> Fraction | float:
-        """The largest log-likelihood ratio of a report, from the integers of the law and rounded up; <= epsilon."""
+        """The privacy loss (largest log-likelihood ratio of a report), from integer weights, rounded up; <= epsilon."""
 
     @abstractmethod
     def expected_error(self, people: int, *, confidence: float = 0.95) -> float:
-        """The half-width, at its widest and before clipping, of the interval of the mean after so many answers."""
+        """The largest half-width, before clipping, of the interval of the mean for this many people."""
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The arguments that make this protocol again, in JSON types."""
+        """The arguments that recreate this protocol, in JSON types."""
 
     @abstractmethod
     def law(self) -> dict[str, Any]:
-        """The integers of the law, in JSON types."""
+        """The integer weights of the report distribution, in JSON types."""
 
     @abstractmethod
     def _counted(self, counts: list[int], *, seeded: bool) -> TallyKind:
         """The tally of so many reports of each kind."""
 
     def tally_of(self, counts: Any, people: Any, *, seeded: bool = False) -> TallyKind:
-        """The tally of so many people who sent each kind of report so often."""
+        """A tally from the number of people and the count of each kind of report."""
         numbers = [int(count) for count in counts]
         if min(numbers) < 0 or sum(numbers) != int(people):
             raise InvalidArgument("counts of reports are not below 0, and add up to the number of people")
@@ -83,7 +83,7 @@ class MeanProtocol(LocalProtocol):
         return forecasts.least_people(lambda n: self.expected_error(n, confidence=confidence), error)
 
     def epsilon_for(self, *, error: float, people: int, confidence: float = 0.95) -> float:
-        """The least epsilon, to four decimals, at which so many answers give a half-width of at most `error`."""
+        """The least epsilon, to four decimals, at which this many people give a half-width of at most `error`."""
         return forecasts.epsilon_for(lambda e: self.at(e).expected_error(people, confidence=confidence), error)
 
     def at(self, epsilon: float) -> Self:
@@ -91,16 +91,16 @@ class MeanProtocol(LocalProtocol):
         return type(self)(**{**self.settings(), "epsilon": epsilon})
 
     def privacy(self) -> Pure:
-        """The loss of one report, to be added to others."""
+        """The privacy loss of one report, ready to be composed."""
         return Pure(self.epsilon, neighbours=LOCAL)
 
     def guarantee(self, *, seeded: bool = False) -> Guarantee:
-        """What one respondent is promised, whatever the collector does."""
+        """The privacy guarantee of one respondent, which needs no trust in the collector."""
         assumed = (Assumption.SEEDED,) if seeded else ()
         return Guarantee(self.epsilon, Fraction(0), LOCAL, "one respondent", "law", assumed)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that makes this protocol again, with its law, in JSON types."""
+        """All settings needed to recreate this protocol, with its integer weights, in JSON types."""
         name = type(self).__name__
         return {"protocol": name, "version": VERSION, "settings": self.settings(), "law": self.law()}
 

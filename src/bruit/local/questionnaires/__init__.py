@@ -1,4 +1,4 @@
-"""Several questions at once: one protocol a question, one table of reports."""
+"""Several questions per respondent: one protocol per question, one table of reports."""
 
 from bruit.local.questionnaires.questionnaire import Questionnaire
 

@@ -1,4 +1,4 @@
-"""Several questions to the same person: what the person pays in all is always shown."""
+"""Several questions to the same person, with the total privacy loss of the person."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ How = Literal["split", "sample", "fake"]
 
 @dataclass(frozen=True, init=False, eq=False)
 class Faked(KRR):
-    """One attribute of several: k-ary randomised response when it is the one drawn, else a uniform answer.
+    """One of several attributes: k-ary randomised response if this attribute is drawn, else a uniformly random answer.
 
     Supported with chance (p + (d - 1) / k) / d when true and (q + (d - 1) / k) / d when not; `attributes` is d.
     """
@@ -46,7 +46,7 @@ class Faked(KRR):
 
     @cached_property
     def support(self) -> Support:
-        """The mixture over whether this attribute was drawn."""
+        """Probabilities that a report names the true category, and a given other one, over the draw of an attribute."""
         fake = (self.attributes - 1) / len(self.categories)
         own = self.channel.support
         return Support((own.true + fake) / self.attributes, (own.false + fake) / self.attributes)
@@ -56,7 +56,7 @@ class Faked(KRR):
         return self.faked(places, drawn, rng)
 
     def faked(self, places: NDArray[np.int32], drawn: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Randomised answers where this attribute was drawn, made-up ones elsewhere."""
+        """Randomised answers where this attribute was drawn, uniformly random ones elsewhere."""
         made_up = uniform_below(len(self.categories), len(places), rng=rng)
         return np.where(drawn, self.channel.send_checked(places, rng), made_up).astype(np.int32)
 
@@ -67,7 +67,7 @@ class Faked(KRR):
 
 @dataclass(frozen=True, init=False)
 class Attributes:
-    """d questions under one epsilon for the whole person.
+    """Several questions under one total epsilon per person, by splitting, sampling or faking.
 
     `split` asks all of them at epsilon / d each. `sample` asks each person one, drawn at random and told, at epsilon.
     `fake` draws one too, but sends made-up answers to the others, so that nobody knows which was asked.
@@ -97,7 +97,7 @@ class Attributes:
 
     @property
     def loss(self) -> Fraction:
-        """What one person loses in all, from the integers of the laws and rounded up."""
+        """The total privacy loss of one person, from integer weights, rounded up."""
         losses = [Fraction(protocol.loss) for _, protocol in self.protocols]
         if self.how == "split":
             return sum(losses, Fraction(0))
@@ -112,7 +112,7 @@ class Attributes:
         return log_above(kept, moved)
 
     def one_answer(self) -> Fraction:
-        """What a person loses towards somebody who knows all the other answers."""
+        """The privacy loss of one answer towards somebody who knows all the person's other answers."""
         if self.how != "fake":
             return max(Fraction(protocol.loss) for _, protocol in self.protocols)
         laws = [(len(one.categories), one.channel) for _, one in self.protocols if isinstance(one, KRR)]
@@ -123,7 +123,7 @@ class Attributes:
         return worst
 
     def randomise(self, table: Mapping[str, Any], *, rng: np.random.Generator | None = None) -> dict[str, Reports]:
-        """The reports of each attribute; with `sample` every person is in one of them only."""
+        """The reports of each attribute; with `sample` each person reports on one attribute only."""
         source, columns = generator(rng), self._columns(table)
         people = len(next(iter(columns.values())))
         drawn = uniform_below(len(self.protocols), people, rng=source)
@@ -173,7 +173,7 @@ class Attributes:
 
     # ------------------------------------------------------------ before anyone is asked
     def expected_error(self, people: int, *, share: float | None = None, confidence: float = 0.95) -> dict[str, float]:
-        """The half-width of the interval of a share (by default the worst) of each attribute after so many people.
+        """The half-width of the interval of a share (by default the worst) of each attribute, for this many people.
 
         With `sample`, an attribute has one answer in d: as many people as there are attributes, at least.
         """
@@ -190,7 +190,7 @@ class Attributes:
         return max(least if self.how == "sample" else 1, forecasts.least_people(worst, forecasts.share_error(error)))
 
     def epsilon_for(self, *, error: float, people: int, share: float | None = None, confidence: float = 0.95) -> float:
-        """The least epsilon of the whole person, to four decimals, for a half-width of `error` in every attribute."""
+        """The least epsilon per person, to four decimals, for a half-width of at most `error` in every attribute."""
 
         def worst(epsilon: float) -> float:
             return max(self.at(epsilon).expected_error(people, share=share, confidence=confidence).values())
@@ -198,13 +198,13 @@ class Attributes:
         return forecasts.epsilon_for(worst, forecasts.share_error(error))
 
     def at(self, epsilon: float) -> Attributes:
-        """The same questions, asked in the same way, at another epsilon."""
+        """The same questions and method (split, sample or fake) at another epsilon."""
         other = self.protocols[0][1].categories.other
         questions: dict[str, Categories] = {name: one.categories.listed for name, one in self.protocols}
         return Attributes(questions, epsilon=epsilon, how=self.how, other=other)
 
     def privacy(self) -> Pure:
-        """The loss of one person, all answers together."""
+        """The privacy loss of one person over all answers, ready to be composed."""
         return Pure(self.epsilon, neighbours=self.protocols[0][1].privacy().neighbours)
 
     def _columns(self, table: Mapping[str, Any]) -> dict[str, NDArray[np.int32]]:

@@ -1,4 +1,4 @@
-"""What people are asked, through which noise, and what all of it costs each of them."""
+"""A questionnaire under randomised response for private learning, and its total privacy loss per person."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Questionnaire:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The questions that are not the label, in order: the columns of what `randomise` gives."""
+        """The questions other than the label, in order: the columns returned by `randomise`."""
         return tuple(name for name, _ in self.protocols if name != self.label)
 
     @property
@@ -76,25 +76,25 @@ class Questionnaire:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """The values the label can have."""
+        """The possible values of the label."""
         return np.array(dict(self.protocols)[self.label].categories.listed)
 
     @property
     def training_epsilon(self) -> Fraction:
-        """What a person pays who sends every attribute and the label."""
+        """The privacy loss of a person who sends every attribute and the label."""
         return sum((Fraction(protocol.loss) for _, protocol in self.protocols), Fraction(0))
 
     @property
     def test_epsilon(self) -> Fraction:
-        """What a person pays who sends the attributes to be told a prediction."""
+        """The privacy loss of a person who sends the attributes only, to get a prediction."""
         return self.training_epsilon - Fraction(self.label_channel.epsilon)
 
     def privacy(self) -> Pure:
-        """The loss of a training person, all answers together."""
+        """The privacy loss of a person who sends every attribute and the label, ready to be composed."""
         return Pure(self.training_epsilon, neighbours=LOCAL)
 
     def costs(self) -> polars.DataFrame:
-        """One row a question: its answers, its epsilon and how often the true answer is sent; then the two totals."""
+        """One row per question: its answers, its epsilon and the probability of a true report; then the two totals."""
         rows = [(name, len(one.categories), float(one.loss), one.channel.keep / ONE) for name, one in self.protocols]
         sums = [
             ("all, for a training person", None, float(self.training_epsilon), None),
@@ -103,7 +103,7 @@ class Questionnaire:
         return polars.DataFrame([*rows, *sums], ["question", "answers", "epsilon", "kept"], orient="row")
 
     def randomise(self, table: Any, *, rng: np.random.Generator | None = None) -> NDArray[np.int32]:
-        """The noised attributes of everybody, as places of the listed answers, one column an attribute.
+        """The noised attributes of every person as category indices, one column per attribute.
 
         `table` gives a column by name: a data frame or a mapping.
         """
@@ -116,7 +116,7 @@ class Questionnaire:
         return np.asarray(self.labels[_sent(dict(self.protocols)[self.label], values, generator(rng))])
 
     def places(self, table: Any) -> NDArray[np.int32]:
-        """The true attributes as places, for who holds them: a device that predicts for its owner, or a baseline.
+        """The true attributes as category indices, without noise, for a device's own predictions or for a baseline.
 
         An answer that is not listed is the first.
         """

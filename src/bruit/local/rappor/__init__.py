@@ -1,4 +1,4 @@
-"""RAPPOR: texts collected through Bloom filters, over and over, and found again from lists of candidates."""
+"""RAPPOR: collects texts through noised Bloom filters, repeatedly, and decodes them from a list of candidates."""
 
 from bruit.local.rappor.basic import BasicRappor
 from bruit.local.rappor.client import RapporClient

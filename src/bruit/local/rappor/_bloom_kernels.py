@@ -19,7 +19,7 @@ def _mixed(x: Any) -> Any:
 
 @kernel
 def digest_texts(data: Any, ends: Any, digests: Any) -> None:
-    """Two words a text: data (bytes,) uint8 of all texts in a row, ends (n,) int64, digests (n, 2) uint32."""
+    """Two hash words per text: data (bytes,) uint8 of all texts in a row, ends (n,) int64, digests (n, 2) uint32."""
     start = 0
     for i in range(ends.size):
         one = np.uint32(0x811C9DC5)

@@ -56,7 +56,7 @@ def descend(
     tolerance: float,
     passes: int,
 ) -> int:
-    """Changes shares, residual and background in place until no step is above the tolerance; the passes it took.
+    """Updates shares, residual and background in place until no step exceeds the tolerance; returns the passes used.
 
     starts (M + 1,) int64 and rows (entries,) int32 hold the ones of each column; weights and residual (n,), norms,
     penalties and shares (M,), background (1,) are float64. Passes over the columns in use come between passes over all.
@@ -78,7 +78,7 @@ def descend(
 
 @kernel
 def correlate(starts: Any, rows: Any, values: Any, out: Any) -> None:
-    """The sum of values (n,) float64 over the ones of each column, into out (M,) float64."""
+    """Sums values (n,) float64 over the ones of each column of the design, into out (M,) float64."""
     for column in range(out.size):
         total = 0.0
         for place in range(starts[column], starts[column + 1]):

@@ -1,4 +1,4 @@
-"""Basic RAPPOR: a short list of categories, each with a bit of its own."""
+"""Basic RAPPOR for a short list of categories, with one bit per category."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bruit.local.received import checked_bits
 
 @dataclass(frozen=True, init=False, eq=False)
 class BasicRappor(FrequencyProtocol):
-    """One bit for each category, noised permanently and then in each report; p=0, q=1 is basic one-time RAPPOR.
+    """One bit per category, with permanent noise and fresh noise in each report; p=0, q=1 is basic one-time RAPPOR.
 
     `epsilon` is that of one report, `law.after(n)` that of n reports of the same answer and `law.forever` that of any
     number of them.                                              [Erlingsson, Pihur & Korolova 2014; docs/spec.md S2.18]
@@ -41,13 +41,13 @@ class BasicRappor(FrequencyProtocol):
 
     @cached_property
     def loss(self) -> Fraction | float:
-        """The loss of one report, from the very weights its bits are drawn with, rounded up."""
+        """The privacy loss of one report, from the integer weights of its bits, rounded up."""
         false, true = sorted(int(row[1]) for row in self.law_of_bits.report.weights)
         return loss_of(true * (ONE - false), false * (ONE - true))
 
     @cached_property
     def support(self) -> Support:
-        """A report supports the categories whose bit is one: q* for the true one, p* for another."""
+        """Probabilities q* of a one at the true category's bit, and p* at a given other one."""
         false, true = (int(row[1]) / ONE for row in self.law_of_bits.report.weights)
         return Support(true, false)
 
@@ -62,11 +62,11 @@ class BasicRappor(FrequencyProtocol):
         return bits.ones(values, len(self.categories))
 
     def settings(self) -> dict[str, Any]:
-        """The noise of the two stages."""
+        """The noise parameters f, p and q of the two stages, in JSON types."""
         return {name: str(getattr(self.law_of_bits, name)) for name in ("f", "p", "q")}
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one at each stage."""
+        """The weights of a one at each stage, in JSON types."""
         return self.law_of_bits.to_json()
 
     def at(self, epsilon: float) -> BasicRappor:

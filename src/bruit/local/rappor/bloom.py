@@ -1,4 +1,4 @@
-"""Bloom filters: any text becomes a few bits, other bits in each cohort."""
+"""Bloom filters: each text sets a few bits, different ones in each cohort."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def digests(texts: Iterable[Any]) -> NDArray[np.uint32]:
 
 
 def text_of(value: Any) -> str:
-    """The text that an answer is, empty where it has none: no answer raises an error."""
+    """An answer as text, empty where it has none; no answer raises an error."""
     try:
         return str(value)
     except Exception:  # whatever an answer does when it is read, nobody may see it
@@ -30,7 +30,7 @@ def text_of(value: Any) -> str:
 
 
 def utf8(value: Any) -> bytes:
-    """The UTF-8 bytes of an answer; half a surrogate pair becomes U+FFFD, as a browser's encoder makes it."""
+    """The UTF-8 bytes of an answer; a lone surrogate becomes U+FFFD, as in browsers."""
     text = text_of(value)
     try:
         return text.encode()
@@ -39,14 +39,14 @@ def utf8(value: Any) -> bytes:
 
 
 def places(digested: NDArray[np.uint32], cohorts: NDArray[np.int32], *, hashes: int, bits: int) -> NDArray[np.int32]:
-    """The bits that each text sets when its respondent is in the given cohort; (texts, hashes)."""
+    """The bits that each text sets in its respondent's cohort: (texts, hashes)."""
     found = np.empty((len(digested), hashes), np.int32)
     _bloom_kernels.positions(digested, cohorts, hashes, bits, found)
     return found
 
 
 def candidate_places(texts: Iterable[Any], *, cohorts: int, hashes: int, bits: int) -> NDArray[np.int32]:
-    """The bits that each candidate text sets in every cohort: (texts, cohorts, hashes), the design of a decoding."""
+    """The bits that each candidate text sets in every cohort: (texts, cohorts, hashes)."""
     digested = digests(texts)
     every = np.tile(np.arange(cohorts, dtype=np.int32), len(digested))
     found = places(np.repeat(digested, cohorts, axis=0), every, hashes=hashes, bits=bits)
@@ -54,7 +54,7 @@ def candidate_places(texts: Iterable[Any], *, cohorts: int, hashes: int, bits: i
 
 
 def filters(found: NDArray[np.int32], bits: int) -> NDArray[np.uint64]:
-    """Packed filters with the bits at the given places set."""
+    """Packed Bloom filters with the given bits set."""
     packed = np.zeros((len(found), words_for(bits)), np.uint64)
     _bloom_kernels.set_bits(found, packed)
     return packed

@@ -1,4 +1,4 @@
-"""A respondent who comes back: the memory that makes RAPPOR's longitudinal promise hold."""
+"""A respondent's device that reports repeatedly: the memoised bits behind RAPPOR's longitudinal guarantee."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bruit.randomness import generator, is_strong, uniform_below
 
 
 class RapporClient:
-    """One respondent's device: its cohort and, for each value it ever reported, the memoised bits.
+    """One respondent's device: its cohort and the memoised bits of each value reported so far.
 
     The state is as private as the values themselves and never leaves the device. `distinct` counts the different
     values protected so far; together they have cost up to `spent`. `seeded` tells that the cohort or a memoised
@@ -54,7 +54,7 @@ class RapporClient:
 
     @property
     def spent(self) -> Fraction | float:
-        """What this respondent has lost at most, over all reports so far: distinct times epsilon forever."""
+        """An upper bound on this respondent's loss over all reports so far: distinct values times `forever`."""
         return self.protocol.law.forever * self.distinct
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:

@@ -1,4 +1,4 @@
-"""RAPPOR, decoding: which of the candidate texts the respondents really have, and how many of them."""
+"""RAPPOR decoding: which candidate texts the respondents have, and how often."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _limit(largest: float, deviation: float) -> float:
 
 
 def detection_limit(protocol: Rappor, *, people: int, candidates: int, found: int = 1, level: float = 0.05) -> float:
-    """The least share that will be found with chance 0.9 when so many are found, before anyone is asked.
+    """The smallest share detected with probability 0.9, given how many texts will be found; needs no data.
 
     (z(1 - level found / M) + z(0.9)) sqrt(s (1 - s) / (n h)) / (q* - p*), s = p* + (q* - p*) h / k
     It falls with the root of the number of reports and with nothing else: no cleverness finds the rare.
@@ -162,7 +162,7 @@ def detection_limit(protocol: Rappor, *, people: int, candidates: int, found: in
 
 
 def guarantee(protocol: Rappor, *, seeded: bool = False) -> Guarantee:
-    """What a respondent is promised for one value, however often it is reported; infinite where f = 0."""
+    """The privacy guarantee for one value however often it is reported; infinite epsilon where f = 0."""
     assumed = (Assumption.SEEDED,) if seeded else ()
     unit = "one value of one respondent, reported any number of times"
     return Guarantee(protocol.law.forever, Fraction(0), LOCAL, unit, "law", assumed)

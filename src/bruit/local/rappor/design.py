@@ -1,4 +1,4 @@
-"""The design of a RAPPOR decoding: which bits of which cohort each candidate sets."""
+"""The design matrix of a RAPPOR decoding: which bits of which cohort each candidate sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A sparse matrix of zeros and ones, one column a candidate and one row a bit of a cohort.
+    """A sparse 0/1 design matrix with a column per candidate and a row per bit of each cohort.
 
     The ones of column s stand at rows[starts[s]:starts[s + 1]]. Candidates that set the same bits in every cohort
     cannot be told apart and share a column; its label names them all.
@@ -35,13 +35,13 @@ class Design:
         return len(self.labels)
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of the values over the ones of each column."""
+        """Xᵀ values: for each column, the sum of the values at its ones."""
         found = np.empty(len(self), np.float64)
         correlate(self.starts, self.rows, values, found)
         return found
 
     def entries(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The rows of the ones of the chosen columns, and which of the chosen columns each stands in."""
+        """Row and column indices (COO) of the ones in the chosen columns."""
         sizes = np.diff(self.starts)[chosen]
         firsts = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(self.starts[chosen] - firsts, sizes)
@@ -49,7 +49,7 @@ class Design:
 
 
 def design(protocol: Rappor, candidates: Iterable[str]) -> Design:
-    """The design of the candidates, each named once."""
+    """The design matrix of the candidates, duplicates removed."""
     if isinstance(candidates, str):
         raise InvalidArgument("candidates is one text: give a list of texts, or read_candidates(file)")
     texts = tuple(dict.fromkeys(map(str, candidates)))

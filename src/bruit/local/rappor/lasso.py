@@ -1,4 +1,4 @@
-"""The LASSO of a RAPPOR decoding, its degree of shrinking chosen by the data, and what it says without shrinking."""
+"""The LASSO fit of a RAPPOR decoding, with a data-driven penalty, and its debiased scores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EVEN: Final = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Shares of the candidates, the background of all other texts, and what is left over.
+    """Fitted shares of the candidates, the background of all other texts, and the residuals.
 
     `freedom` is df / n. `spread` estimates the deviation of a debiased share over that of the noise alone, which is
     known and so a floor: it is above one where texts that were not listed or not found, or respondents who reported
@@ -42,7 +42,7 @@ class Fit:
     spread: float
 
     def scores(self, design: Design, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The debiased share of each candidate over its deviation: standard normal for one that nobody has.
+        """The z-score of each candidate's debiased share: standard normal for a text that nobody has.
 
         u = b + X'W r / (norm (1 - df / n)), deviation spread / sqrt(norm), where norm = x'W x of the column without its
         mean, and spread^2 = r'W r / (n (1 - df / n)^2)                 [Javanmard & Montanari 2014]
@@ -67,7 +67,7 @@ class Fit:
 
 
 def fitted(design: Design, values: NDArray[np.float64], weights: NDArray[np.float64], level: float) -> Fit:
-    """A fit in two rounds: what passes Bonferroni's test after the first is not shrunk in the second."""
+    """A two-round LASSO fit: candidates that pass Bonferroni's test in the first round are not shrunk in the second."""
     first = _path(design, values, weights, np.ones(len(design)), None)
     certain = first.scores(design, weights) > -ndtri(level / len(design))
     if not certain.any():

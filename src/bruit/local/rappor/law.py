@@ -1,4 +1,4 @@
-"""The law of RAPPOR: a permanent noise that is drawn once for each value, and a fresh one for each report."""
+"""RAPPOR's noise parameters: permanent noise drawn once per value, and fresh noise per report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bruit.errors import InvalidArgument
 
 @dataclass(frozen=True, init=False)
 class RapporLaw:
-    """f, p, q and the number of bits that one value sets.                     [Erlingsson, Pihur & Korolova 2014]
+    """The parameters f, p, q and the number of bits that one value sets.      [Erlingsson, Pihur & Korolova 2014]
 
     Permanent: a bit is replaced by a fair coin with chance f, once. Instantaneous: a memoised 1 is reported as 1 with
     chance q, a 0 with chance p, each time. Two values differ in at most 2h bits, h each way.
@@ -38,33 +38,33 @@ class RapporLaw:
 
     @property
     def one_time(self) -> bool:
-        """Whether the memoised bits are reported as they are."""
+        """Whether memoised bits are reported without further noise."""
         return self.p == 0 and self.q == 1
 
     @cached_property
     def permanent(self) -> FiniteChannel:
-        """From a true bit to the memoised one: kept with chance 1 - f/2."""
+        """The channel from a true bit to the memoised one: kept with probability 1 - f/2."""
         return binary(error=self.f / 2)
 
     @cached_property
     def instantaneous(self) -> FiniteChannel:
-        """From a memoised bit to a reported one."""
+        """The channel from a memoised bit to a reported one."""
         return binary(zero_to_one=self.p, one_to_zero=1 - self.q)
 
     @cached_property
     def report(self) -> FiniteChannel:
-        """From a true bit to a reported one: 1 with chance q* given 1 and p* given 0."""
+        """The channel from a true bit to a reported one: 1 with probability q* given 1 and p* given 0."""
         return self.permanent if self.one_time else self.permanent.then(self.instantaneous)
 
     @cached_property
     def forever(self) -> Fraction | float:
-        """The loss of one value however often it is reported: 2h ln((1 - f/2) / (f/2)), rounded up."""
+        """The privacy loss of one value however often it is reported: 2h ln((1 - f/2) / (f/2)), rounded up."""
         keep, lie = map(int, self.permanent.weights[0])
         return loss_of(keep, lie) * 2 * self.hashes
 
     @cached_property
     def once(self) -> Fraction | float:
-        """The loss of one report: h ln(q* (1 - p*) / (p* (1 - q*))), rounded up."""
+        """The privacy loss of one report: h ln(q* (1 - p*) / (p* (1 - q*))), rounded up."""
         return self.after(1)
 
     def after(self, reports: int) -> Fraction | float:
@@ -86,7 +86,7 @@ class RapporLaw:
         return loss_of(top, bottom) * self.hashes
 
     def to_json(self) -> dict[str, Any]:
-        """The settings and the weights of a one at each stage, in JSON types."""
+        """The parameters and the weights of a one at each stage, in JSON types."""
         stages = {"permanent": self.permanent, "instantaneous": self.instantaneous, "report": self.report}
         weights = {name: [int(row[1]) for row in stage.weights] for name, stage in stages.items()}
         settings = {"f": str(self.f), "p": str(self.p), "q": str(self.q)}
@@ -94,7 +94,7 @@ class RapporLaw:
 
 
 def optimal_f(epsilon: Fraction, hashes: int) -> Fraction:
-    """The f of one-time RAPPOR that costs at most epsilon: f/2 = 1 / (e^(epsilon / 2h) + 1), rounded up."""
+    """The smallest f for which one-time RAPPOR costs at most epsilon: f/2 = 1 / (e^(epsilon / 2h) + 1), rounded up."""
     from bruit.channels import share
 
     lie = share(epsilon / (2 * hashes), 1)

@@ -1,4 +1,4 @@
-"""RAPPOR, collecting: texts from many respondents, over and over, without learning any of them."""
+"""The RAPPOR protocol: repeated collection of texts from many respondents as noised Bloom filters."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Rappor(LocalProtocol):
         cohorts: ArrayLike | None = None,
         rng: np.random.Generator | None = None,
     ) -> RapporReports:
-        """The first report of as many new respondents as there are values; `RapporClient` is one who comes back."""
+        """The first report of a new respondent for each value; a returning respondent uses `RapporClient`."""
         texts = values.to_list() if isinstance(values, polars.Series) else list(values)
         source = generator(rng)
         group = self._cohorts(cohorts, len(texts), source)
@@ -99,7 +99,7 @@ class Rappor(LocalProtocol):
         )
 
     def tally(self, reports: RapporReports) -> RapporTally:
-        """How many reports of each cohort have each bit set."""
+        """How many reports of each cohort have each bit set, as a `RapporTally`."""
         if reports.protocol != self:
             raise InvalidArgument("these reports followed another protocol; tally them with the protocol they carry")
         values = checked_bits(reports.values, self.bits)
@@ -115,11 +115,11 @@ class Rappor(LocalProtocol):
         return RapporTally(self, sizes, counts, reports.seeded, rounds)
 
     def privacy(self, *, values: int = 1) -> Pure:
-        """The loss of a respondent who reports so many different values, each as often as wanted."""
+        """The privacy loss of a respondent who reports `values` different values, each any number of times."""
         return Pure(_finite(self.law) * whole(values, "values"), neighbours=LOCAL)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that makes this protocol again, with its law, in JSON types."""
+        """All settings needed to recreate this protocol, with its weights, in JSON types."""
         return {
             "protocol": "Rappor",
             "version": 1,
@@ -136,7 +136,7 @@ class Rappor(LocalProtocol):
     def tally_of(
         self, counts: ArrayLike, people: ArrayLike, *, seeded: bool = False, rounds: Sequence[Sequence[int]] = ()
     ) -> RapporTally:
-        """The tally of so many people in each cohort whose reports set each bit so often."""
+        """A tally from the number of people in each cohort and the count of ones at each of its bits."""
         ones, sizes = np.array(counts, dtype=np.int64), np.array(people, dtype=np.int64)
         fits = sizes.shape == (self.cohorts,) and ones.shape == (self.cohorts, self.bits)
         if not fits or (ones < 0).any() or (ones > sizes[:, None]).any():

@@ -1,4 +1,4 @@
-"""Which of many p-values to believe."""
+"""Multiple testing in RAPPOR decoding: which p-values count as discoveries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Room = Literal["held", "by bonferroni", "not held"]
 
 
 def level_held(protocol: Rappor, candidates: int) -> Room:
-    """Whether a design can hold the level of a decoding, before anyone is asked.
+    """Whether a design can hold the error level of a decoding: by any selection, by Bonferroni only, or not at all.
 
     held            by any selection
     by bonferroni   texts meet in few bits: only Bonferroni's rule holds the level, and is taken for the others
@@ -40,7 +40,7 @@ def level_held(protocol: Rappor, candidates: int) -> Room:
 
 
 def widened(protocol: Rappor, candidates: int, select: Selection) -> Selection:
-    """The selection that a design can hold; refuses a design that can hold none."""
+    """The rule asked for, or Bonferroni's where the design supports only that; refuses a design that supports none."""
     room = level_held(protocol, candidates)
     if room == "held" or select in ("none", "bonferroni"):
         return select
@@ -53,7 +53,7 @@ def widened(protocol: Rappor, candidates: int, select: Selection) -> Selection:
 
 
 def cut(p_values: NDArray[np.float64], level: float, select: Selection) -> float:
-    """The largest p-value that is believed, or the one that the first discovery would have to reach.
+    """The largest p-value accepted as a discovery; without any discovery, the threshold of the first.
 
     bonferroni           level / M: no false one at all, with chance 1 - level
     benjamini-hochberg   the largest level i / M that the i-th p-value reaches: at most a share `level` of those found
@@ -74,7 +74,7 @@ def cut(p_values: NDArray[np.float64], level: float, select: Selection) -> float
 
 
 def checked_selection(select: str, level: float) -> None:
-    """Refuses a rule that is not known and a level that is none."""
+    """Refuses an unknown selection rule, and a level outside (0, 0.5)."""
     if select not in SELECTIONS:
         raise InvalidArgument(f"select={select!r}: give one of {', '.join(SELECTIONS)}")
     if not 0 < level < 0.5:

@@ -1,4 +1,4 @@
-"""Weighted least squares on the bits of RAPPOR's cohorts: shares of chosen texts with honest standard errors."""
+"""Weighted least squares on RAPPOR's bit counts: shares of chosen texts with standard errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Bits:
-    """What a tally says of each bit: the unbiased share of respondents who set it, and its weight.
+    """The unbiased share of respondents who set each bit of each cohort, with its weight.
 
     t_ij / N_j with t_ij = (c_ij - (p + fq/2 - fp/2) N_j) / ((1 - f)(q - p))                        [docs/spec.md S2.19]
     The weight is one over the variance s (1 - s) / (N_j (q* - p*)^2), s being the cohort's mean share of ones.
@@ -34,30 +34,30 @@ class Bits:
 
     @property
     def per_answer(self) -> NDArray[np.float64]:
-        """One over the number of answers of each cohort; nought where there are none."""
+        """The reciprocal of the number of respondents in each cohort; 0 for an empty cohort."""
         sizes = self.sizes[:: self.width]
         return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
 
     @property
     def gap(self) -> float:
-        """By how much more often a true one is reported as one."""
+        """The difference q* - p*: how much more often a true one is reported as one than a zero is."""
         return self.if_one - self.if_zero
 
     def variance(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The variance of each bit's share where so many respondents set it; infinite in a cohort without reports."""
+        """The variance of each bit's estimate for given true shares; infinite in a cohort without reports."""
         lowest = 1 / (2 * np.maximum(self.sizes, 1))  # half a respondent: no bit is known for certain
         reported = self.if_zero + self.gap * np.clip(shares, lowest, 1 - lowest)
         return _over(reported * (1 - reported), self.sizes * self.gap**2, np.inf)
 
     def noise(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The part of that variance which the noise of the reports accounts for; none in a cohort without reports."""
+        """The part of each bit's variance that is due to the privacy noise; 0 in a cohort without reports."""
         real = np.clip(shares, 0, 1)
         drawn = real * self.if_one * (1 - self.if_one) + (1 - real) * self.if_zero * (1 - self.if_zero)
         return _over(drawn, self.sizes * self.gap**2, 0.0)
 
 
 def bits_of(tally: RapporTally) -> Bits:
-    """The bits of a tally, cohort after cohort."""
+    """The unbiased bit shares of a tally, cohort after cohort."""
     people = tally.respondents.astype(np.float64)[:, None]
     if not people.any():
         raise InvalidArgument("an empty survey has nothing to decode: tally at least one report")
@@ -73,7 +73,7 @@ def bits_of(tally: RapporTally) -> Bits:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Least-squares shares, their standard errors, and the deviation that the noise alone accounts for."""
+    """Least-squares shares, their standard errors, and the standard deviation due to the privacy noise alone."""
 
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
@@ -81,7 +81,7 @@ class Shares:
 
 
 def least_squares(design: Design, bits: Bits, chosen: NDArray[np.int64], expected: NDArray[np.float64]) -> Shares:
-    """The shares of the chosen columns beside a background for all other texts, weighted by the expected variance.
+    """The shares of the chosen columns, fitted with a background for all other texts by weighted least squares.
 
     b = (X'WX)^-1 X'W t with covariance (X'WX)^-1 X'W V W X (X'WX)^-1. V has the variance of each bit on its diagonal,
     times the residuals' mean square where that is above one, and beside it, between two bits of a cohort,

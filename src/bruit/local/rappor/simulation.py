@@ -1,4 +1,4 @@
-"""Tallies drawn straight from their law, so that a study of millions of reports takes milliseconds."""
+"""Simulated tallies drawn from their distribution, so that a study of millions of reports takes milliseconds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def drawn_tally(
     protocol: Rappor, texts: Sequence[str], shares: ArrayLike, people: int, *, rng: np.random.Generator | None = None
 ) -> RapporTally:
-    """The tally of so many new respondents, each with a text drawn by its share: a simulation, not a protection.
+    """A simulated tally of `people` new respondents with texts drawn by the given shares; no real answer is involved.
 
     Cohorts and texts are multinomial; given how many respondents of a cohort set a bit, the ones of its reports are
     two binomial draws. The bits of a cohort are drawn together with the texts, so their joint law is that of reports.

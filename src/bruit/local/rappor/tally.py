@@ -1,4 +1,4 @@
-"""What RAPPOR reports add up to."""
+"""RAPPOR reports, and their tally by cohort and bit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RapporReports:
-    """One row a report: its respondent's cohort and the noised bits, packed in words of 64."""
+    """RAPPOR reports, one per row: the respondent's cohort and the noised bits, packed in 64-bit words."""
 
     protocol: Rappor
     cohorts: NDArray[np.int32]
@@ -30,18 +30,18 @@ class RapporReports:
         return len(self.values)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The reports as columns of a file: the cohort, then the words of bits."""
+        """The reports as columns of a file: the cohort, then the 64-bit words."""
         return {"cohort": self.cohorts, **{f"report_{place}": column for place, column in enumerate(self.values.T)}}
 
     def of(self, columns: Mapping[str, NDArray[Any]], *, seeded: bool) -> RapporReports:
-        """Other reports of the same protocol, from columns like these."""
+        """Reports of the same protocol from columns with the same names."""
         cohorts, *words = columns.values()
         return RapporReports(self.protocol, cohorts, np.column_stack(words), seeded)
 
 
 @dataclass(frozen=True, eq=False)
 class RapporTally:
-    """How many reports of each cohort have each bit set, and how many each cohort sent; `+` merges two.
+    """How many reports each cohort sent, and how many of these set each bit; `+` merges two tallies.
 
     A row of `rounds` says how many reports of each cohort were first ones of their respondents, how many second ones...
     """

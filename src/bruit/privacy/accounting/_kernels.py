@@ -10,7 +10,9 @@ from bruit._jit import kernel
 
 @kernel
 def log_excess_whole(rate: float, noise: float, orders: NDArray[np.int64]) -> NDArray[np.float64]:
-    """ln(A - 1) at whole orders: ln of the sum over k >= 2 of C(a,k) (1-q)^(a-k) q^k (exp((k^2-k)/(2 noise^2)) - 1).
+    """Computes ln(A - 1) of the sampled Gaussian's moment A at integer Rényi orders.
+
+    ln of the sum over k >= 2 of C(a,k) (1-q)^(a-k) q^k (exp((k^2-k)/(2 noise^2)) - 1)
 
     The binomial weights sum to 1, so the 1 is taken from every exponential; the terms of k = 0 and 1 are then zero.
     `orders` (orders,) int64, each at least 2; the result (orders,) float64. a is the order, q the rate.
@@ -43,7 +45,7 @@ def log_excess_integral(
     last: NDArray[np.int64],
     orders: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The ln of E_Q[r^a - 1 - a (r - 1)] for each order a, over nodes with ln r, r - 1 and the ln of their Q-weights.
+    """Computes ln E_Q[r^a - 1 - a (r - 1)] for each Rényi order a by quadrature over given nodes.
 
     Every term is non-negative. Small changes go through the binomial series from its second term on; large ones are
     kept under a common scale. `last` is the number of nodes an order needs.

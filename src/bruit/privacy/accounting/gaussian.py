@@ -1,4 +1,4 @@
-"""The exact trade-off of Gaussian noise: which delta belongs to an epsilon, and back."""
+"""The exact delta of Gaussian noise at an epsilon, and the epsilon at a delta."""
 
 import math
 from fractions import Fraction
@@ -23,7 +23,7 @@ TINY = Fraction(1, 10**8)
 
 
 def gaussian_delta(shift: float, epsilon: float) -> float:
-    """The exact delta of telling N(shift, 1) from N(0, 1), with its rounding error added; never zero.
+    """The exact delta at which N(shift, 1) and N(0, 1) are epsilon-close, plus its rounding error; never zero.
 
     Phi(s/2 - e/s) - exp(e) Phi(-s/2 - e/s)                              [Balle & Wang 2018, Theorem 8]
 
@@ -45,7 +45,7 @@ def gaussian_delta(shift: float, epsilon: float) -> float:
 
 
 def gaussian_epsilon(shift: float, delta: float) -> float:
-    """The least epsilon of telling N(shift, 1) from N(0, 1) at a delta, never below the true one."""
+    """The least epsilon at which N(shift, 1) and N(0, 1) are (epsilon, delta)-close, never below the true one."""
     if gaussian_delta(shift, 0.0) <= delta:
         return 0.0
     if shift > LARGEST_SHIFT:
@@ -64,7 +64,7 @@ def gaussian_epsilon(shift: float, delta: float) -> float:
 
 
 def pure_shift(epsilon: Fraction) -> Fraction:
-    """The Gaussian shift that is at least as easy to tell as any pure epsilon, rounded up.
+    """The least mu, rounded up, such that every epsilon-DP mechanism is mu-GDP (Gaussian DP).
 
     -2 Phi^-1(1 / (1 + e^epsilon)) = sqrt(8) erf^-1(tanh(epsilon / 2)): the trade-off of the two-point law is two
     chords of this convex curve. For a tiny epsilon the tangent at zero is nearer than a float.
@@ -78,7 +78,7 @@ def pure_shift(epsilon: Fraction) -> Fraction:
 
 
 def bounded_range_shift(epsilon: Fraction) -> Fraction:
-    """The Gaussian shift that is at least as easy to tell as any choice of range epsilon, rounded up.
+    """The least mu, rounded up, such that every choice of bounded range epsilon is mu-GDP (Gaussian DP).
 
     Likelihood ratios lie in [e^(t - epsilon), e^t] for some t, so the trade-off lies above two chords whose corner
     (q, 1 - p) has logit(p) - logit(q) = epsilon. Phi^-1 rises fastest against the logit at one half, so

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def sampled_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
-    """The divergence of one step when a record may be present or absent, at any orders above 1.
+    """The Rényi divergence of one Poisson-sampled Gaussian step at orders above 1, for add-or-remove neighbours.
 
     ln A / (a - 1), A = E_Q[((1-q) + q exp((2x-1)/(2 noise^2)))^a], Q = N(0, noise^2)      [Mironov et al. 2019, 3.3]
 
@@ -42,7 +42,10 @@ def sampled_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
 
 
 def replaced_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
-    """The same when a record is exchanged for another: (1-q) N(0) + q N(1) against (1-q) N(0) + q N(-1)."""
+    """The Rényi divergence of one Poisson-sampled Gaussian step at orders above 1, for replace-one neighbours.
+
+    That of (1-q) N(0) + q N(1) against (1-q) N(0) + q N(-1), q the rate.
+    """
     if noise < LEAST_NOISE:
         return np.full(len(orders), np.inf)
     if rate == 1.0:
@@ -54,7 +57,7 @@ def replaced_gaussian_rdp(rate: float, noise: float, orders: Floats) -> Floats:
 
 
 def log_moment_bound(rate: float, noise: float, orders: Floats) -> Floats:
-    """A bound on ln A when a record may be present or absent.
+    """An upper bound on the log-moment ln A of the Poisson-sampled Gaussian, for add-or-remove neighbours.
 
     A^(1/a) <= 1 - q + q exp((a-1)/(2 noise^2)): the triangle inequality for the norm of order a of 1 - q + q r.
     """
@@ -62,10 +65,10 @@ def log_moment_bound(rate: float, noise: float, orders: Floats) -> Floats:
 
 
 def replaced_log_moment_bound(rate: float, noise: float, orders: Floats) -> Floats:
-    """A bound on ln A when a record is exchanged, the lesser of two.
+    """An upper bound on the log-moment of the Poisson-sampled Gaussian, for replace-one neighbours.
 
-    Q >= (1-q) N(0), which leaves (1-q)^(1-a) times the moment of presence; and A is jointly convex in its two laws,
-    which leaves 1 - q + q exp(2 a (a-1) / noise^2).
+    The lesser of two bounds on ln A: Q >= (1-q) N(0), which leaves (1-q)^(1-a) times the moment of presence; and A is
+    jointly convex in its two laws, which leaves 1 - q + q exp(2 a (a-1) / noise^2).
     """
     present = log_moment_bound(rate, noise, orders) - (orders - 1) * np.log1p(-rate)
     return np.asarray(np.minimum(present, log_mixture(rate, 2 * orders * (orders - 1) / noise**2)))

@@ -1,4 +1,4 @@
-"""The sum of many privacy losses on one grid, and the trade-off it leaves.
+"""Composes privacy loss distributions on one grid by FFT convolution, and reads off epsilon and delta.
 
 The sum is taken on the integers modulo N by a fast Fourier transform, after an exponential tilt that moves the losses
 near the answer to the middle of the floating-point range. What wraps round only adds mass, except the mass above the
@@ -33,7 +33,7 @@ NEGLIGIBLE = -80.0
 
 @dataclass(frozen=True)
 class TradeOff:
-    """Hockey-stick divergences of a composition at every epsilon from zero on, all of them upper bounds.
+    """Upper bounds on the delta (hockey-stick divergence) of a composition at every epsilon from zero on.
 
     At epsilon in (losses[j-1], losses[j]] the divergence is tail[j] - e^(epsilon - losses[j]) scaled[j], plus `lost`
     (infinite losses and mass above the window) and `rounding[j]` (the transform's stated error).
@@ -54,7 +54,7 @@ class TradeOff:
         return min(1.0, max(stick, 0.0) + self.lost + float(self.rounding[j]))
 
     def epsilon(self, delta: float) -> float:
-        """The least epsilon whose delta is at most the one asked; infinite when no grid loss is enough."""
+        """The least epsilon whose delta is at most the one asked; infinite where the grid has none."""
         shrink = math.exp(self.losses[0] - self.losses[1]) if len(self.losses) > 1 else 1.0
         at_losses = np.append(self.tail[1:] - shrink * self.scaled[1:], 0.0)
         enough = np.flatnonzero(at_losses + self.rounding + self.lost <= delta)
@@ -70,7 +70,7 @@ class TradeOff:
         return min(max(inner, float(self.losses[j - 1])), float(self.losses[j]))
 
     def grid_error(self, epsilon: float) -> float:
-        """About how much each connected part adds to epsilon: (step^2 / 12) * P-density / (e^epsilon Q-tail) there.
+        """An estimate of how much discretisation adds to epsilon, for each connected part of the grid.
 
         One part's divergence is interpolated in e^epsilon, which adds (step^2 / 12) times its second derivative; summed
         over the other parts that is the P-density of the whole, and e^epsilon times the Q-tail is the slope of delta.
@@ -83,7 +83,7 @@ class TradeOff:
 
 
 def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, moments: Floats) -> TradeOff:
-    """The trade-off of `parts`, grids on one step with their counts, sharpest near a delta.
+    """Composes grids of one step, each a number of times; the result is sharpest near `delta`.
 
     `tilts` grow and may start below zero; `moments` is the sum of count * log-moments of each grid on them. Any tilts
     give a valid bound; good ones surround the best Chernoff tilt.
@@ -114,14 +114,14 @@ def trade_off(parts: list[tuple[LossGrid, int]], delta: float, tilts: Floats, mo
 
 
 def window(tilts: Floats, moments: Floats, delta: float) -> float:
-    """About how wide the window is that a sum of such moments needs, before a step is chosen."""
+    """An estimate of the width of the loss window that the convolution needs, before a grid step is chosen."""
     chosen = _narrowest_tilt(tilts, moments, delta, 0.0)
     high = min(chosen.high, 1e300) if math.isfinite(chosen.low) else -chosen.low
     return max(float(np.min((moments - math.log(SLACK * delta)) / tilts)), high) - chosen.low
 
 
 def best_chernoff(tilts: Floats, moments: Floats, delta: float) -> tuple[int, float]:
-    """The number of the tilt with the least Chernoff bound on epsilon, and that bound."""
+    """The index of the tilt with the least Chernoff bound on epsilon, and that bound."""
     orders = tilts + 1
     bound = (moments - math.log(delta) + tilts * np.log(tilts / orders) - np.log(orders)) / tilts
     best = int(np.argmin(bound))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bruit.core.losses import Loss
 from bruit.core.numbers import SMALLEST
-from bruit.privacy.accounting.basic import LARGEST_EXPONENT
+from bruit.privacy.accounting.composition import LARGEST_EXPONENT
 from bruit.privacy.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from bruit.privacy.pld.convolution import SLACK, TradeOff, best_chernoff, trade_off, window
 from bruit.privacy.pld.dominating_pairs import Counted, cases
@@ -39,12 +39,12 @@ SMALLEST_GUESS = math.exp(-650)
 
 
 def pld_epsilon(loss: Loss, delta: float, *, tolerance: float = TOLERANCE) -> float:
-    """The epsilon of a loss at a delta: the worst of its cases."""
+    """The epsilon of a loss at a delta, the largest over all ways in which one person's data may matter."""
     return float(pld_curve(loss, [1], delta, tolerance=tolerance)[0])
 
 
 def pld_curve(loss: Loss, repeats: Sequence[int], delta: float, *, tolerance: float = TOLERANCE) -> Floats:
-    """The epsilon of a loss repeated each of these numbers of times, from one grid."""
+    """The epsilon of a loss for each number of repeats, from one grid."""
     worst = np.zeros(len(repeats))
     for counted in cases(loss):
         smooth, most = _only_gaussian(counted), np.array([_most(counted, n, delta) for n in repeats])
@@ -88,7 +88,7 @@ def _whole_shift(counted: Counted) -> tuple[float, float]:
 
 
 def pld_delta(loss: Loss, epsilon: float, *, tolerance: float = TOLERANCE) -> float:
-    """The delta of a loss at an epsilon: the worst of its cases, each on a grid that is sharp there.
+    """The delta of a loss at an epsilon, the largest over all ways in which one person's data may matter.
 
     Zero only where no loss is above epsilon: a law without a largest loss has some delta at every epsilon.
     """
@@ -125,7 +125,7 @@ def _gridded_delta(counted: Counted, epsilon: float, tolerance: float) -> float:
 
 
 def trade_offs(counted: Counted, repeats: Sequence[int], delta: float, tolerance: float) -> list[TradeOff]:
-    """The trade-off of the pairs for each number of repeats, from one grid fine enough for all."""
+    """The composed pairs for each number of repeats, from one grid that is fine enough for all."""
     total = sum(times for _, times in counted)
     tail = SLACK * delta / (total * max(repeats))
     cumulants = np.sum([times * pair.cumulants(TILTS, tail) for pair, times in counted], axis=0)

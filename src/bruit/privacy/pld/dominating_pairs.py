@@ -1,4 +1,4 @@
-"""From losses to dominating pairs: every way in which one person's data may matter, each as pairs with their counts."""
+"""Turns losses into dominating pairs, one list of pairs for each way in which one person's data may matter."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from bruit.core.losses import (
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from bruit.core.numbers import SMALLEST
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import parts_touched, require_amplification
+from bruit.privacy.accounting.composition import parts_touched, require_amplification
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF, bounded_range_shift
-from bruit.privacy.accounting.rdp import LEAST_RATE, discrete_laplace_atoms, gaussian_noise
+from bruit.privacy.accounting.renyi import LEAST_RATE, discrete_laplace_atoms, gaussian_noise
 from bruit.privacy.pld.pairs import AtomPair, Direction, GaussianPair, LaplacePair, Pair, SampledPair
 
 MOST_CASES = 512
@@ -38,7 +38,7 @@ Counted = list[tuple[Pair, int]]
 
 
 def cases(loss: Loss) -> list[Counted]:
-    """The pairs of every case: which parts a person is in, how a change is spread over entries, added or removed.
+    """One list of counted pairs per worst case: the parts a person is in, the entries moved, added or removed.
 
     The true trade-off of two neighbours is that of one case, so the worst case bounds them all.
     """
@@ -59,7 +59,7 @@ def _require_few(count: int) -> None:
 
 
 def pair_of(loss: Loss, direction: Direction) -> Pair:
-    """The dominating pair of one loss."""
+    """The dominating pair of one loss in one direction (added or removed)."""
     if isinstance(loss, Pure):
         return _two_point(loss.epsilon, 0.0)
     if isinstance(loss, BoundedRange):

@@ -1,4 +1,4 @@
-"""A privacy loss on a grid: what a dominating pair of laws is turned into before it is composed."""
+"""A privacy loss distribution discretised on an evenly spaced grid, ready to be convolved."""
 
 from dataclasses import dataclass
 
@@ -28,12 +28,12 @@ class LossGrid:
 
     @property
     def last(self) -> int:
-        """The number of the highest atom."""
+        """The grid index of the highest atom."""
         return self.first + len(self.masses) - 1
 
 
 def connect_dots(losses: Floats, masses: Floats, infinite: float, step: float) -> LossGrid:
-    """The grid that dominates a pair of given losses: each atom is sent to the two grid losses around it.
+    """Discretises a loss distribution pessimistically: splits each atom between the two grid losses around it.
 
     Both its P-mass and its Q-mass are kept, which fixes the shares: (1 - e^(low - loss)) / (1 - e^-step) goes up.
     Every hockey-stick divergence can only grow.                           [Doroshenko et al. 2022, Theorem 4.2]
@@ -51,7 +51,7 @@ def connect_dots(losses: Floats, masses: Floats, infinite: float, step: float) -
 
 
 def dots_of_cells(first: int, step: float, p_mass: Floats, excess: Floats, below: float, infinite: float) -> LossGrid:
-    """The same for a law given by its P-mass in each cell and its `excess`.
+    """Discretises pessimistically, as `connect_dots`, a law given by its P-mass and `excess` in each grid cell.
 
     The excess is P-mass minus e^loss times Q-mass, the loss taken at the lower end of the cell.
     The mass `below` the first cell is raised to its lower end.

@@ -1,4 +1,4 @@
-"""Pairs of laws that dominate a release: nothing it does can be told apart better than the two of them.
+"""Dominating pairs: two laws P and Q that are at least as easy to tell apart as any two outputs of a release.
 
 Each pair knows its grid of losses and, only to choose that grid well, its log-moments ln E_P exp(tilt * loss).
 """
@@ -22,39 +22,39 @@ FEW_ATOMS = 4096
 
 
 class Pair(Protocol):
-    """Two laws P and Q, known by the law of ln dP/dQ under P."""
+    """Two laws P and Q, described by the distribution of ln dP/dQ under P."""
 
     @property
     def lattice(self) -> Fraction | None:
-        """A step of which every loss is a whole multiple, where there is one: on it the grid is exact."""
+        """A step of which every loss is an integer multiple, so that its grid is exact; None if there is none."""
         ...
 
     @property
     def top(self) -> float:
-        """No loss is above it; infinite when there is no such bound."""
+        """An upper bound on the loss; infinite where there is none."""
         ...
 
     @property
     def difference(self) -> float:
-        """At least the total variation of the two laws."""
+        """An upper bound on the total variation distance of P and Q."""
         ...
 
     def span(self, tail: float) -> float:
-        """About how far apart the lowest and the highest loss on the grid are."""
+        """About the distance between the lowest and the highest loss on the grid."""
         ...
 
     def grid(self, step: float, tail: float) -> LossGrid:
-        """The dominating grid; losses of P-mass at most `tail` become infinite."""
+        """Discretises the pair pessimistically; the highest losses, of P-mass at most `tail`, become infinite."""
         ...
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
-        """About ln E_P exp(tilt * loss)."""
+        """Approximately ln E_P exp(tilt * loss) for each tilt."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class AtomPair:
-    """Finitely many growing losses with their P-masses."""
+    """A pair with finitely many losses in rising order, each with its P-mass."""
 
     losses: Floats
     masses: Floats
@@ -63,12 +63,12 @@ class AtomPair:
 
     @property
     def top(self) -> float:
-        """The highest atom, unless some mass is infinite."""
+        """The highest loss; infinite where some mass has infinite loss."""
         return math.inf if self.infinite > 0 else float(self.losses[-1])
 
     @property
     def difference(self) -> float:
-        """The trivial bound 1 on the total variation of the two laws; no better one is needed."""
+        """The trivial bound 1 on the total variation distance; no better one is needed."""
         return 1.0
 
     def span(self, tail: float) -> float:
@@ -77,11 +77,11 @@ class AtomPair:
         return float(losses[-1] - losses[0])
 
     def grid(self, step: float, tail: float) -> LossGrid:
-        """The atoms sent to the grid, exactly where they lie on it."""
+        """Discretises the atoms pessimistically; exact for atoms that lie on the grid."""
         return connect_dots(*self._trim(tail), step)
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
-        """The exact log-moments, or those of a grid where the atoms are many."""
+        """The log-moments, exact for few atoms, else from a coarser grid."""
         losses, masses, _ = self._trim(tail)
         if len(losses) > FEW_ATOMS:
             coarse = connect_dots(losses, masses, 0.0, float(losses[-1] - losses[0]) / FEW_ATOMS)
@@ -108,12 +108,12 @@ class LaplacePair:
 
     @property
     def top(self) -> float:
-        """The largest loss, that of every x below both centres."""
+        """The largest loss, that of outputs below both centres."""
         return self.shift
 
     @property
     def difference(self) -> float:
-        """The trivial bound 1 on the total variation of the two laws; no better one is needed."""
+        """The trivial bound 1 on the total variation distance; no better one is needed."""
         return 1.0
 
     def span(self, tail: float) -> float:
@@ -122,7 +122,7 @@ class LaplacePair:
         return 2 * self.shift
 
     def grid(self, step: float, tail: float) -> LossGrid:
-        """P-mass and Q-mass of each cell in closed form."""
+        """Discretises the pair pessimistically, with the P-mass and Q-mass of each cell in closed form."""
         del tail
         top = math.ceil(self.shift / step)
         edges = np.clip(np.arange(-top, top + 1) * step, -self.shift, self.shift)
@@ -138,7 +138,7 @@ class LaplacePair:
         return LossGrid(step, -top, masses, 0.0)
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
-        """The log-moments of a fine grid."""
+        """The log-moments, computed on a fine grid."""
         coarse = self.grid(self.shift / 500, tail)
         return log_moments(coarse.losses, coarse.masses, tilts)
 
@@ -157,21 +157,21 @@ class GaussianPair:
 
     @property
     def top(self) -> float:
-        """The largest loss: bounded only when Q keeps the law of P among its parts."""
+        """The largest loss; finite only when P is N(0) and Q a mixture that contains it."""
         return -math.log1p(-self.q_rate) if self.p_rate == 0 and self.q_rate < 1 else math.inf
 
     @property
     def shift(self) -> float:
-        """How far apart the two laws are where both differ from the centre, and the one from it where not."""
+        """The distance between the two shifted centres (2), or from the one that is shifted to the other (1)."""
         return 2.0 if self.p_rate and self.q_rate else 1.0
 
     @property
     def difference(self) -> float:
-        """The total variation: the rate times that of two whole Gaussians."""
+        """The total variation distance: the sampling rate times that of two unmixed Gaussians."""
         return max(self.p_rate, self.q_rate) * math.erf(self.shift / (math.sqrt(8) * self.noise))
 
     def delta(self, epsilon: float) -> float:
-        """The delta of one release at an epsilon, rounded up: P - e^epsilon Q above the x of that loss.
+        """The delta of one release at an epsilon, rounded up: the integral of P - e^epsilon Q where it is positive.
 
         p R + (q - p - (e^epsilon - 1)(1 - q)) C - q e^epsilon L, where C, R and L are the normal masses above x around
         0, 1 and -1: written so that the parts of size one are gone before they cancel.
@@ -194,7 +194,7 @@ class GaussianPair:
         return np.asarray(numerator - log_mixture(self.q_rate, (-2 * x - 1) / (2 * variance)))
 
     def position(self, loss: Floats) -> Floats:
-        """The x of a given loss, -inf or +inf outside the range of the loss."""
+        """The output x at which the loss takes a value; -inf or +inf outside the range of the loss."""
         variance = self.noise**2
         if self.q_rate == 0:
             return np.asarray(variance * _log_odds(loss, self.p_rate) + 0.5)
@@ -208,7 +208,7 @@ class GaussianPair:
         return np.asarray(np.sign(loss) * variance * (log_root + size - log_k))
 
     def span(self, tail: float) -> float:
-        """The distance between the losses beyond which only the tails lie."""
+        """The distance between the lowest and the highest loss, tails of mass `tail` cut off."""
         return float(np.diff(self._ends(tail))[0])
 
     def _ends(self, tail: float) -> Floats:
@@ -218,7 +218,7 @@ class GaussianPair:
         return self.loss(np.array([self.noise * special.ndtri(tail), upper]))
 
     def grid(self, step: float, tail: float) -> LossGrid:
-        """P-mass and excess of each cell, from normal masses that keep their digits in both tails."""
+        """Discretises the pair pessimistically, with normal masses that keep their digits in both tails."""
         lowest, highest = self._ends(tail) / step
         first, last = math.floor(lowest), max(math.ceil(highest), math.floor(lowest) + 1)
         losses = np.arange(first, last + 1) * step
@@ -246,7 +246,7 @@ class GaussianPair:
 
 
 class Direction(Enum):
-    """Which of two neighbours comes first in a pair that is not symmetric."""
+    """Which of two neighbours is P in a pair that is not symmetric."""
 
     REMOVE = 1
     ADD = -1
@@ -255,7 +255,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True)
 class SampledPair:
-    """A symmetric pair behind a sample of the records; see docs/accounting.md, Sampling."""
+    """A symmetric pair applied to a random sample of the records; see docs/accounting.md, Sampling."""
 
     base: Pair
     rate: float
@@ -264,7 +264,7 @@ class SampledPair:
 
     @property
     def top(self) -> float:
-        """The highest loss of the base after mixing with the unsampled law."""
+        """The highest loss of the base pair after mixing with the unsampled law."""
         if self.direction is Direction.ADD:
             return -math.log1p(self.rate * math.expm1(-self.base.top)) * (1 + 4 * UNIT_ROUNDOFF)
         if math.isinf(self.base.top):
@@ -273,19 +273,19 @@ class SampledPair:
 
     @property
     def difference(self) -> float:
-        """The rate times that of the base, which is what sampling leaves of it."""
+        """The sampling rate times the total variation distance of the base pair."""
         return self.rate * self.base.difference
 
     def span(self, tail: float) -> float:
-        """The span of the base's losses, which are put on the grid first; mixing brings losses nearer."""
+        """The span of the base pair's losses, an upper bound since mixing brings losses together."""
         return self.base.span(tail)
 
     def grid(self, step: float, tail: float) -> LossGrid:
-        """The losses of the base on a grid, mixed, and sent to the grid again."""
+        """Discretises the base pair, mixes its losses by the sampling rate, and discretises again."""
         return connect_dots(*self._atoms(step, tail), step)
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
-        """The log-moments of a coarse grid."""
+        """The log-moments, computed on a coarse grid."""
         losses, masses, _ = self._atoms(max(self.span(tail), 1e-6) / 2000, tail)
         return log_moments(losses, masses, tilts)
 

@@ -1,1 +1,1 @@
-"""Prices of training runs: plans of DP-SGD and of noise that is correlated between steps."""
+"""Prices of training runs: plans of DP-SGD and of training with noise correlated between steps."""

@@ -8,13 +8,13 @@ from bruit.core.losses import Composed, Gaussian, Sampled, Scheme
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
-from bruit.privacy import Plan
+from bruit.privacy import TrainingPlan
 from bruit.privacy.calibration import calibrate_with_price
 from bruit.privacy.training.plans import check_run, steps_of
 
 
 def banded_loss(*, steps: int, bands: int, rate: Fraction, noise_multiplier: Exact, neighbours: Neighbours) -> Composed:
-    """The loss of a run: as many sampled steps as one record can be in, at the rate within its group.
+    """The loss of a run with banded noise: one record is in at most ceil(steps / bands) sampled Gaussian steps.
 
     ceil(T/b) Gaussian steps of noise σ on Poisson samples of rate b B/n; docs/deep.md proves it
     [Choquette-Choo et al. 2023]
@@ -33,8 +33,8 @@ def banded_plan(
     neighbours: Neighbours,
     target_epsilon: Exact,
     by: str,
-) -> Plan:
-    """The run with the least noise that keeps to an epsilon."""
+) -> TrainingPlan:
+    """Plans the run with banded noise that needs the least noise for a target epsilon."""
     chance = check_run(size, batch_size, epochs, delta)
     steps, rate = steps_of(size, batch_size, epochs), rate_within_group(bands, size, batch_size)
 
@@ -43,7 +43,7 @@ def banded_plan(
 
     level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=None)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
-    return Plan(
+    return TrainingPlan(
         size=size,
         batch_size=batch_size,
         noise_multiplier=float(level),
@@ -63,7 +63,7 @@ def banded_plan(
 
 
 def rate_within_group(bands: int, size: int, batch_size: int) -> Fraction:
-    """The rate at which a record of the group whose turn it is gets drawn, so that batches stay as large."""
+    """The sampling rate within the group of records whose turn it is, such that the batch size stays the same."""
     rate = Fraction(bands * batch_size, size)
     if rate > 1:
         raise InvalidArgument(

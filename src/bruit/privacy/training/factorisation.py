@@ -1,4 +1,4 @@
-"""The banded matrix C that noise is correlated by: Toeplitz, lower triangular, columns of norm 1.
+"""The banded Toeplitz matrix C that correlates the noise of training steps; its columns have norm 1.
 
 The iterates of gradient descent are sums of gradients, A g, where A is Toeplitz with the series 1 / ((1-x)(1-βx)) for
 momentum β. With the noise C⁻¹z they err by A C⁻¹z. A series stands for its lower triangular Toeplitz matrix here, and
@@ -15,7 +15,7 @@ HOPELESS = 1e3
 
 
 def square_root(bands: int, momentum: float) -> Floats:
-    """The first coefficients of A^(1/2), in closed form.                             [Kalinin & Lampert 2024]
+    """The first `bands` coefficients of the workload's square root, A^(1/2).             [Kalinin & Lampert 2024]
 
     (1-x)^(-1/2) = Σ binom(2k, k) 4^(-k) x^k, times the same of βx
     """
@@ -25,7 +25,7 @@ def square_root(bands: int, momentum: float) -> Floats:
 
 
 def mean_square(coefficients: Floats, steps: int, momentum: float) -> float:
-    """The mean squared error of the iterates at unit noise, once the columns of C are scaled to norm 1.
+    """The mean squared error of the iterates at unit noise multiplier, with the columns of C scaled to norm 1.
 
     max column norm² · ‖A C⁻¹‖² / T = ‖c‖² Σ_k (T-k) w_k² / T, where w is the series of A C⁻¹
     """
@@ -34,7 +34,7 @@ def mean_square(coefficients: Floats, steps: int, momentum: float) -> float:
 
 
 def optimise(bands: int, steps: int, momentum: float) -> Floats:
-    """Coefficients of norm 1 with the least mean squared error that a search from the square root finds."""
+    """Coefficients of norm 1 that minimise the mean squared error, by local search from the square root."""
     from scipy.optimize import minimize
 
     start = square_root(min(bands, steps), momentum)

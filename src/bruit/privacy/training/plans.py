@@ -19,8 +19,8 @@ _KEYS = {"noise_multiplier": "noise"}
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A run of noisy gradient steps and what it costs.
+class TrainingPlan:
+    """A run of DP-SGD (its size, batch, noise, epochs) and what it costs.
 
     `noise_multiplier` is the deviation of the noise over the bound on one record's gradient, whatever the neighbours.
     `weak` says that delta is above a tenth of one over the size: a mechanism that publishes a whole record of one in
@@ -44,7 +44,7 @@ class Plan:
     assumes: tuple[Assumption, ...]
 
     def guarantee(self, person: str) -> Guarantee:
-        """What the run promises to each person, for instance to each row."""
+        """The guarantee of the run for each person, for instance for each row."""
         exact = Fraction(self.epsilon)
         return Guarantee(exact, Fraction(repr(self.delta)), self.neighbours, person, self.by, self.assumes)
 
@@ -67,8 +67,8 @@ def plan(
     by: str = "pld",
     scheme: Scheme = Scheme.POISSON,
     orders: Orders = None,
-) -> Plan:
-    """What a run costs at a noise multiplier, or the noise multiplier it needs for a target epsilon.
+) -> TrainingPlan:
+    """Prices a run at a noise multiplier, or finds the noise multiplier that a target epsilon needs.
 
     steps = epochs * ceil(size / batch_size), rate = batch_size / size                        [docs/spec.md S2.11]
 
@@ -100,7 +100,7 @@ def plan(
         assert target_epsilon is not None
         level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
-    return Plan(
+    return TrainingPlan(
         size=size,
         batch_size=batch_size,
         noise_multiplier=float(level),
@@ -129,7 +129,7 @@ def _above_zero(noise_multiplier: Exact) -> Fraction:
 
 
 def steps_of(size: int, batch_size: int, epochs: int) -> int:
-    """Steps of a run: every epoch takes ceil(size / batch_size), the last batch of each is not shared with the next."""
+    """The number of steps of a run: epochs times ceil(size / batch_size)."""
     return epochs * -(-size // batch_size)
 
 
@@ -142,7 +142,7 @@ def training_loss(
     neighbours: Neighbours,
     scheme: Scheme = Scheme.POISSON,
 ) -> Composed:
-    """The loss of a run whose gradients have norm at most 1 each and whose sums get Gaussian noise.
+    """The loss of DP-SGD with per-sample gradients of norm at most 1 and Gaussian noise on their sums.
 
     On a Poisson sample a record is there or not, which moves the sum by 1. With batches of fixed size a record is
     exchanged for another, which moves it by 2. A shuffled pass is one loss, since a record is in one of its batches.
@@ -157,7 +157,7 @@ def training_loss(
 
 
 def check_run(size: int, batch_size: int, epochs: int, delta: Exact) -> Fraction:
-    """The delta of a run, once its numbers make sense together."""
+    """Checks the numbers of a training run together, and returns its delta."""
     for name, value in (("size", size), ("batch_size", batch_size), ("epochs", epochs)):
         whole(value, name)
     if batch_size > size:
@@ -176,5 +176,5 @@ def check_run(size: int, batch_size: int, epochs: int, delta: Exact) -> Fraction
 
 
 def sound_delta(size: int) -> str:
-    """A delta that is not weak, as text: the power of ten at or below a tenth of one over the size."""
+    """A recommended delta as text: the largest power of ten that is at most 1 / (10 size)."""
     return f"1e{math.floor(-math.log10(10 * size) + 1e-9)}"

@@ -1,1 +1,1 @@
-"""How far answers of a synthetic table may be off: from measured counts, from an audit, from rehearsals."""
+"""Error bounds for answers of a synthetic table: from measured counts, an audit and rehearsals."""

@@ -1,4 +1,4 @@
-"""Real beside synthetic, for the curator: exact figures of the true table, outside every guarantee."""
+"""Compares a synthetic table with the true one exactly, for the curator, without a privacy guarantee."""
 
 from __future__ import annotations
 

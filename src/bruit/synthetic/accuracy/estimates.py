@@ -1,4 +1,4 @@
-"""What the noisy marginals themselves say about a count: unbiased, with a variance that is known exactly."""
+"""Unbiased estimates of counts from the noisy marginals themselves, with exactly known variance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Measurements:
-    """All noisy marginals together; `size` is the number of rows where that is public."""
+    """All noisy marginals of a synthesis; `size` is the number of rows where that is public."""
 
     measured: tuple[Measured, ...]
     sizes: tuple[int, ...]
@@ -33,7 +33,7 @@ class Measurements:
 
     @cached_property
     def total(self) -> Estimate:
-        """The number of rows: public, or the mean of all totals weighed by their precision."""
+        """The number of rows: public, or the precision-weighted mean of the marginals' totals."""
         if self.size is not None:
             return Estimate(float(self.size), 0.0)
         precision = np.array([1 / (one.variance * one.noisy.size) for one in self.measured])
@@ -41,7 +41,7 @@ class Measurements:
         return Estimate(float((precision * totals).sum() / precision.sum()), float(1 / precision.sum()))
 
     def linear(self, weights: Weights) -> Estimate | None:
-        """The sum over rows of the product of their cells' weights; None where no marginal holds all these columns.
+        """Estimates the sum over rows of the product of cell weights; None if no marginal holds all those columns.
 
         With weights 0 and 1 it is a count. A marginal of noisy counts y, total T and C cells says w.y - m T, m being
         the mean weight: uncorrelated with T, of variance v |w - m|^2. To these, weighed by their precision, the total

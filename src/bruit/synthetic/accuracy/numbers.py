@@ -1,4 +1,4 @@
-"""Means and quantiles of a synthetic column of numbers, with intervals for the true one."""
+"""Means and quantiles of a numeric synthetic column, with intervals for the true value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Answer:
 
 
 def mean_of(table: SyntheticTable, place: int, domain: Within, where: Weights, confidence: float) -> Answer:
-    """The mean of a column; cells wider than one step of the grid widen the interval by what they leave open.
+    """The mean of a column; the interval also covers where in a wide cell the values may lie.
 
     The sum of (x - m) over the rows is linear in the counts, so its noise is known where they were measured together;
     elsewhere the errors of the cells, as rehearsed, are added as if they were independent.
@@ -53,7 +53,7 @@ def mean_of(table: SyntheticTable, place: int, domain: Within, where: Weights, c
 
 
 def quantile_of(table: SyntheticTable, place: int, domain: Within, probability: float, confidence: float) -> Answer:
-    """A quantile: the cells whose share at or below them may be the one asked bound it from both sides."""
+    """A quantile of a column; its interval holds all cells that may contain it, given the intervals of counts."""
     ends, shares = _cell_values(table, place, domain), _cell_counts(table, place, {})
     below = np.cumsum(shares)
     target = probability * below[-1]

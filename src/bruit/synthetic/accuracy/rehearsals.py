@@ -1,4 +1,4 @@
-"""Half-widths of counts that nobody measured: the synthesis rehearsed on its own result, scaled by the audit."""
+"""Intervals for unmeasured counts, by synthesising the synthetic table again and scaling its errors by the audit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.synthetic.accuracy.auditing import draw_unmeasured, mean_misfit
 from bruit.synthetic.accuracy.estimates import Weights
+from bruit.synthetic.accuracy.misfit import draw_unmeasured, mean_misfit
 from bruit.synthetic.fitting import Fit
 from bruit.synthetic.marginals import Counts
 
@@ -28,20 +28,20 @@ HEAVIER: Final = 1.1
 
 @dataclass(frozen=True)
 class Spread:
-    """Errors of counts in rehearsals, sorted, for each order and size; and the scale that the audit found."""
+    """Sorted errors of counts in rehearsals, by order and size of count, and the audit's scale for each order."""
 
     errors: Mapping[tuple[int, int], NDArray[np.float64]]
     scale: Mapping[int, float]
 
     def half_width(self, order: int, value: float, people: float, confidence: float) -> float:
-        """How far a count of this order and size may be off."""
+        """The half-width of the interval for a count of this order and size."""
         order = min(order, max(found for found, _ in self.errors))
         errors = self.errors[order, size_bin(min(value, people - value))]
         return float(np.quantile(errors, confidence)) * max(self.scale.get(order, 1.0), 0.0) * HEAVIER + 0.5
 
 
 def size_bin(count: Any) -> Any:
-    """Bins of counts by powers of four: below 4, 16, 64, ... rows."""
+    """The bin of a count by powers of four: below 4, 16, 64, ... rows."""
     return np.clip(np.floor(np.log2(np.maximum(count, 1)) / 2), 0, BINS - 1).astype(np.int64)
 
 
@@ -53,7 +53,7 @@ def rehearse(
     *,
     state: int,
 ) -> Spread:
-    """Sends the synthetic table itself through the same synthesis and compares: public, it costs no privacy.
+    """Synthesises the synthetic table again and compares the two; that table is public, so it costs no privacy.
 
     The synthetic table has no dependence that the marginals do not show, the true one may: errors of rehearsals are
     multiplied by the audited misfit over theirs.
@@ -108,7 +108,7 @@ def _binned(size: NDArray[np.float64], error: NDArray[np.float64]) -> list[NDArr
 
 
 def draw_box(rows: NDArray[np.uint8], sizes: Counts, order: int, rng: np.random.Generator) -> Weights:
-    """A question: in each of some columns the cell of a row, or by the toss of a coin a range around it."""
+    """A random query: for some columns, the cell of a random row or a range around it."""
     which = np.sort(rng.choice(len(sizes), order, replace=False))
     row = rows[rng.integers(len(rows)), which].astype(np.int64)
     boxes = {}
@@ -121,7 +121,7 @@ def draw_box(rows: NDArray[np.uint8], sizes: Counts, order: int, rng: np.random.
 
 
 def count_rows(rows: NDArray[np.uint8], weights: Weights) -> float:
-    """The sum over rows of the product of their cells' weights: a count where those are 0 and 1."""
+    """The sum over rows of the product of their cell weights: a count where all weights are 0 or 1."""
     product = np.ones(len(rows))
     for i, weight in weights.items():
         product *= weight[rows[:, i]]

@@ -1,1 +1,1 @@
-"""Each cell read by a total function of that cell and the schema, in Python and inside each engine."""
+"""Reads each cell by a function of that cell and the schema alone, defined for every input, on every engine."""

@@ -1,4 +1,4 @@
-"""Dates and times from matched digits or physical numbers, as expressions that every engine computes alike."""
+"""Dates and times from matched digits or numbers of seconds, as expressions with equal results on every engine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TOKENS = ("yyyy", "mm", "dd", "HH", "MM", "SS")
 
 
 def within_bounds(moment: Node, column: Date | Time) -> Node:
-    """A moment between the bounds, moved to the nearer one or missing where it is outside."""
+    """A moment within the column's bounds; one outside is clamped or becomes missing, as declared."""
     if column.outside == NEAREST:
         return clamp(moment, column.lowest, column.highest)
     return inside(moment, column.lowest, column.highest)
 
 
 def from_digits(names: dict[str, str], column: Date | Time) -> Node:
-    """The moment of matched digits, from the columns that `names` gives for yyyy, mm, dd, HH, MM and SS."""
+    """The moment from matched digits; `names` gives the columns of yyyy, mm, dd, HH, MM and SS."""
     day = civil_day(*(Field(names[token]) for token in TOKENS[:3]))
     day = If(Field(names["yyyy"]) >= 1, day)  # Python's calendar, and everyone's, begins with the year 1
     if isinstance(column, Date):
@@ -34,12 +34,12 @@ def from_digits(names: dict[str, str], column: Date | Time) -> Node:
 
 
 def from_second(second: Node, column: Date | Time, *, instant: bool) -> Node:
-    """The moment of a physical number of seconds since 1970, of a wall clock or of universal time."""
+    """The moment from a number of seconds since 1970, of the wall clock or, with `instant`, of UTC."""
     if isinstance(column, Date):
         return day_of_second(second)
     return local_second(second, column.changes) if instant else second
 
 
 def groups_of(pattern: Pattern) -> dict[str, int]:
-    """The number of the matched group of each part that the pattern has."""
+    """The regular expression's group number for each part (year, month, ...) that the pattern has."""
     return {token: place for place, token in enumerate(pattern.groups, 1)}

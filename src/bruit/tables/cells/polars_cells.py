@@ -1,4 +1,4 @@
-"""Cells of polars columns, read inside polars: text by tested patterns, other types by their physical numbers."""
+"""Reads cells of polars columns inside polars: texts by fixed patterns, other types by their physical numbers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ PER_SECOND = {"ns": 10**9, "us": 10**6, "ms": 10**3}
 
 @dataclass(frozen=True)
 class Encoded:
-    """A column as it is read: `parts` are engine expressions of the cell, `value` an expression over their names."""
+    """How a column is read: `parts` are engine expressions on the cell, `value` an expression over their names."""
 
     parts: dict[str, Any]
     value: Node
 
 
 def encode_polars(name: str, kind: Any, column: ColumnType, reading: Reading, *, prefix: str) -> Encoded:
-    """The reading of a polars column; the names of its parts begin with `prefix`."""
+    """Builds the expressions that read a polars column; the names of its parts begin with `prefix`."""
     cell = polars.col(name)
     if isinstance(column, Date | Time):
         return _moments(cell, kind, column, reading, prefix)
@@ -56,7 +56,7 @@ def encode_polars(name: str, kind: Any, column: ColumnType, reading: Reading, *,
 
 
 def stripped(cell: polars.Expr) -> polars.Expr:
-    """The text without blanks at its ends."""
+    """The text without whitespace at its ends."""
     return cell.str.strip_chars(BLANKS)
 
 

@@ -1,4 +1,4 @@
-"""One cell read by itself, in Python: what the readers inside the engines are held to, and how loose objects are read.
+"""Reads one cell in Python: the reference for the readers inside engines, and the reader of Python objects.
 
 Only exact types are opened, so that no method of an object that a record brought is ever called.
 """
@@ -38,7 +38,7 @@ _START = datetime(EPOCH.year, EPOCH.month, EPOCH.day)
 
 
 def read_cell(value: object, column: ColumnType, reading: Reading) -> int | str | None:
-    """The integer or the text of a cell as its column declares it; None where it is missing."""
+    """The integer or text of a cell as its column declares it; None where it is missing."""
     known = open_value(value)
     if isinstance(column, Number):
         return _grid_integer(_number(known, column, reading), column)
@@ -57,7 +57,7 @@ def read_cell(value: object, column: ColumnType, reading: Reading) -> int | str 
 
 
 def open_value(value: object) -> Plain:
-    """The plain Python value of an object of a known type; None of any other."""
+    """The plain Python value of an object of a known type; None for any other type."""
     kind = type(value)
     if kind in (bool, int, float, date, datetime):
         return value  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Cells of DuckDB and Spark columns, read inside the engine: tested patterns, safe casts, physical dates."""
+"""Reads cells of DuckDB and Spark columns inside the engine: fixed patterns, safe casts, physical dates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FAMILIES = {
 
 
 def family_of(kind: str, dialect: Dialect) -> str:
-    """Which family a type belongs to; `unread` where its cells are all missing."""
+    """The family of a SQL type; `unread` for a type whose cells all count as missing."""
     stated = kind.upper()
     if stated == "TIMESTAMP WITH TIME ZONE" or (dialect.spark and stated == "TIMESTAMP"):
         return "instant"
@@ -47,14 +47,14 @@ def family_of(kind: str, dialect: Dialect) -> str:
 
 
 class SqlCells:
-    """Writes the reading of one column; `family` is that of its type, `cell` its quoted name."""
+    """Writes the SQL that reads one column; `family` is that of its type, `cell` its quoted name."""
 
     def __init__(self, name: str, kind: str, reading: Reading, dialect: Dialect) -> None:
         self.cell, self.reading, self.dialect = dialect.identifier(name), reading, dialect
         self.family = family_of(kind, dialect)
 
     def encode(self, column: ColumnType, *, prefix: str) -> Encoded:
-        """The reading of the column as its type declares it."""
+        """Builds the SQL expressions that read the column as its type declares."""
         if isinstance(column, Date | Time):
             return self._moment(column, prefix)
         if isinstance(column, Number):

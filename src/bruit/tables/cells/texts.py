@@ -1,4 +1,4 @@
-"""How texts are read: patterns of ASCII that every engine tests alike before anything is cast."""
+"""How texts become numbers and dates: ASCII patterns that match the same texts on every engine before a cast."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ISO_TIME = Pattern(
 
 @dataclass(frozen=True)
 class NumberForm:
-    """A pattern of numbers, and what turns a text that matches it into one that every engine casts."""
+    """A pattern of written numbers, and the separators to replace before an engine can cast them."""
 
     pattern: str
     thousands: tuple[str, ...]
@@ -35,7 +35,7 @@ class NumberForm:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the texts of a source are read.
+    """How the texts of a source are read: its file's formats and, for a `machine`, the standard ones first.
 
     A `machine` writes numbers with a point and dates as ISO 8601 into the same texts that people fill in their own way:
     an Excel file, a database that casts its columns. There both forms are understood, the machine's first.
@@ -46,20 +46,20 @@ class Reading:
 
     @property
     def numbers(self) -> tuple[NumberForm, ...]:
-        """The forms of a number, the first that matches counts."""
+        """The forms in which a number may be written; the first that matches counts."""
         plain, stated = NumberForm(number_pattern("", "."), (), "."), self.file
         thousands = SPACES if stated.thousands == " " else (stated.thousands,) * bool(stated.thousands)
         own = NumberForm(number_pattern(stated.thousands, stated.decimal), thousands, stated.decimal)
         return (plain, own) if self.machine and own != plain else (own,)
 
     def moments(self, column: Date | Time) -> tuple[Pattern, ...]:
-        """The forms of a date or a time, the first that is one counts."""
+        """The forms in which a date or time may be written; the first that gives a valid one counts."""
         iso = ISO_TIME if isinstance(column, Time) else ISO_DAY
         return (iso, column.pattern) if self.machine else (column.pattern,)
 
 
 def number_pattern(thousands: str, decimal: str) -> str:
-    """An optional sign, digits in groups of three or in none, a fraction, an exponent."""
+    """The regular expression of a number: sign, digits (grouped by thousands or not), fraction, exponent."""
     mark = f"[{''.join(SPACES)}]" if thousands == " " else re.escape(thousands)
     digits = f"(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)" if thousands else "[0-9]+"
     point = re.escape(decimal)

@@ -1,1 +1,1 @@
-"""Which rows of each person count: a limit, a keyed hash and the choice itself."""
+"""Chooses which rows of each person count, by a limit and a keyed hash."""

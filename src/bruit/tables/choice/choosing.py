@@ -1,4 +1,4 @@
-"""The choice of rows: which rows of each person count, by what that person's rows hold and a fresh key alone.
+"""Chooses which rows of each person count, by a keyed hash of that person's rows alone.
 
 Rows that are equal in everything that is read later are copies of each other: they are counted, numbered 0, 1, ... and
 interchangeable, so that no order of arrival is ever used. A person is the exact value of the person column.
@@ -35,7 +35,7 @@ ROW, GROUP, COPY, HASH, PACKED, COUNT = "row number", "group number", "copy", "r
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of whole numbers between bounds, or missing: one digit of a row's number."""
+    """A column of bounded integers, or missing: one digit when a row is packed into a single integer."""
 
     name: str
     lowest: int
@@ -43,22 +43,22 @@ class Coded:
 
     @property
     def size(self) -> int:
-        """How many different digits it has, missing being one."""
+        """The number of different digits, one of them for missing."""
         return self.highest - self.lowest + 2
 
     @property
     def digit(self) -> Node:
-        """The digit of a value."""
+        """The expression of the digit for the column's value."""
         return Coalesce(Field(self.name) - self.lowest, Constant(self.size - 1))
 
     def value(self, digit: Node) -> Node:
-        """The value of a digit."""
+        """The expression of the column's value for a digit."""
         return If(digit < self.size - 1, digit + self.lowest)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What of a row is read later: columns of numbers, keys of groups first, and columns of texts."""
+    """The columns kept of each chosen row: integers (group keys first), packed into one number, and texts."""
 
     keys: tuple[Coded, ...]
     others: tuple[Coded, ...]
@@ -76,34 +76,34 @@ class Layout:
 
     @property
     def columns(self) -> tuple[Coded, ...]:
-        """The columns of numbers, in the order of their digits."""
+        """The integer columns, in the order of their digits."""
         return (*self.keys, *self.others)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns of texts."""
+        """The text columns."""
         return (*self.text_keys, *self.other_texts)
 
     @property
     def size(self) -> int:
-        """How many different numbers a row can have."""
+        """The number of different packed rows."""
         return prod(column.size for column in self.columns)
 
     @property
     def groups(self) -> int:
-        """How many different numbers the keys can have."""
+        """The number of different packed group keys."""
         return prod(column.size for column in self.keys)
 
     @property
     def number(self) -> Node:
-        """The number of a row, from the digits of its columns."""
+        """The expression that packs a row's integer columns into one number."""
         number: Node = Constant(0)
         for place, column in enumerate(self.columns):
             number = column.digit if place == 0 else number * column.size + column.digit
         return number
 
     def decoded(self, source: Operation) -> Operation:
-        """The columns again, from the number of each row, with the person and the texts."""
+        """Unpacks the columns from each row's number, beside the person and the texts."""
         values: list[tuple[str, Node]] = []
         stride = self.size
         for place, column in enumerate(self.columns):
@@ -116,7 +116,7 @@ class Layout:
 def choose_rows(
     source: Operation, layout: Layout, limit: Limit, key: RowKey, group_key: RowKey, *, text: bool
 ) -> Operation:
-    """The rows that count, with the columns of the layout and the person; `text` where people are named by texts."""
+    """The rows that count under a limit, with the layout's columns and the person; `text` if persons are texts."""
     held = (PERSON, ROW, *layout.texts)
     numbered = Project(source, (*same((PERSON, *layout.texts)), (ROW, layout.number)))
     rows: Operation = Group(numbered, held, ((COUNT, "count", None),))
@@ -142,7 +142,7 @@ def choose_rows(
 
 
 def choose_groups(source: Operation, layout: Layout, most: int, key: RowKey, *, text: bool) -> Operation:
-    """The groups that each person keeps, at most so many: the person and the columns of the layout's keys."""
+    """At most `most` groups of each person, as the person and the layout's key columns."""
     numbered = Project(source, (*same((PERSON,)), (GROUP, layout.number)))
     chosen = _chosen_groups(Project(numbered, same((PERSON, GROUP))), layout, most, key, text=text)
     return layout.decoded(Project(chosen, (*same((PERSON,)), (ROW, Field(GROUP)))))

@@ -1,4 +1,4 @@
-"""The keyed hash that orders a person's rows: whole-number arithmetic below 2^62, alike on every engine.
+"""The keyed hash that orders a person's rows: integer arithmetic below 2^62, equal on every engine.
 
 y = (a person + b row + c copy + ... + d) mod p, p = 2^31 - 1, then twice y <- y^5 + k mod p. Since gcd(5, p - 1) = 1
 the fifth power permutes the residues: collisions are those of the first sum, and the powers break its linearity, which
@@ -25,7 +25,7 @@ WIDEST = 2**63 - 2**31
 
 @dataclass(frozen=True)
 class RowKey:
-    """The key of one choice: factors, an offset, what is added after each power, and a salt for texts."""
+    """The secret key of the row hash: factors, offset, round constants, and a salt for texts."""
 
     factors: tuple[int, ...]
     offset: int
@@ -33,7 +33,7 @@ class RowKey:
     salt: str
 
     def factor(self, place: int) -> int:
-        """The factor of the person (0), the row (1), the copy (2) and of each column of texts behind them."""
+        """The factor of a hash input by its place: person (0), row (1), copy (2), then each text column."""
         return self.factors[place]
 
 
@@ -42,7 +42,7 @@ TERMS = 16
 
 
 def draw_row_key(rng: np.random.Generator) -> RowKey:
-    """A fresh key; factors are never zero, so that no part of a row is left out."""
+    """Draws a random key; its factors are never zero, so that no input of the hash is ignored."""
     factors = [1 + int(residue) for residue in uniform_below(MODULUS - 1, TERMS, rng=rng)]
     offset, *added = (int(residue) for residue in uniform_below(MODULUS, 1 + ROUNDS, rng=rng))
     salt = "".join(f"{int(word):08x}" for word in uniform_below(2**32, 4, rng=rng))
@@ -51,36 +51,36 @@ def draw_row_key(rng: np.random.Generator) -> RowKey:
 
 @dataclass(frozen=True)
 class Term:
-    """A number that enters a hash: it is not negative and below `bound`, which is at most 2^31."""
+    """An input of the hash: an integer expression from 0 to below `bound`, which is at most 2^31."""
 
     node: Node
     bound: int = MODULUS
 
 
 def residue(name: str) -> Term:
-    """The residue in [0, p) of a whole number of either sign, whichever sign an engine gives a remainder."""
+    """An integer column modulo p, in [0, p) whatever sign the engine gives a remainder."""
     return Term((Field(name) % MODULUS + MODULUS) % MODULUS)
 
 
 def row_term(name: str, size: int) -> Term:
-    """A number from zero to below `size`, as it is where it is small."""
+    """An integer column from 0 to below `size` as a hash input, reduced modulo p only where `size` needs it."""
     return Term(Field(name), size) if size <= MODULUS else Term(Field(name) % MODULUS)
 
 
 def text_residue(name: str, key: RowKey) -> Term:
-    """The residue of a text; one that is missing has zero."""
+    """A text column hashed to a residue; zero for a missing text."""
     return Term(Coalesce(TextNumber(Field(name), key.salt), Constant(0)))
 
 
 def person_number(key: RowKey, *, text: bool) -> Term:
-    """The residue of a person, which enters the hash alone and never stands for the person."""
+    """The person hashed to a residue; used in the hash only, never in the place of the person."""
     return text_residue(PERSON, key) if text else residue(PERSON)
 
 
 def hashed(
     source: Operation, columns: tuple[str, ...], terms: Sequence[Term], key: RowKey, *, called: str
 ) -> Operation:
-    """The columns, and beside them the hash of the terms as `called`.
+    """The columns, and beside them a column `called` with the hash of the terms.
 
     A product is reduced before it is added only where the sum could otherwise leave 63 bits: engines divide slowly.
     """

@@ -1,4 +1,4 @@
-"""How much of one person counts: so many rows in all, or so many in each of so many groups; one of the two."""
+"""The limit on what one person contributes: rows in all, or rows in each of a number of groups."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Limit:
         return f"at most {self.each} rows in each of at most {self.groups} groups of each person, chosen at random"
 
     def to_json(self) -> dict[str, Any]:
-        """Whichever numbers were stated."""
+        """The numbers that were stated, in JSON types."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 

@@ -1,1 +1,1 @@
-"""Whole-number expressions over the columns of a row, and how each engine writes them."""
+"""Integer expressions over the columns of a row, compiled for each engine."""

@@ -1,4 +1,4 @@
-"""The civil calendar by whole-number arithmetic, alike on every engine; operands of quotients are never negative."""
+"""The civil calendar in integer arithmetic, with equal results on every engine; no quotient of a negative number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAY = 86_400
 
 
 def civil_day(year: Node, month: Node, day: Node) -> Node:
-    """The days since 1970-01-01 of a date; missing where there is no such date. Years are not negative.
+    """The days from 1970-01-01 to a date; missing if there is no such date. The year must not be negative.
 
     With years that begin in March, month m = 0, ..., 11 begins on day (153 m + 2) // 5.     [Hinnant 2013]
     """
@@ -32,7 +32,7 @@ def civil_day(year: Node, month: Node, day: Node) -> Node:
 
 
 def day_part(part: str, day: Node, *, first: date) -> Node:
-    """The place of a day's part among its public labels; see `schema.calendar.part_code` for what that is."""
+    """The index of a day's part (its month, week, ...) among its public labels, as `part_code` defines it."""
     low = day_number(first)
     if part == "day":
         return day - low
@@ -63,7 +63,7 @@ def _year_and_month(shifted: Node) -> tuple[Node, Node]:
 
 
 def local_second(universal: Node, changes: tuple[tuple[int, int], ...]) -> Node:
-    """The second on a zone's clock of a second of universal time."""
+    """Converts seconds of UTC to seconds of a zone's wall clock."""
     ahead: Node = Constant(changes[0][1])
     for start, seconds in changes[1:]:
         ahead = If(universal >= start, Constant(seconds), ahead)
@@ -71,10 +71,10 @@ def local_second(universal: Node, changes: tuple[tuple[int, int], ...]) -> Node:
 
 
 def hour_of(second: Node) -> Node:
-    """The hour of a second since 1970, which may be negative: 400-year eras are added first."""
+    """The hour of day, 0 to 23, of a second since 1970, which may be negative."""
     return (second + 2 * ERA * DAY) % DAY // 3_600
 
 
 def day_of_second(second: Node) -> Node:
-    """The day of a second since 1970, which may be negative."""
+    """The day number of a second since 1970, which may be negative."""
     return (second + 2 * ERA * DAY) // DAY - 2 * ERA

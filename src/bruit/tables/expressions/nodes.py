@@ -1,4 +1,4 @@
-"""Whole-number expressions over the columns of a row, written once and compiled for every engine.
+"""Integer expressions over the columns of a row, as trees that are compiled for every engine.
 
 A missing operand makes arithmetic and comparisons missing, `and`, `or` and `not` follow Kleene's logic, and a filter
 keeps the rows where its condition is true: what SQL does, and polars too. Quotients and remainders are taken of
@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 
 @dataclass(frozen=True)
 class Node:
-    """The root of every expression; Python's operators build larger ones."""
+    """The base class of every expression; Python's operators build larger ones."""
 
     def __add__(self, other: Node | int) -> Node:
         return self if other == 0 else Binary("+", self, constant(other))
@@ -53,11 +53,11 @@ class Node:
         return Binary(">", self, constant(other))
 
     def equals(self, other: Node | int) -> Node:
-        """Whether both are the same number."""
+        """The condition that both are the same number."""
         return Binary("=", self, constant(other))
 
     def fields(self) -> Iterator[str]:
-        """The columns that are read, each as often as it is."""
+        """Yields the name of each column read, as often as it occurs."""
         for field in fields(self):
             value = getattr(self, field.name)
             for item in value if isinstance(value, tuple) else (value,):
@@ -77,7 +77,7 @@ class Field(Node):
 
 @dataclass(frozen=True)
 class Constant(Node):
-    """A number; None is missing."""
+    """A constant number; None stands for missing."""
 
     value: int | None
 
@@ -93,21 +93,21 @@ class Binary(Node):
 
 @dataclass(frozen=True)
 class Not(Node):
-    """The opposite of a condition; missing where that is."""
+    """The negation of a condition; missing where the condition is missing."""
 
     condition: Node
 
 
 @dataclass(frozen=True)
 class IsMissing(Node):
-    """Whether there is no number; never missing itself."""
+    """Whether an expression is missing; never missing itself."""
 
     value: Node
 
 
 @dataclass(frozen=True)
 class If(Node):
-    """A conditional: one number where a condition is true, another elsewhere."""
+    """A conditional: one number where a condition is true, another where it is not."""
 
     condition: Node
     then: Node
@@ -116,7 +116,7 @@ class If(Node):
 
 @dataclass(frozen=True)
 class Coalesce(Node):
-    """A number, and another one where it is missing."""
+    """A number, or a substitute where it is missing."""
 
     value: Node
     otherwise: Node
@@ -139,7 +139,7 @@ class TextNumber(Node):
 
 
 def text_numbers(node: Node) -> Iterator[TextNumber]:
-    """The numbers of texts inside an expression, each as often as it stands there."""
+    """Yields each `TextNumber` inside an expression, as often as it occurs."""
     if isinstance(node, TextNumber):
         yield node
         return
@@ -150,7 +150,7 @@ def text_numbers(node: Node) -> Iterator[TextNumber]:
 
 
 def replaced(node: Node, instead: Mapping[Node, Node]) -> Node:
-    """The same expression with others in the place of some of its parts."""
+    """The expression with some of its parts replaced by others."""
     if not instead or node in instead:
         return instead.get(node, node)
     parts = {field.name: getattr(node, field.name) for field in fields(node)}
@@ -159,12 +159,12 @@ def replaced(node: Node, instead: Mapping[Node, Node]) -> Node:
 
 
 def constant(value: Node | int) -> Node:
-    """A number as an expression."""
+    """Wraps a number as an expression; expressions are returned unchanged."""
     return value if isinstance(value, Node) else Constant(value)
 
 
 def clamp(value: Node, low: int, high: int) -> Node:
-    """The nearest number from low to high."""
+    """The number clamped to the range from low to high."""
     return If(value < low, Constant(low), If(value > high, Constant(high), value))
 
 

@@ -1,4 +1,4 @@
-"""Whole-number expressions as polars expressions."""
+"""Compiles integer expressions to polars."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SIGNS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def to_polars(node: Node) -> polars.Expr:
-    """The expression of a node; numbers are 64 bits wide."""
+    """Compiles a node to a polars expression of 64-bit integers."""
     match node:
         case Field(name):
             return polars.col(name)
@@ -68,7 +68,7 @@ def to_polars(node: Node) -> polars.Expr:
 
 
 class TextNumbers:
-    """The numbers of texts under one key; each different text is hashed once, of a list of names once for all parts."""
+    """Hashes texts to numbers under one key; each different text is hashed only once."""
 
     def __init__(self, key: str) -> None:
         self.key = key

@@ -1,4 +1,4 @@
-"""Whole-number expressions as SQL of DuckDB or Spark: one tree, two ways to write a few functions."""
+"""Compiles integer expressions to the SQL of DuckDB or Spark."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from bruit.tables.expressions.to_polars import MODULUS
 
 @dataclass(frozen=True)
 class Dialect:
-    """How an engine writes what engines write differently."""
+    """The ways in which an engine's SQL differs: quoting, integer division, hashing."""
 
     name: str
 
     @property
     def spark(self) -> bool:
-        """Whether it is Spark's."""
+        """Whether this is Spark's dialect."""
         return self.name == "spark"
 
     def identifier(self, name: str) -> str:
-        """The name of a column, quoted."""
+        """The quoted name of a column."""
         mark = "`" if self.spark else '"'
         return mark + name.replace(mark, mark * 2) + mark
 
     def text(self, value: str) -> str:
-        """A text, quoted: Spark reads backslashes, DuckDB none."""
+        """A quoted text literal; Spark interprets backslashes, DuckDB does not."""
         if self.spark:
             return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
         return "'" + value.replace("'", "''") + "'"
 
     def binary(self, sign: str, left: str, right: str) -> str:
-        """Two operands; the whole quotient has a word of its own in Spark."""
+        """The SQL of a binary operation; integer division is written `div` in Spark."""
         return f"({left} {'DIV' if sign == '//' and self.spark else sign} {right})"
 
     def text_number(self, text: str, key: str) -> str:
@@ -53,7 +53,7 @@ class Dialect:
         return f"(CAST('0x' || substr(sha256({salted}), 1, 15) AS BIGINT) % {MODULUS})"
 
     def copies(self, count: str) -> str:
-        """One row for each number from 1 to below `count`, in a list of selected columns."""
+        """A select item that repeats a row once for each number from 1 to below `count`."""
         return f"explode(sequence(1L, {count} - 1))" if self.spark else f"unnest(range(1, {count}))"
 
 
@@ -62,7 +62,7 @@ SPARK = Dialect("spark")
 
 
 def to_sql(node: Node, dialect: Dialect) -> str:
-    """The text of an expression, each operation in brackets; every constant is 64 bits wide."""
+    """Compiles a node to SQL with every operation in brackets and every constant 64 bits wide."""
     match node:
         case Field(name):
             return dialect.identifier(name)

@@ -1,1 +1,1 @@
-"""A plan of operators that never let one person's rows see another's."""
+"""Plans of relational operators that never mix the rows of different people."""

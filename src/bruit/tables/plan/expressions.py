@@ -1,4 +1,4 @@
-"""Typed expressions over the columns of a plan: their bounds follow by exact arithmetic of intervals."""
+"""Typed expressions over the columns of a plan, with bounds from exact interval arithmetic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDEST = 2**62
 
 @dataclass(frozen=True)
 class Condition:
-    """What is true or false of a row, or missing; `words` say it."""
+    """A condition on a row: true, false or missing; `words` describe it."""
 
     node: Node
     words: str
@@ -39,7 +39,7 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """A value of a row: how it is computed, what is public about it, and how it is said."""
+    """A value of a row: how it is computed, its public range, and how it is described in words."""
 
     kind: Kind
     node: Node
@@ -47,7 +47,7 @@ class Expression:
 
     @property
     def numbers(self) -> Numbers:
-        """What is public, where it is a number."""
+        """The public range of numbers; refused where the expression is not numeric."""
         if not isinstance(self.kind, Numbers):
             raise InvalidArgument(f"{self.words} is no number: give a column of type number, or arithmetic on one")
         return self.kind
@@ -82,29 +82,29 @@ class Expression:
         return _compared(self, "<", other)
 
     def equals(self, other: object) -> Condition:
-        """Whether both are the same."""
+        """The condition that both values are the same."""
         return _compared(self, "=", other)
 
     def among(self, values: Sequence[object]) -> Condition:
-        """Whether it is one of a list of declared values."""
+        """The condition that the value is one of a list of declared values."""
         places = tuple(place for value in values if (place := _place(self, value)) is not None)
         return Condition(Among(self.node, places), f"{self.words} in ({', '.join(map(str, values))})")
 
     def between(self, low: object, high: object) -> Condition:
-        """Whether it lies from low to high, both included."""
+        """The condition that the value lies from low to high, both included."""
         return (self >= low) & (self <= high)
 
     @property
     def is_missing(self) -> Condition:
-        """Whether there is no value."""
+        """The condition that the value is missing."""
         return Condition(IsMissing(self.node), f"{self.words} is missing")
 
     def filled(self, value: Exact) -> Expression:
-        """The number, and another one where it is missing."""
+        """The number, or a given one where it is missing."""
         return _union(self, _as_number(value), lambda own, other: Coalesce(own, other), f"{self.words}, or {value}")
 
     def floor(self) -> Expression:
-        """The whole numbers at or below."""
+        """The number rounded down to an integer."""
         kind = self.numbers
         low, high = floor(kind.value(kind.lowest)), floor(kind.value(kind.highest))
         above = -floor(kind.value(kind.lowest))  # added before dividing, so that no negative number is divided
@@ -119,7 +119,7 @@ class Expression:
         return replace(found, words=f"{self.words} in bins of {width}")
 
     def within(self, low: Exact, high: Exact) -> Expression:
-        """The number moved to the nearer of two bounds where it is outside."""
+        """The number clamped to two bounds."""
         kind = self.numbers
         bounds = exactly(low, "low") / kind.grid, exactly(high, "high") / kind.grid
         if bounds[0] >= bounds[1] or any(bound.denominator != 1 for bound in bounds):
@@ -144,7 +144,7 @@ class Expression:
 
 
 def number_of(value: Exact) -> Expression:
-    """A constant."""
+    """A constant number as an expression."""
     number = exactly(value, "number")
     sign = -1 if number < 0 else 1
     kind = Numbers(sign, sign, abs(number)) if number else Numbers(0, 0, Fraction(1))
@@ -152,7 +152,7 @@ def number_of(value: Exact) -> Expression:
 
 
 def labelled(cases: Sequence[tuple[Condition, str]], *, otherwise: str) -> Expression:
-    """The label of the first condition that is true."""
+    """The label of the first condition that is true, or `otherwise`."""
     labels = tuple(dict.fromkeys((*(label for _, label in cases), otherwise)))
     node: Node = Constant(labels.index(otherwise))
     for condition, label in reversed(cases):
@@ -162,7 +162,7 @@ def labelled(cases: Sequence[tuple[Condition, str]], *, otherwise: str) -> Expre
 
 
 def when(condition: Condition, then: Expression, otherwise: Expression | None) -> Expression:
-    """One number where a condition is true, another one, or none, elsewhere."""
+    """One number where a condition is true; elsewhere another one, or missing."""
     words = f"{then.words} where {condition.words}"
     if otherwise is None:
         return Expression(then.kind, If(condition.node, then.node), words)
@@ -172,7 +172,7 @@ def when(condition: Condition, then: Expression, otherwise: Expression | None) -
 
 
 def narrow(expression: Expression) -> Expression:
-    """The expression, where its numbers are few enough to be read; else its bounds must be stated."""
+    """Returns the expression, or refuses one with too many possible values: its bounds must then be stated."""
     kind = expression.kind
     if isinstance(kind, Numbers) and max(-kind.lowest, kind.highest) > MOST_STEPS:
         raise OutOfDomain(

@@ -1,4 +1,4 @@
-"""What is public about a column of a plan: the numbers, labels, days or texts that it can hold."""
+"""The public range of a plan's column: the numbers, labels, days or texts that it can hold."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from bruit.tables.schema.columns import (
 
 @dataclass(frozen=True)
 class Numbers:
-    """Whole numbers of steps of a grid, between bounds."""
+    """Multiples of a grid step between two bounds."""
 
     lowest: int
     highest: int
     grid: Fraction
 
     def value(self, integer: int) -> Fraction:
-        """The number of so many steps."""
+        """The number that is `integer` grid steps."""
         return integer * self.grid
 
     def label(self, integer: int) -> str:
-        """How the number is written as a label."""
+        """The number as a label text."""
         value = self.value(integer)
         return str(value) if value.denominator == 1 else repr(float(value))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Every number, as a label."""
+        """Every possible number as a label."""
         by, parts = self.grid.numerator, self.grid.denominator
         values = range(self.lowest * by, self.highest * by + 1, by)
         if parts == 1:
@@ -49,24 +49,24 @@ class Numbers:
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """The number of possible values."""
         return self.highest - self.lowest + 1
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels, by their places."""
+    """Finitely many labels, each stored as its index."""
 
     labels: tuple[str, ...]
 
     @property
     def lowest(self) -> int:
-        """The place of the first label, 0."""
+        """The index of the first label, 0."""
         return 0
 
     @property
     def highest(self) -> int:
-        """The place of the last label."""
+        """The index of the last label."""
         return len(self.labels) - 1
 
     @property
@@ -77,7 +77,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Moments:
-    """Days, or seconds of a wall clock where `clock` is true, from a first day to a last one.
+    """Days, or wall-clock seconds where `clock` is true, from a first day to a last one.
 
     `other` is the label that parts give to what is no such moment; None where it is missing.
     """
@@ -89,19 +89,19 @@ class Moments:
 
     @property
     def lowest(self) -> int:
-        """The number of the first day, or second."""
+        """The integer of the first day or second."""
         return (self.first - date(1970, 1, 1)).days * (DAY if self.clock else 1)
 
     @property
     def highest(self) -> int:
-        """The number of the last day, or second."""
+        """The integer of the last day or second."""
         days = (self.last - date(1970, 1, 1)).days
         return days * DAY + DAY - 1 if self.clock else days
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts that nobody listed."""
+    """Arbitrary texts, found in the data rather than declared."""
 
     longest: int
 
@@ -111,7 +111,7 @@ Bounded = Numbers | Labels | Moments
 
 
 def kind_of(column: ColumnType, name: str) -> Kind:
-    """What a declared column can hold."""
+    """The public range of a declared column."""
     match column:
         case Number():
             return Numbers(column.lowest, column.highest, column.grid)

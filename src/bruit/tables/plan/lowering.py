@@ -1,4 +1,4 @@
-"""A plan as operations that every engine can do; only columns that are read later are carried along.
+"""Lowers a plan to operations that every engine can run, with only the columns that are needed later.
 
 What a choice inside a plan sees is exactly what is read after it, so that rows which are equal in all of it are copies.
 """
@@ -39,7 +39,7 @@ CELL = "part"
 
 
 class Lowering:
-    """Writes the steps of one plan as operations; `fresh` gives a new key for each choice of rows."""
+    """Lowers the steps of one plan to operations; `fresh` gives a new key for each choice of rows."""
 
     def __init__(self, named: object, fresh: Callable[[], RowKey], *, slice_of: tuple[int, int] = (0, 1)) -> None:
         self.fresh = fresh
@@ -47,7 +47,7 @@ class Lowering:
         self.slice_of = slice_of
 
     def lower(self, step: Step, needed: Columns) -> Operation:
-        """The operation of a step that gives the needed columns, and the person where rows belong to one."""
+        """The operation for a step, with the needed columns, and the person where rows belong to one."""
         match step:
             case Leaf(source, schema):
                 return self._slice(Scan(source, schema, needed, self.people))

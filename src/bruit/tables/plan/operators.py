@@ -1,4 +1,4 @@
-"""A plan: tables of people, filtered, derived, joined and summarised person by person.
+"""Plans: tables of people that are filtered, extended, joined and summarised person by person.
 
 Each operator maps the rows of person p to rows of p and looks at rows of p and public things only. Then adding,
 removing or replacing one person changes the rows of that person alone after any plan, by induction over its steps: no
@@ -30,7 +30,7 @@ SUMMARIES = ("count", "sum", "mean", "least", "greatest")
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Rows of people with typed columns; nothing is read before a budget was charged.
+    """A query plan over rows of people with typed columns; no row is read before a budget is charged.
 
     `person` is the name of the person column, `named` its declared type (None where each row is a person); `leaves` are
     the tables it reads and `words` say what was done.
@@ -58,13 +58,13 @@ class Plan:
         return Expression(self.columns[name], Field(name), name)
 
     def where(self, condition: Condition) -> Plan:
-        """The rows where a condition is true; a missing value makes a comparison false."""
+        """The rows where a condition is true; a comparison with a missing value is false."""
         if not isinstance(condition, Condition):
             raise InvalidArgument("where(...) needs a comparison of columns, such as table['age'] >= 18")
         return replace(self, step=Where(self.step, condition.node), words=f"{self.words} where {condition.words}")
 
     def with_(self, **columns: Expression) -> Plan:
-        """The same rows with further columns, each computed from its row."""
+        """The same rows with further columns, each computed from the row itself."""
         for name, column in columns.items():
             if name in (self.person, PERSON, EACH_ROW):
                 raise InvalidArgument(f"{name!r} says whose row it is: choose another name")
@@ -77,7 +77,7 @@ class Plan:
         return replace(self, step=step, columns=kinds)
 
     def lookup(self, public: Mapping[str, Mapping[object, Any]], *, on: str) -> Plan:
-        """Columns of a public table, found by a declared column; a row without a match has none.
+        """Adds columns of a public table, matched by a declared column; missing where nothing matches.
 
         `public` gives for each new column its value by the values of `on`: labels, or whole numbers.
         """
@@ -92,7 +92,7 @@ class Plan:
         return replace(self, step=step, columns=kinds, words=words, looks_up=True)
 
     def join(self, other: Plan, *, most: tuple[int, int], outer: bool = False) -> Plan:
-        """Each pair of a person's rows in both tables, of at most `most` of either; `outer` keeps the unmatched."""
+        """Joins each person's rows of two tables, at most `most` of either; `outer` keeps unmatched rows."""
         self._require_same_people(other, "join")
         if not isinstance(most, tuple) or not all(_is_count(number) for number in most) or len(most) != 2:
             raise InvalidArgument(f"most={most!r}: say how many rows of a person count on each side, such as (3, 5)")
@@ -112,7 +112,7 @@ class Plan:
         )
 
     def stack(self, other: Plan) -> Plan:
-        """The rows of both tables, which have the same columns."""
+        """The rows of both tables, which must have the same columns."""
         self._require_same_people(other, "stack")
         shared = [name for name in self.columns if other.columns.get(name) == self.columns[name]]
         if len(shared) < len(self.columns) or len(shared) < len(other.columns):
@@ -128,7 +128,7 @@ class Plan:
         )
 
     def per_person(self, *, most: int, **summaries: tuple[str, str] | str) -> Plan:
-        """One row a person, from at most `most` of theirs: name="count", or sum, mean, least, greatest of a column."""
+        """One row per person from at most `most` of theirs: name="count", or sum, mean, least, greatest of a column."""
         if self.named is None:
             raise InvalidArgument("each row is a person of its own: there is nothing to summarise per person")
         if not _is_count(most):
@@ -159,7 +159,7 @@ class Plan:
 
 
 def open_table(source: object, schema: Schema, *, connection: object = None, memory: int | None = None) -> Plan:
-    """A table under its schema: a path, a frame of any engine, or with `connection` a query of a database.
+    """Opens a table under its schema: a path, a frame of any engine, or with `connection` a database query.
 
     With `memory`, a number of bytes, a file whose choice of rows would take more is read in several passes.
 

@@ -1,4 +1,4 @@
-"""Parts of a table: cells of a declared column, of which every person keeps a bounded number.
+"""Partitions a table by a declared column; every person keeps rows in a bounded number of cells.
 
 Which cells a person keeps is decided by a hash whose key never changes for a partition, and by that person's rows
 alone: the same in every release of one content. Then each cell is paid for by itself, and a person pays for the cells
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The cells of a registered table by a declared column; `cells` is how many of them a person keeps rows in."""
+    """The cells of a registered table by a declared column; each person keeps rows in at most `cells` of them."""
 
     plan: Plan
     ledger: Ledger
@@ -42,7 +42,7 @@ class Parts:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The cells, by their public labels."""
+        """The public labels of the cells."""
         return key_labels(self.column)
 
     def __getitem__(self, label: str) -> Plan:
@@ -55,7 +55,7 @@ class Parts:
         return replace(self.plan, step=step, words=f"{self.plan.words} in {label}")
 
     def budget(self, label: str, *, epsilon: Exact, delta: Exact | None = None) -> Budget:
-        """A price paid by the people of one cell; a question is paid with it only if all its rows come from there."""
+        """A budget charged to one cell only; it pays for questions whose rows all come from that cell."""
         self._place(label)
         return self._partition.budget(label, epsilon=epsilon, delta=delta)
 
@@ -71,7 +71,7 @@ class Parts:
 
 
 def parts_of(plan: Plan, ledger: Ledger, column: str, cells: int, keep: str | None = None) -> Parts:
-    """The parts of a registered table by a column, or by a part of a date such as "admitted.month".
+    """Partitions a registered table by a column, or by a part of a date such as "admitted.month".
 
     A new version opens a new partition, whose cost adds: its rows could move a person's choice to a further cell. With
     keep="first" a list beside the file keeps people in their cells, and one partition serves all versions.
@@ -102,7 +102,7 @@ def parts_of(plan: Plan, ledger: Ledger, column: str, cells: int, keep: str | No
 
 
 def holds_across_versions(step: Step) -> bool:
-    """Whether a list keeps people in their cells, so that nothing is assumed of the content."""
+    """Whether a kept list assigns people to cells, so that parts stay disjoint when the table's content changes."""
     while not isinstance(step, Leaf):
         if isinstance(step, Parted):
             return step.kept is not None
@@ -111,7 +111,7 @@ def holds_across_versions(step: Step) -> bool:
 
 
 def place_of(step: Step) -> tuple[str, str, int] | None:
-    """The partition and the cell that every row of a plan comes from, and how many of its cells a person keeps.
+    """The partition, the cell and the cells per person that every row of a plan comes from.
 
     None where some row may come from elsewhere. The part is the left side of every join, since a right side gives rows
     only to those of the left, and a stack has the same cell on both sides.

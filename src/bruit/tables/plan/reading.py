@@ -1,4 +1,4 @@
-"""The exact integers of a question: one choice of rows, and every part of every statistic computed on it."""
+"""Reads the exact integers of a question: chooses rows once, and computes every part of every statistic on them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SUMS = ("rows", "sum", "above", "below", "twice below", "between", "twice above"
 
 
 def term(what: str, x: Node, low: int, high: int) -> Node:
-    """What one row with the integer x, between low and high, adds to a part that is a sum.
+    """What one row with the integer x, between low and high, adds to the sum named `what`.
 
     `above` and `below` are the two ends of a mean, (x - low) + (high - x) = high - low for every row; `twice below`,
     `between` and `twice above` the three ends of a variance, which add up to (high - low)^2.
@@ -62,7 +62,7 @@ def term(what: str, x: Node, low: int, high: int) -> Node:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One exact integer a group: a sum of `SUMS`, or `people`, `distinct` or `tally`; of a value, or of whole rows."""
+    """One exact integer per group: a sum of `SUMS`, `people`, `distinct` or `tally`, of a value or of whole rows."""
 
     what: str
     value: Expression | None = None
@@ -70,7 +70,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ExactIntegers:
-    """The exact integers: an array for each part, one entry a group, and for a tally one row a value.
+    """The exact integers of a question: for each part an array with one entry per group, for a tally one row per value.
 
     `found` are the texts of found groups, in order, one tuple for each entry; with declared groups alone it is None and
     the arrays have an entry for each declared cell.
@@ -82,18 +82,18 @@ class ExactIntegers:
 
 
 class Keys:
-    """The fresh keys of one choice of rows, the same ones again for every slice of the people."""
+    """The hash keys that choose each person's rows, drawn once and replayed for every slice of the people."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng, self.place = rng, 0
         self.drawn: list[RowKey] = []
 
     def begin(self) -> None:
-        """Starts again with the first key."""
+        """Starts again from the first key."""
         self.place = 0
 
     def fresh(self) -> RowKey:
-        """The next key, drawn where it was not yet."""
+        """The next key, drawn the first time and replayed afterwards."""
         if self.place == len(self.drawn):
             self.drawn.append(draw_row_key(self.rng))
         self.place += 1
@@ -102,7 +102,7 @@ class Keys:
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """A plan with group keys and parts: everything public is checked when it is made, nothing is read before `read`."""
+    """Reads the parts of a plan by group keys; checked when it is made, no row is read before `read`."""
 
     plan: Plan
     keys: tuple[Expression, ...]
@@ -132,23 +132,23 @@ class Reader:
 
     @property
     def declared(self) -> tuple[tuple[str, Bounded], ...]:
-        """The keys with public labels, by the names of their columns."""
+        """The group keys with public labels, by the names of their columns."""
         named = ((f"key {i}", key.kind) for i, key in enumerate(self.keys))
         return tuple((name, kind) for name, kind in named if not isinstance(kind, Texts))
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns of the keys that nobody listed."""
+        """The columns of group keys whose values are found in the data."""
         return tuple(f"key {i}" for i, key in enumerate(self.keys) if isinstance(key.kind, Texts))
 
     @property
     def cells(self) -> int:
-        """How many groups the declared keys make."""
+        """The number of groups that the declared keys make."""
         return prod(kind.highest - kind.lowest + 1 for _, kind in self.declared)
 
     @property
     def values(self) -> dict[Node, tuple[str, Expression]]:
-        """The different values that parts are of, with the names of their columns."""
+        """The different expressions that parts are computed from, each with the name of its column."""
         found: dict[Node, tuple[str, Expression]] = {}
         for part in self.parts:
             if part.value is not None:
@@ -157,18 +157,18 @@ class Reader:
 
     @property
     def layout(self) -> Layout:
-        """Everything that is read after the choice."""
+        """The columns that are kept of each chosen row."""
         values = self.values.values()
         numbers = tuple(Coded(n, v.kind.lowest, v.kind.highest) for n, v in values if not isinstance(v.kind, Texts))
         texts = tuple(name for name, value in values if isinstance(value.kind, Texts))
         return Layout(tuple(Coded(n, k.lowest, k.highest) for n, k in self.declared), numbers, self.texts, texts)
 
     def read(self, rng: np.random.Generator) -> ExactIntegers:
-        """The exact integers of the groups of all keys, from rows chosen by fresh keys."""
+        """The exact integers of each group by all keys, from rows chosen with fresh hash keys."""
         return self.read_levels(rng, [tuple(range(len(self.keys)))])[0]
 
     def read_levels(self, rng: np.random.Generator, levels: Sequence[tuple[int, ...]]) -> list[ExactIntegers]:
-        """The exact integers by several sets of keys, each given by the places of its keys, of one choice of rows.
+        """The exact integers by several subsets of the keys (given by index), all from one choice of rows.
 
         A table larger than its stated memory is read in passes, each of a slice of the people: their integers add up.
         """
@@ -181,7 +181,7 @@ class Reader:
 
     @property
     def passes(self) -> int:
-        """How many slices of the people are read one after another; one where each row is a person."""
+        """In how many passes the people are read, slice by slice; 1 where each row is a person."""
         return 1 if self.limit is None else max(leaf.source.passes for leaf in self.plan.leaves)
 
     @property
@@ -203,12 +203,12 @@ class Reader:
         return run(asked, shared=kept if self.limit is not None or len(asked) > 1 else None)
 
     def rows(self, rng: np.random.Generator) -> polars.DataFrame:
-        """The rows that count, one by one: `key 0`, ..., `value 0`, ... and, where people are named, `person`."""
+        """The chosen rows as a frame: `key 0`, ..., `value 0`, ... and, where people are named, `person`."""
         [frame] = run([self.chosen(rng)])
         return frame
 
     def chosen(self, keys: Keys | np.random.Generator, slice_of: tuple[int, int] = (0, 1)) -> Operation:
-        """The rows that count: `key 0`, ..., `value 0`, ... and the person, of one slice of the people."""
+        """The operation that chooses rows of one slice of the people: `key 0`, ..., `value 0`, ... and the person."""
         drawn = keys if isinstance(keys, Keys) else Keys(keys)
         drawn.begin()
         named = [(f"key {i}", key.node) for i, key in enumerate(self.keys)]
@@ -292,7 +292,7 @@ class Reader:
 
 
 def notice_contents(plan: Plan) -> None:
-    """Lets the curator of each registered table know, and nobody else, where its content changed."""
+    """Notes, in the curator's own file only, each registered table whose content changed since registration."""
     with withheld():
         for leaf in plan.leaves:
             if leaf.registration is not None:
@@ -300,7 +300,7 @@ def notice_contents(plan: Plan) -> None:
 
 
 def key_labels(key: Expression) -> tuple[str, ...]:
-    """The public labels of a declared key, in the order of its cells."""
+    """The public labels of a declared group key, in order."""
     kind = key.kind
     if isinstance(kind, Labels | Numbers):
         return kind.labels
@@ -308,7 +308,7 @@ def key_labels(key: Expression) -> tuple[str, ...]:
 
 
 def group_key(expression: Expression) -> Expression:
-    """An expression as a group key: a date by its days."""
+    """Prepares an expression as a group key; dates are grouped by day."""
     kind = expression.kind
     return expression.part("day") if isinstance(kind, Moments) else narrow(expression)
 

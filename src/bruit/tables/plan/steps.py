@@ -1,4 +1,4 @@
-"""The steps of a plan, each a value; every one maps a person's rows to rows of that person."""
+"""The steps of a plan as immutable values; each maps one person's rows to rows of that person."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from bruit.tables.versions.curator_file import Registration
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A table under its schema, and where it was registered."""
+    """A table under its schema, with its registration in a ledger where there is one."""
 
     source: Source
     schema: Schema
     registration: Registration | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What is public: the table's name, the digest of its schema and the version that was registered."""
+        """The public facts: the table's name, the digest of its schema and its registered version."""
         version = None if self.registration is None else self.registration.version
         return {"name": self.schema.name, "schema": self.schema.digest, "version": version}
 
 
 @dataclass(frozen=True, eq=False)
 class Where:
-    """The rows where a condition is true."""
+    """Keeps the rows where a condition is true."""
 
     input: Step
     condition: Node
@@ -40,7 +40,7 @@ class Where:
 
 @dataclass(frozen=True, eq=False)
 class With:
-    """The same rows with further columns, or with columns of the same name replaced."""
+    """Adds columns to the rows, or replaces those of the same name."""
 
     input: Step
     columns: tuple[tuple[str, Node], ...]
@@ -48,7 +48,7 @@ class With:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Two tables of the same people: of each person at most `most` rows of either side, every pair of them."""
+    """Joins two tables by person: every pair of at most `most` rows of either side."""
 
     left: Step
     right: Step
@@ -68,7 +68,7 @@ class Stacked:
 
 @dataclass(frozen=True, eq=False)
 class Summarised:
-    """One row a person, from at most `most` rows: the name of each summary, what it is and of which column."""
+    """Summarises each person's rows, at most `most`, into one: each summary's name, function and column."""
 
     input: Step
     summaries: tuple[tuple[str, str, str | None], ...]
@@ -79,7 +79,7 @@ class Summarised:
 
 @dataclass(frozen=True, eq=False)
 class Parted:
-    """The rows of one cell of a partition, of the people who keep it: each keeps at most `most` of the cells."""
+    """Keeps the rows of one cell of a partition; each person keeps rows in at most `most` of its cells."""
 
     input: Leaf
     column: Node

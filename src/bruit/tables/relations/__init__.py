@@ -1,1 +1,1 @@
-"""Operations on rows, and the engines that do them."""
+"""Relational operations and the engines that run them."""

@@ -1,4 +1,4 @@
-"""Operations as lazy polars frames."""
+"""Runs operations as lazy polars frames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AGGREGATES: dict[str, Any] = {
 
 
 class Frames:
-    """Writes operations as lazy frames; people named by texts are held as their places in one list of names.
+    """Compiles operations to lazy frames; persons named by texts are held as polars categories.
 
     The places stand for the exact texts, one for each, so that texts are compared and hashed once and not row by row.
     The list lives as long as this object, which therefore must live until its frames were collected: places of a list
@@ -46,7 +46,7 @@ class Frames:
         self.held = polars.Series([""], dtype=self.names)
 
     def frame(self, operation: Operation) -> polars.LazyFrame:
-        """The lazy frame of an operation."""
+        """Compiles an operation to a lazy frame."""
         match operation:
             case Scan():
                 return self._scan(operation)

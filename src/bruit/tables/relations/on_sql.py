@@ -1,4 +1,4 @@
-"""Operations as one SQL statement for DuckDB or Spark: a list of named steps, each written once."""
+"""Compiles operations to one SQL statement for DuckDB or Spark, each step a named subquery."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bruit.tables.sources.opening import Source
 
 
 class Statement:
-    """Writes operations as steps of one `WITH` statement; `leaves` are the sources in the order of their names."""
+    """Writes operations as subqueries of one WITH statement; `leaves` are its sources, in order."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -31,12 +31,12 @@ class Statement:
         self.leaves: list[Source] = []
 
     def write(self, operation: Operation) -> str:
-        """The whole statement of an operation."""
+        """The whole SQL statement of an operation."""
         last = self._step(operation)
         return f"WITH {', '.join(self.texts)} SELECT * FROM {last}"
 
     def leaf(self, source: Source) -> str:
-        """The name of a source in the statement."""
+        """The name by which the statement refers to a source."""
         if not any(each is source for each in self.leaves):
             self.leaves.append(source)
         return f"leaf_{next(place for place, each in enumerate(self.leaves) if each is source)}"

@@ -1,4 +1,4 @@
-"""Operations on rows that every engine can do: a plan and its choice of rows are lowered to them, once for all engines.
+"""Relational operations that every engine can run; plans and the choice of rows are lowered to these.
 
 Each gives rows of named columns: whole numbers of 64 bits, or texts compared by their bytes.
 """
@@ -20,7 +20,7 @@ PERSON = "person"
 
 @dataclass(frozen=True)
 class Scan:
-    """The declared columns of an open source, read cell by cell; `person` comes too where rows belong to people."""
+    """Reads the declared columns of an open source, and `person` where rows belong to people."""
 
     source: Source
     schema: Schema
@@ -30,7 +30,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Project:
-    """New columns, each an expression over those of the input; no other column stays."""
+    """Computes new columns, each an expression over those of the input, and drops all others."""
 
     input: Operation
     columns: tuple[tuple[str, Node], ...]
@@ -38,7 +38,7 @@ class Project:
 
 @dataclass(frozen=True)
 class Filter:
-    """The rows where a condition is true."""
+    """Keeps the rows where a condition is true."""
 
     input: Operation
     condition: Node
@@ -46,7 +46,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Group:
-    """One row for each combination of the keys, with aggregates: count, sum, min, max or distinct of a column."""
+    """One row per combination of the keys, with aggregates: count, sum, min, max or distinct of a column."""
 
     input: Operation
     keys: tuple[str, ...]
@@ -56,7 +56,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Copies:
-    """Each row as often as `count` says, at most `most` times, numbered from zero as `copy`; `count` is left out."""
+    """Repeats each row `count` times, at most `most`, numbered from zero as `copy`; the `count` column is dropped."""
 
     input: Operation
     columns: tuple[str, ...]
@@ -67,7 +67,7 @@ class Copies:
 
 @dataclass(frozen=True)
 class Least:
-    """The first `most` rows of each combination of `by`, in the order of `order`, a missing value first."""
+    """The first `most` rows of each combination of `by`, sorted by `order`, missing values first."""
 
     input: Operation
     columns: tuple[str, ...]
@@ -78,7 +78,7 @@ class Least:
 
 @dataclass(frozen=True)
 class LeastNumbers:
-    """The `most` least numbers of one column in each combination of `by`; equal ones count each."""
+    """The `most` smallest numbers of one column in each combination of `by`; equal ones count separately."""
 
     input: Operation
     by: tuple[str, ...]
@@ -88,7 +88,7 @@ class LeastNumbers:
 
 @dataclass(frozen=True)
 class Join:
-    """Each row of the left with each row of the right of the same person; with `outer`, also rows that find none."""
+    """Joins each left row with each right row of equal `on` columns; with `outer`, keeps unmatched left rows."""
 
     left: Operation
     right: Operation
@@ -109,7 +109,7 @@ class Union:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows that were computed before, in polars."""
+    """Rows that were already computed, as a polars frame."""
 
     frame: polars.DataFrame
 
@@ -118,7 +118,7 @@ Operation = Scan | Project | Filter | Group | Copies | Least | LeastNumbers | Jo
 
 
 def substitute(operation: Operation, old: Operation, new: Operation) -> Operation:
-    """The same operation with another one in the place of a step."""
+    """The operation with one of its steps replaced by another."""
     if operation is old:
         return new
     changed: dict[str, Any] = {}
@@ -132,5 +132,5 @@ def substitute(operation: Operation, old: Operation, new: Operation) -> Operatio
 
 
 def same(names: tuple[str, ...]) -> tuple[tuple[str, Node], ...]:
-    """Columns that stay as they are."""
+    """Columns that are passed on unchanged, for `Project`."""
     return tuple((name, Field(name)) for name in names)

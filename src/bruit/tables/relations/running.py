@@ -1,4 +1,4 @@
-"""Operations run in the engine that holds the table; what comes back is small, and a failure shows no record."""
+"""Runs operations in the engine that holds the table; engine errors are replaced, since they may show records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bruit.tables.sources.opening import Source
 
 
 def engine_of(sources: Iterable[Source]) -> str:
-    """The one engine of all the sources of a plan."""
+    """The one engine of all sources of a plan; refuses sources of different engines."""
     engines = {source.engine for source in sources}
     if len(engines) > 1:
         raise InvalidArgument(f"tables of {' and '.join(sorted(engines))} cannot be joined: bring them into one engine")
@@ -24,7 +24,7 @@ def engine_of(sources: Iterable[Source]) -> str:
 
 
 def run(operations: list[Operation], *, shared: Operation | None = None) -> list[polars.DataFrame]:
-    """The rows of each operation; `shared` is a step that several of them use, computed once where that helps."""
+    """Runs the operations and returns their rows; a step `shared` by several is computed once where that helps."""
     source = _source_of(operations[0])
     with withheld():
         if source.engine == "polars":
@@ -34,7 +34,7 @@ def run(operations: list[Operation], *, shared: Operation | None = None) -> list
 
 @contextmanager
 def withheld() -> Iterator[None]:
-    """Whatever an engine raises, a panic too, becomes one error without its message, which may show a record."""
+    """Replaces any error or panic of an engine by one without its message, which may show a record."""
     try:
         yield
     except KeyboardInterrupt:

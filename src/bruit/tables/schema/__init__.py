@@ -1,4 +1,4 @@
-"""What is known about a table before it is read: columns, people, dates and how its file is written."""
+"""Schemas: what is stated about a table before it is read (columns, person, dates, file format)."""
 
 from bruit.tables.schema.builders import category, date, found, long, number, text, time, whole, yesno
 from bruit.tables.schema.columns import (

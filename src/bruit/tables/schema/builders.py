@@ -1,4 +1,4 @@
-"""Column types made from what a caller states, in Python or in a schema's file, and checked once."""
+"""Constructors of column types, from Python arguments or a schema file, with all checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bruit.tables.schema.columns import (
 
 
 def number(low: Exact, high: Exact, *, grid: Exact, missing: Exact = DROP, strip: Sequence[str] = ()) -> Number:
-    """Numbers from low to high in steps of `grid`; a missing cell is dropped, or counts as the number `missing`."""
+    """Numbers from low to high in steps of `grid`; missing cells are dropped, or count as the number `missing`."""
     bounds, step = (exactly(low, "low"), exactly(high, "high")), exactly(grid, "grid")
     if bounds[0] >= bounds[1]:
         raise OutOfDomain(f"low={low}, high={high}: low must be below high; give bounds known before seeing the data")
@@ -43,7 +43,7 @@ def number(low: Exact, high: Exact, *, grid: Exact, missing: Exact = DROP, strip
 
 
 def category(values: Sequence[str], *, others: str = "OTHER") -> Category:
-    """Declared texts; anything else takes the label `others`, or is dropped where that is "drop"."""
+    """Declared categories; other texts take the label `others`, or are dropped where that is "drop"."""
     names, label = _texts(values, "values"), _label(others, "others")
     if not names:
         raise OutOfDomain("values=[] declares no category; list at least one")
@@ -53,7 +53,7 @@ def category(values: Sequence[str], *, others: str = "OTHER") -> Category:
 
 
 def yesno(*, yes: Sequence[str], no: Sequence[str]) -> YesNo:
-    """Texts that mean yes, and texts that mean no."""
+    """A yes-or-no column, with the texts that mean yes and those that mean no."""
     sides = _texts(yes, "yes"), _texts(no, "no")
     if not all(sides) or len({*sides[0], *sides[1]}) < len(sides[0]) + len(sides[1]):
         raise OutOfDomain("yes and no each need at least one text, and no text may stand in them twice")
@@ -81,7 +81,7 @@ def time(
     zone: str,
     outside: str = "OTHER",
 ) -> Time:
-    """Moments on the wall clock of a zone such as Europe/Paris: dd, mm, yyyy, HH, MM and SS with anything between."""
+    """Times on the wall clock of a zone such as Europe/Paris: dd, mm, yyyy, HH, MM and SS with anything between."""
     days = _days(first, last)
     read_pattern(format, clock=True)
     clock_changes(zone, *days)
@@ -89,22 +89,22 @@ def time(
 
 
 def whole() -> Whole:
-    """Whole numbers of at most 2^53 - 1 that name people."""
+    """Integers of at most 2^53 - 1 that identify people."""
     return Whole()
 
 
 def long() -> Whole:
-    """Whole numbers of at most 2^63 - 1 that name people, where the source keeps each digit."""
+    """Integers of at most 2^63 - 1 that identify people, where the source keeps each digit."""
     return Whole(long=True)
 
 
 def text() -> Text:
-    """Texts that name people."""
+    """Texts that identify people."""
     return Text()
 
 
 def found(*, longest: int) -> Found:
-    """Groups that nobody listed; of each text the first `longest` characters count."""
+    """Texts whose values are found in the data, as group keys; the first `longest` characters count."""
     if isinstance(longest, bool) or not isinstance(longest, int) or not 1 <= longest <= 1000:
         raise OutOfDomain(f"longest={longest!r} must be a whole number of characters from 1 to 1000")
     return Found(longest)
@@ -124,7 +124,7 @@ BUILDERS: dict[str, Any] = {
 
 
 def column_from_json(name: str, description: Mapping[str, Any]) -> ColumnType:
-    """The column that a mapping with `type` and its options describes."""
+    """The column type that a mapping with `type` and its options describes."""
     options = dict(description)
     kind = options.pop("type", None)
     if kind not in BUILDERS:

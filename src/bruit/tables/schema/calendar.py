@@ -1,4 +1,4 @@
-"""Days, parts of days and changes of the clock, from Python's calendar: all public, looked up when a schema is made."""
+"""Days, parts of days and time-zone changes by Python's calendar, computed when a schema is made."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ CLOCK_PARTS = (*PARTS, "hour")
 
 @dataclass(frozen=True)
 class Pattern:
-    """A regular expression of ASCII digits, and which of its groups is which part of a date or a time."""
+    """A regular expression of ASCII digits, and which group is which part of a date or time."""
 
     expression: str
     groups: tuple[str, ...]
 
     def place(self, token: str) -> int:
-        """The number of the group of a part, from one; zero where the format has no such part."""
+        """The number of the group for a part, from one; zero where the format has no such part."""
         return self.groups.index(token) + 1 if token in self.groups else 0
 
 
 @lru_cache(maxsize=256)
 def read_pattern(form: str, *, clock: bool) -> Pattern:
-    r"""The expression of a format such as dd/mm/yyyy: every engine reads \\A, \\z and [0-9] alike.
+    r"""The regular expression of a format such as dd/mm/yyyy, in syntax that every engine reads alike.
 
     Digits beside digits, as in yyyymmdd, have fixed widths; elsewhere days, months and hours may have one digit.
     """
@@ -61,23 +61,23 @@ def read_pattern(form: str, *, clock: bool) -> Pattern:
 
 
 def example(clock: bool) -> str:  # noqa: FBT001  one word at its only call
-    """A format that is understood."""
+    """An example of a valid format."""
     return "'dd/mm/yyyy HH:MM'" if clock else "'dd/mm/yyyy'"
 
 
 def day_number(day: date) -> int:
-    """Days since 1970-01-01."""
+    """The number of days from 1970-01-01 to a day."""
     return (day - EPOCH).days
 
 
 def day_of(number: int) -> date:
-    """The day of a number of days since 1970-01-01."""
+    """The date that is a number of days after 1970-01-01."""
     return EPOCH + timedelta(days=number)
 
 
 @lru_cache(maxsize=64)
 def clock_changes(zone: str, first: date, last: date) -> tuple[tuple[int, int], ...]:
-    """From which second of universal time on a zone is ahead by how many seconds, for all days from first to last."""
+    """The UTC second of each change of a zone's offset and the new offset in seconds, for days first to last."""
     try:
         clock = ZoneInfo(zone)
     except (KeyError, ValueError, TypeError, OSError):
@@ -105,7 +105,7 @@ def _change(clock: ZoneInfo, low: int, high: int) -> tuple[int, int]:
 
 
 def part_code(part: str, day: int, *, first: int) -> int:
-    """The place of a day's part among the labels; `day` and `first` are numbers of days, of which `first` is the first.
+    """The index of a day's part among its labels; `day` and `first` are day numbers, `first` the earliest.
 
     This is the definition, by Python's calendar; engines compute it by arithmetic and are held to it.
     """
@@ -128,7 +128,7 @@ def part_code(part: str, day: int, *, first: int) -> int:
 
 @lru_cache(maxsize=256)
 def part_labels(part: str, first: date, last: date) -> tuple[str, ...]:
-    """The public labels of a part, from the first day to the last one."""
+    """The public labels of a part of a date (such as month), from the first day to the last."""
     fixed = {"weekday": WEEKDAYS, "month_of_year": MONTHS, "hour": tuple(f"{hour:02}" for hour in range(24))}
     if part in fixed:
         return fixed[part]

@@ -1,4 +1,4 @@
-"""The types of columns: how every cell becomes an integer or a text, or is missing, said before any is seen."""
+"""Column types: how every cell becomes an integer or a text, or is missing; fixed before any is read."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ class Number:
 
     @property
     def lowest(self) -> int:
-        """The integer of the low bound."""
+        """The low bound in grid steps."""
         return int(self.low / self.grid)
 
     @property
     def highest(self) -> int:
-        """The integer of the high bound."""
+        """The high bound in grid steps."""
         return int(self.high / self.grid)
 
     def to_json(self) -> dict[str, Any]:
-        """The options that differ from none, in JSON types; numbers are texts."""
+        """The options in JSON types; numbers as texts."""
         options = {"low": str(self.low), "high": str(self.high), "grid": str(self.grid), "strip": list(self.strip)}
         return options | {"missing": DROP if self.missing is None else str(self.missing)}
 
 
 @dataclass(frozen=True)
 class Category:
-    """Declared texts; any other cell, and a missing one, takes the label `others`, or is missing where that is None."""
+    """Declared categories; any other or missing cell takes the label `others`, or is missing where that is None."""
 
     values: tuple[str, ...]
     others: str | None
@@ -84,7 +84,7 @@ class Category:
 
 @dataclass(frozen=True)
 class YesNo:
-    """Yes is 1, no is 0, and whatever is neither is missing."""
+    """A yes-or-no column: yes is 1, no is 0, and anything else is missing."""
 
     yes: tuple[str, ...]
     no: tuple[str, ...]
@@ -101,7 +101,7 @@ class YesNo:
 
 @dataclass(frozen=True)
 class Date:
-    """Days from `first` to `last`; the integer of a day is its number since 1970-01-01.
+    """Days from `first` to `last`; the integer of a day is its number of days since 1970-01-01.
 
     A cell that is no such day is missing, moved to the nearer end (`nearest`), or has the label `outside` in each part.
     """
@@ -115,17 +115,17 @@ class Date:
 
     @property
     def pattern(self) -> Pattern:
-        """How a text is taken apart."""
+        """The pattern by which a text is parsed."""
         return read_pattern(self.format, clock=False)
 
     @property
     def lowest(self) -> int:
-        """The number of the first day."""
+        """The day number of `first`."""
         return day_number(self.first)
 
     @property
     def highest(self) -> int:
-        """The number of the last day."""
+        """The day number of `last`."""
         return day_number(self.last)
 
     def to_json(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Date:
 
 @dataclass(frozen=True)
 class Time:
-    """Seconds of the wall clock of one zone, from the first second of `first` to the last one of `last`.
+    """Wall-clock seconds of one time zone, from the first second of `first` to the last one of `last`.
 
     The integer is the number of seconds since 1970-01-01 00:00:00 on that clock. Instants (times with a zone of their
     own) are moved to it by the changes of the clock that were looked up when the schema was made.
@@ -152,22 +152,22 @@ class Time:
 
     @property
     def pattern(self) -> Pattern:
-        """How a text is taken apart."""
+        """The pattern by which a text is parsed."""
         return read_pattern(self.format, clock=True)
 
     @property
     def changes(self) -> tuple[tuple[int, int], ...]:
-        """From which second of universal time on the clock is ahead of it by how many seconds, in order."""
+        """The UTC second of each change of the zone's offset, and the new offset in seconds, in order."""
         return clock_changes(self.zone, self.first, self.last)
 
     @property
     def lowest(self) -> int:
-        """The first second."""
+        """The first second of `first`."""
         return day_number(self.first) * DAY
 
     @property
     def highest(self) -> int:
-        """The last second."""
+        """The last second of `last`."""
         return day_number(self.last) * DAY + DAY - 1
 
     def to_json(self) -> dict[str, Any]:
@@ -178,39 +178,39 @@ class Time:
 
 @dataclass(frozen=True)
 class Whole:
-    """Whole numbers that name people: up to 2^53 - 1, or up to 2^63 - 1 where they are `long`."""
+    """Integers that identify people: up to 2^53 - 1, or up to 2^63 - 1 where they are `long`."""
 
     long: bool = False
 
     @property
     def type(self) -> str:
-        """How a schema calls it."""
+        """The name of this type in a schema."""
         return "long" if self.long else "whole"
 
     @property
     def largest(self) -> int:
-        """The largest that names anybody, on both sides of zero."""
+        """The largest absolute value that identifies anybody."""
         return LARGEST_LONG if self.long else LARGEST_WHOLE
 
     def to_json(self) -> dict[str, Any]:
-        """It has no options."""
+        """An empty mapping, since this type has no options."""
         return {}
 
 
 @dataclass(frozen=True)
 class Text:
-    """Texts that name people, or that no question reads."""
+    """Texts that identify people, or that no question reads."""
 
     type: ClassVar[str] = "text"
 
     def to_json(self) -> dict[str, Any]:
-        """It has no options."""
+        """An empty mapping, since this type has no options."""
         return {}
 
 
 @dataclass(frozen=True)
 class Found:
-    """Texts that nobody listed: a group key only, paid with a delta; the first `longest` characters count."""
+    """Texts found in the data: usable as a group key only, at a delta; the first `longest` characters count."""
 
     longest: int
 

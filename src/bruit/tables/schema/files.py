@@ -1,4 +1,4 @@
-"""Public facts about a file: how its exporter writes lines, numbers and missing cells."""
+"""Public facts about a file's format: how it writes lines, numbers and missing cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THOUSANDS = ("", " ", ".", ",", "'")
 
 @dataclass(frozen=True)
 class File:
-    """How a file is written; of a frame or a database only what concerns its texts counts."""
+    """The format of a file; for a frame or a database, only the facts about texts matter."""
 
     kind: str = "csv"
     separator: str = ","
@@ -58,13 +58,13 @@ class File:
             raise InvalidArgument(f"{name}={value!r}; choose among {', '.join(map(repr, allowed))}")
 
     def to_json(self) -> dict[str, Any]:
-        """Every fact, in JSON types."""
+        """Every fact about the format, in JSON types."""
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return facts | {"missing": list(self.missing)}
 
 
 def file_from_json(facts: Mapping[str, Any]) -> File:
-    """The file that a mapping describes; what it leaves out is as in a plain CSV file."""
+    """The file format that a mapping describes; what is left out is as in a plain CSV file."""
     unknown = sorted(set(facts) - set(File.__dataclass_fields__))
     if unknown:
         raise InvalidArgument(f"[file] has no option {unknown[0]!r}; it has {', '.join(File.__dataclass_fields__)}")
@@ -73,15 +73,15 @@ def file_from_json(facts: Mapping[str, Any]) -> File:
 
 
 def csv(**facts: Any) -> File:
-    """A CSV file: separator, encoding, decimal, thousands, missing, complete."""
+    """The format of a CSV file: separator, encoding, decimal, thousands, missing, complete."""
     return file_from_json({"kind": "csv", **facts})
 
 
 def excel(**facts: Any) -> File:
-    """An Excel file: sheet, header, decimal, thousands, missing."""
+    """The format of an Excel file: sheet, header, decimal, thousands, missing."""
     return file_from_json({"kind": "excel", **facts})
 
 
 def parquet(**facts: Any) -> File:
-    """A Parquet file; decimal, thousands and missing are for columns of texts."""
+    """The format of a Parquet file; decimal, thousands and missing apply to text columns."""
     return file_from_json({"kind": "parquet", **facts})

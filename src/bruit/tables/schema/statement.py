@@ -1,4 +1,4 @@
-"""A schema: what is known about a table before it is read, as a value that TOML, JSON and Python write alike."""
+"""Schemas: what is stated about a table before it is read, with equal forms in TOML, JSON and Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table with their types, whose rows they are, and how its file is written.
+    """The columns of a table with their types, whose rows they are, and the format of its file.
 
     `person` names a column, or is EACH_ROW.
 
@@ -54,12 +54,12 @@ class Schema:
 
     @property
     def digest(self) -> str:
-        """A public name of everything stated: SHA-256 of the sorted JSON."""
+        """The SHA-256 of the schema's sorted JSON, which identifies it publicly."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
     @property
     def found(self) -> tuple[str, ...]:
-        """The columns whose groups nobody listed."""
+        """The columns whose values are found in the data."""
         return tuple(name for name, column in self.columns.items() if isinstance(column, Found))
 
     def to_json(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, description: Mapping[str, Any] | str) -> Schema:
-        """The schema that `to_json` described, or a JSON text of it; an option given twice is refused."""
+        """Reads a schema from what `to_json` wrote, or its JSON text; an option given twice is refused."""
         values = json.loads(description, object_pairs_hook=_once) if isinstance(description, str) else description
         if not isinstance(values, Mapping):
             raise InvalidArgument("a schema is a mapping with person, columns and file")
@@ -84,7 +84,7 @@ class Schema:
         )
 
     def to_toml(self) -> str:
-        """The same as TOML, which `from_toml` reads back."""
+        """The schema as TOML, which `from_toml` reads back."""
         description = self.to_json()
         columns, facts = description.pop("columns"), description.pop("file")
         blocks = [_block(None, description), _block("file", facts)]
@@ -92,7 +92,7 @@ class Schema:
 
     @classmethod
     def from_toml(cls, text: str) -> Schema:
-        """The schema that a TOML text states; numbers keep every digit."""
+        """Reads a schema from TOML; numbers keep every digit."""
         try:
             values = tomllib.loads(text, parse_float=str)
         except tomllib.TOMLDecodeError as error:

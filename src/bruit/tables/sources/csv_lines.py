@@ -1,4 +1,4 @@
-"""CSV files of any separator and encoding, read line by line: what a line is hangs on that line alone."""
+"""Reads CSV files of any separator and encoding line by line; how a line is read depends on that line alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = {"utf-8": (codecs.BOM_UTF8,), "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM
 
 
 def scan_csv(files: Sequence[Path], facts: File) -> polars.LazyFrame:
-    """The rows of CSV files that name the same columns in their first lines; every column is text.
+    """The rows of CSV files whose first lines name the same columns; every column is text.
 
     A line is a row where it has as many fields as the first line and every quote opens, closes or doubles in a field of
     that line; any other line is none.
@@ -40,7 +40,7 @@ def scan_csv(files: Sequence[Path], facts: File) -> polars.LazyFrame:
 
 
 def head_of(path: Path, facts: File) -> bytes:
-    """The line that names the columns, as UTF-8; a last line that does not end must be declared."""
+    """The header line as UTF-8; a file whose last line does not end must be declared so."""
     first = next(_lines(path, facts), b"")
     if not first.strip():
         raise BadFile(f"{path}: the first line of a CSV file names the columns; it is empty")

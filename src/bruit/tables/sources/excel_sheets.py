@@ -1,4 +1,4 @@
-"""A sheet of an Excel file, every cell as a text: no cell's type is guessed from the cells around it."""
+"""Reads a sheet of an Excel file with every cell as a text, so that no type is guessed from other cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bruit.tables.schema.files import File
 
 
 def scan_excel(path: Path, facts: File) -> polars.LazyFrame:
-    """The rows of the declared sheet below the declared row of names."""
+    """The rows of the declared sheet below its declared header row."""
     names = _load(path, facts, rows=0).columns
 
     def batches(columns: list[str] | None) -> Iterator[polars.DataFrame]:

@@ -1,4 +1,4 @@
-"""Whatever holds a table, opened: its engine, its columns and how their texts are read. No row is read."""
+"""Opens whatever holds a table under a schema: its engine, its columns, how texts are read; reads no row."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EXPANSION = {"csv": 8, "excel": 40, "parquet": 24}
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """An open table: `frame` belongs to `engine`, `kinds` are types of columns; those in `read` are read already."""
+    """An open table: the `frame` of an `engine`, and the types (`kinds`) of its columns; `read` are encoded already."""
 
     engine: str
     frame: Any
@@ -50,11 +50,11 @@ class Source:
 
     @property
     def dialect(self) -> Dialect:
-        """How the engine writes SQL."""
+        """The SQL dialect of the engine."""
         return SPARK if self.engine == "spark" else DUCKDB
 
     def encode(self, name: str, schema: Schema, *, prefix: str) -> Encoded:
-        """How a declared column is read inside the engine."""
+        """The expressions that read a declared column inside the engine."""
         column = schema.columns[name]
         if name in self.read:
             return Encoded({prefix: polars.col(name)}, Field(prefix))
@@ -64,7 +64,7 @@ class Source:
 
 
 def open_source(source: object, schema: Schema, *, connection: object = None, memory: int | None = None) -> Source:
-    """A source from a path or folder, a frame of polars, pandas, Arrow, DuckDB or Spark, or a query of a database.
+    """Opens a path or folder, a polars, pandas, Arrow, DuckDB or Spark frame, or a database query.
 
     `memory` states how many bytes the choice of rows of a file may take.
     """
@@ -133,7 +133,7 @@ def _opened(path: Path, schema: Schema, reading: Reading) -> Source:
 
 
 def files_of(path: Path, facts: File) -> list[Path]:
-    """The file, or every file of a folder of the declared kind, in the order of their names."""
+    """The file itself, or every file of the declared kind in a folder, sorted by name."""
     if not path.exists():
         raise MissingData(f"{path}: no such file or folder")
     suffixes = SUFFIXES[facts.kind]

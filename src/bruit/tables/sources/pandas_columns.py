@@ -1,4 +1,4 @@
-"""Columns of a pandas frame: nullable ones through Arrow, NumPy's by value, objects cell by cell.
+"""Converts columns of a pandas frame: nullable ones through Arrow, NumPy's by value, objects cell by cell.
 
 Which of these a column is may hang on a single record, so that each way gives every other cell the same reading.
 """
@@ -18,7 +18,7 @@ from bruit.tables.schema.statement import Schema
 
 
 def from_pandas(frame: Any, schema: Schema, reading: Reading) -> tuple[polars.LazyFrame, frozenset[str]]:
-    """The declared columns as polars, and which of them have been read cell by cell already."""
+    """The declared columns as a polars frame, and which of them are already encoded as declared."""
     series, read = {}, set()
     for name, column in schema.columns.items():
         series[name], done = read_series(frame[name], name, column, reading)
@@ -27,7 +27,7 @@ def from_pandas(frame: Any, schema: Schema, reading: Reading) -> tuple[polars.La
 
 
 def read_series(values: Any, name: str, column: ColumnType, reading: Reading) -> tuple[polars.Series, bool]:
-    """A column as polars, and whether its cells have been read as declared already."""
+    """A pandas column as a polars series, and whether it is already encoded as declared."""
     kind = values.dtype
     if hasattr(kind, "categories") and hasattr(values, "cat"):
         labels = read_all(values.cat.categories.tolist(), column, reading)
@@ -58,7 +58,7 @@ def read_series(values: Any, name: str, column: ColumnType, reading: Reading) ->
 
 
 def read_all(values: list[Any], column: ColumnType, reading: Reading) -> polars.Series:
-    """Loose objects read one by one."""
+    """Reads Python objects cell by cell into a polars series."""
     return _typed([read_cell(value, column, reading) for value in values], column)
 
 

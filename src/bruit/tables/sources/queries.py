@@ -1,4 +1,4 @@
-"""A table that a database query gives, each cell cast to a text by the database: no type reads records."""
+"""Reads a table from a database query; the database casts every cell to text, so that no type is guessed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXT = {"mysql": "CHAR", "mariadb": "CHAR", "mssql": "NVARCHAR(MAX)", "oracle": 
 
 
 def scan_query(query: Any, engine: Any) -> polars.LazyFrame:
-    """The rows of a SQLAlchemy selection, a `text(...)` or a string of SQL; every column is text."""
+    """The rows of a SQLAlchemy select, a `text(...)` or a string of SQL; every column is text."""
     if not hasattr(engine, "connect"):
         raise InvalidArgument(
             f"connection={type(engine).__name__}: a query needs connection=engine, made by sqlalchemy.create_engine"

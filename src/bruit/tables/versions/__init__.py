@@ -1,1 +1,1 @@
-"""Tables registered in a book, their versions, and the cells of a table that are paid for side by side."""
+"""Tables registered in a ledger, their versions, and their cells, which are charged in parallel."""

@@ -1,4 +1,4 @@
-"""The curator's own file beside a table: a key, a keyed digest of each registered version, and what was noticed.
+"""The curator's private file beside a table: a key, a keyed digest of each registered version, and notes.
 
 It stays with the data and never enters a book: a bare digest, or a digest and its key, would let anyone who knows all
 records but one test guesses of that one.
@@ -24,13 +24,13 @@ BLOCK = 2**20
 
 @dataclass(frozen=True)
 class CuratorFile:
-    """What the curator of a table keeps beside it, readable by its owner alone."""
+    """The curator's private file beside a table, readable by its owner alone."""
 
     path: Path
 
     @classmethod
     def beside(cls, source: Path) -> CuratorFile:
-        """The file beside a table's file or folder."""
+        """The curator's file for a table's file or folder."""
         whole = source.resolve()
         return cls(whole.with_name(whole.name + SUFFIX))
 
@@ -46,7 +46,7 @@ class CuratorFile:
         self._write(held | {"versions": [*held["versions"], known]})
 
     def compare(self, table: str, version: int, files: Sequence[Path]) -> bool:
-        """Whether the content is still that of a version; where it is not, so much is noted here and nowhere else."""
+        """Whether the content is still that of a version; a difference is noted in this file and nowhere else."""
         held = self._held()
         known = [each for each in held["versions"] if (each["table"], each["version"]) == (table, version)]
         if not known:
@@ -60,7 +60,7 @@ class CuratorFile:
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """What was noticed while the table was read; for the curator alone."""
+        """The notes on changed content, for the curator only."""
         notes: list[dict[str, Any]] = self._held()["notes"]
         return notes
 
@@ -94,7 +94,7 @@ class CuratorFile:
 
 @dataclass(frozen=True)
 class Registration:
-    """Which registered table a leaf of a plan is: its name, its version and the identity of the book it stands in."""
+    """The name and version of a registered table, and the identity of the ledger it is registered in."""
 
     table: str
     version: int
@@ -103,7 +103,7 @@ class Registration:
     files: tuple[Path, ...] = ()
 
     def notice(self) -> None:
-        """Notes for the curator where the content changed since it was registered; says nothing to anyone else."""
+        """Notes in the curator's file, and nowhere else, that the content changed since registration."""
         if self.curator is not None:
             self.curator.compare(self.table, self.version, self.files)
 

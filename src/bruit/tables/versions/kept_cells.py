@@ -1,4 +1,4 @@
-"""The list of people and the cells they keep, written beside a table: it makes parts hold across versions.
+"""The list of each person's cells, kept beside a table so that its parts stay disjoint across versions.
 
 People keep the cells that stand in the list, whatever becomes of their rows, and get further ones, in the order of the
 labels, only while they have fewer than may be kept. So nobody is ever in more cells than are paid for, in all versions
@@ -31,14 +31,14 @@ IDENTITY = "bruit list"
 
 @dataclass(frozen=True, eq=False)
 class KeptCells:
-    """Pairs of a person and a cell, and the identity of their list."""
+    """Pairs of a person and a cell, with the identity of the list they come from."""
 
     identity: str
     pairs: polars.DataFrame
 
 
 def fill_list(source: Path, plan: Plan, column: str, node: Node, cells: int) -> KeptCells:
-    """The list beside a table's file, with the cells that people of the present content may still get."""
+    """Reads the list beside a table's file and adds cells for people who have room left; returns it."""
     path = _beside(source, column, cells)
     present = _present(plan, node)
     identity, before = _read(path, present)

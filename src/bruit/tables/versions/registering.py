@@ -1,4 +1,4 @@
-"""Registering a table: the book learns its name, its person, its schema and its version; the curator keeps a digest."""
+"""Registers tables: the ledger records name, person, schema and version; the curator keeps a digest."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ WHAT = "tables.register"
 
 @dataclass(frozen=True, eq=False)
 class Registered:
-    """A table that stands in a book under a name and a version; `plan` is what questions are asked of."""
+    """A table registered in a ledger under a name and a version; questions are asked of its `plan`."""
 
     plan: Plan
     ledger: Ledger
 
     @property
     def registration(self) -> Registration:
-        """The name, the version and the book."""
+        """The table's name, its version and the ledger's identity."""
         found = self.plan.leaves[0].registration
         assert found is not None
         return found
 
     @property
     def name(self) -> str:
-        """The name of the table, which is that of its schema."""
+        """The name of the table, as in its schema."""
         return self.registration.table
 
     @property
@@ -46,7 +46,7 @@ class Registered:
         return self.registration.version
 
     def part(self, column: str, *, cells: int, keep: str | None = None) -> Parts:
-        """The cells of the table by a declared column, such as "ward" or "admitted.month", each paid for by itself.
+        """The cells of the table by a declared column, such as "ward" or "admitted.month", each charged apart.
 
         A person keeps rows in at most `cells` of them; adding or removing a person costs the `cells` largest totals,
         replacing one twice as many. With keep="first" a list beside the file holds people to their first cells in all
@@ -58,7 +58,7 @@ class Registered:
 def register(
     source: object, schema: Schema, *, ledger: Ledger, connection: object = None, version: int | None = None
 ) -> Registered:
-    """Registers a table in a book as its first version, or as the next one: the same people, with another content.
+    """Registers a table in a ledger as its first version, or as the next: the same people, other content.
 
     No record is read but for the keyed digest of a file, which stays with the curator. A table inside an engine has no
     digest: its `version` is what the curator states.
@@ -84,7 +84,7 @@ def register(
 
 
 def open_registered(source: object, schema: Schema, *, ledger: Ledger, connection: object = None) -> Registered:
-    """Opens a table at the last version that stands in a book, under the schema it was registered with."""
+    """Opens a table at its last version registered in a ledger, with the schema it was registered with."""
     plan = open_table(source, schema, connection=connection)
     _require_own_people(plan, ledger)
     stands = versions_of(ledger, schema.name)
@@ -102,7 +102,7 @@ def open_registered(source: object, schema: Schema, *, ledger: Ledger, connectio
 
 
 def versions_of(ledger: Ledger, table: str) -> dict[int, dict[str, Any]]:
-    """The versions of a table that stand in a book, with what was said of each."""
+    """The registered versions of a table in a ledger, with what was recorded of each."""
     notes = (entry.release.details for entry in ledger.entries if entry.what == WHAT and entry.release is not None)
     return {note["version"]: note for note in notes if note["table"] == table}
 

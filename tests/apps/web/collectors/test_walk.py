@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("cryptography", reason="split polls need bruit[collectors]")
 
 from bruit.aggregation.collecting import Collector, State
-from bruit.apps.web.second_collector import SecondCollector
-from bruit.apps.web.split_client import NotDelivered, SplitPollClient
+from bruit.apps.web.collectors.second import SecondCollector
+from bruit.apps.web.collectors.split_client import NotDelivered, SplitPollClient
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 JOIN = "from bruit.apps.cli.join import command; command()"

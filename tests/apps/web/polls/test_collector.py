@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.collector import Collector
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.polls.store import NewReport, Outcome
 from bruit.errors import StorageError
 
@@ -24,7 +24,7 @@ def run(scenario: Any, tmp_path: Path) -> Any:
     async def whole() -> Any:
         collector = Collector(f"sqlite:///{tmp_path}/bruit.db")
         await collector.start()
-        question = Question(kind="yes-no", question="?", epsilon="1", forever=None, results="everyone")
+        question = PollQuestion(kind="yes-no", question="?", epsilon="1", forever=None, results="everyone")
         polls = [await collector.poll((await publish(collector, question, ""))[0]) for _ in range(2)]
         try:
             return await scenario(collector, *polls)

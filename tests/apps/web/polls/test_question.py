@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from bruit import local
 from bruit.apps.web import Wire
 from bruit.apps.web.polls import plain_words, results
-from bruit.apps.web.polls.question import Question, definition, from_definition, protocol
+from bruit.apps.web.polls.question import PollQuestion, definition, from_definition, protocol
 
 BASE: dict[str, Any] = {"question": "?", "forever": None, "results": "admin", "epsilon": "1"}
 
@@ -23,7 +23,7 @@ def asked(kind: Any, **more: Any) -> Any:
         "text": {"choices": ["a", "b"]},
         "number": {"low": "0", "high": "10", "grid": "0.5"},
     }
-    return Question(kind=kind, **(BASE | needed.get(kind, {}) | more))
+    return PollQuestion(kind=kind, **(BASE | needed.get(kind, {}) | more))
 
 
 @pytest.mark.parametrize(("written", "read"), [("ln 3", "1.098612"), ("ln(3)", "1.098612"), ("1/3", "0.333333")])
@@ -52,7 +52,7 @@ def test_an_epsilon_that_is_no_number_is_refused(written: str) -> None:
         (asked("text", forever="2"), local.Rappor),
     ],
 )
-def test_each_kind_has_its_protocol_and_comes_back_from_what_is_kept(question: Question, kind: Any) -> None:
+def test_each_kind_has_its_protocol_and_comes_back_from_what_is_kept(question: PollQuestion, kind: Any) -> None:
     made = protocol(question)
     assert type(made) is kind
     again, law = from_definition(definition(question))
@@ -84,7 +84,7 @@ def test_rule_11_all_reports_of_one_answer_cost_no_more_than_was_chosen(once: in
 def test_rule_1_nothing_private_has_a_default(name: Any) -> None:
     whole: dict[str, Any] = BASE | {"kind": "yes-no"}
     with pytest.raises(ValidationError):
-        Question(**{key: value for key, value in whole.items() if key != name})
+        PollQuestion(**{key: value for key, value in whole.items() if key != name})
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_rule_1_nothing_private_has_a_default(name: Any) -> None:
 )
 def test_a_question_without_a_protocol_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Question(**(BASE | wrong))
+        PollQuestion(**(BASE | wrong))
 
 
 def test_plain_words_say_what_the_law_says() -> None:

@@ -357,7 +357,7 @@ def test_who_comes_without_a_cookie_leaves_no_session_behind(tmp_path: Path) -> 
         for _ in range(3):
             client.cookies.clear()
             assert client.get("/workbench", headers={"authorization": "Bearer key"}).status_code == 200
-        assert app.state.shelf.sessions == {}
+        assert app.state.uploads.sessions == {}
 
 
 @pytest.mark.parametrize("database", ["sqlite", on_postgres])

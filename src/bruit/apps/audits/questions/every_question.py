@@ -1,4 +1,4 @@
-"""All cases of questions."""
+"""Collects the audit cases of all questions."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,6 @@ from bruit.core.neighbours import Neighbours
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
-    """Every case of a question."""
+    """Every audit case of questions, in Python and in SQL."""
     yield from queries.cases(neighbours)
     yield from limits_and_sources.cases(neighbours)

@@ -1,4 +1,4 @@
-"""The audits of questions: every limit, both noises and every engine, on people of several rows.
+"""Audits of questions: every limit, both noises and every engine, with several rows per person.
 
 A person of four rows at one end of the bounds is there or not, or is exchanged for one at the other end. What is drawn
 is the noise that the price bought, around integers read from the source, projected on the way the person moves them.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bruit.apps.audits.case import EPSILON, Case, GaussianCase, fresh_budget
 from bruit.central.questions import Limit, Prepared, Question, total
-from bruit.central.questions.noises import Bought
+from bruit.central.questions.noises import PricedNoise
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.tables.plan.operators import open_table
 from bruit.tables.schema import Schema, category, number, whole
@@ -35,26 +35,26 @@ INSTEAD: Rows = tuple((1, group, -10) for group in "aabb")
 
 
 def in_polars(frame: polars.DataFrame) -> Any:
-    """The frame itself."""
+    """The rows as a polars frame."""
     return frame
 
 
 def in_pandas(frame: polars.DataFrame) -> Any:
-    """The rows in NumPy's columns and objects."""
+    """The rows as a pandas frame with NumPy and object columns."""
     import pandas
 
     return pandas.DataFrame(frame.to_dict(as_series=False))
 
 
 def in_duckdb(frame: polars.DataFrame) -> Any:
-    """The rows in DuckDB."""
+    """The rows as a DuckDB relation."""
     import duckdb
 
     return duckdb.connect().from_arrow(frame.to_arrow())
 
 
 def in_arrow(frame: polars.DataFrame) -> Any:
-    """The rows in Arrow."""
+    """The rows as an Arrow table."""
     return frame.to_arrow()
 
 
@@ -96,14 +96,14 @@ class _Drawn:
 
     @property
     def shift(self) -> float:
-        """The shift of Gaussian noise that is paid for, in its deviations."""
+        """The shift that was paid for, in standard deviations of the Gaussian noise."""
         squares, variance = _paid_shift(self.limit, self.neighbours)
         return sqrt(squares / variance)
 
     def many(self, rows: Rows, samples: int, rng: np.random.Generator) -> NDArray[Any]:
         prepared = self.prepared(rows)
         bought = prepared.levels[0].bought["s"]
-        assert isinstance(bought, Bought)
+        assert isinstance(bought, PricedNoise)
         exact, *ends = (
             self.prepared(each).read(np.random.default_rng(1))[0].parts[0] for each in (rows, *self.pair)
         )  # one key: the rows that are chosen show the way
@@ -115,6 +115,6 @@ class _Drawn:
 def _paid_shift(limit: str, neighbours: Neighbours) -> tuple[float, float]:
     prepared = _Drawn(limit, "gaussian", "polars", neighbours, (OTHERS, OTHERS)).prepared(OTHERS)
     bought = prepared.levels[0].bought["s"]
-    assert isinstance(bought, Bought)
+    assert isinstance(bought, PricedNoise)
     moved = prepared.question.sensitivity("s", neighbours)
     return float(moved.l2_squared), float(bought.noise.loss.variance)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The audits of SQL: a counting query and a mean, on a table with and without one row, or with another in its place."""
+"""Audits of SQL: a count and a mean, on a table with and without one row, or with one row replaced."""
 
 from __future__ import annotations
 

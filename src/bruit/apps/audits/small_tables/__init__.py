@@ -1,1 +1,1 @@
-"""How far one person moves the exact integers of everything, walked over small tables."""
+"""Checks the sensitivity of every release by brute force over small tables."""

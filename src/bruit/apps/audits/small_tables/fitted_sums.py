@@ -1,4 +1,4 @@
-"""The sums of every estimator, walked over small tables: with and without people of several rows."""
+"""Checks the sensitivity of every estimator's sums by brute force over small tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from bruit import learning
 from bruit.apps.audits.case import fresh_budget
 from bruit.apps.audits.small_tables.sums import Row, Walk, charged, small_people
-from bruit.audit import Heard, listen
+from bruit.audit import SensitivityCheck, check_sensitivity
 from bruit.core.losses import Loss
 from bruit.core.neighbours import Neighbours
 from bruit.learning import evaluation
@@ -56,7 +56,7 @@ ESTIMATORS: dict[str, tuple[type[Any], dict[str, Any]]] = {
 
 
 def estimator_walks() -> Iterator[Walk]:
-    """Each estimator, where each row is a person, and where people have two rows that count."""
+    """The checks of each estimator, with one row per person, and with two rows per person that count."""
     for name, (kind, settings) in ESTIMATORS.items():
         for rows in (0, 2):
             limit = "each row" if rows == 0 else f"rows={rows}"
@@ -67,7 +67,7 @@ def estimator_walks() -> Iterator[Walk]:
     yield Walk("learning.NearestNeighbours", "laplace", partial(_votes, "laplace"))
 
 
-def _fits(kind: type[Any], settings: dict[str, Any], limit: int, most: int) -> list[Heard]:
+def _fits(kind: type[Any], settings: dict[str, Any], limit: int, most: int) -> list[SensitivityCheck]:
     @patch.object(contract, "choose_rows", _choose_alike)
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         person = "id" if limit else "each row"
@@ -80,11 +80,11 @@ def _fits(kind: type[Any], settings: dict[str, Any], limit: int, most: int) -> l
 
     rows = ROWS if "classes" in settings else ROWS[:5]
     people = small_people(rows, most) if limit else one_row_each(rows, most)
-    return listen(f"learning.{kind.__name__}", release, people, others=OTHERS)
+    return check_sensitivity(f"learning.{kind.__name__}", release, people, others=OTHERS)
 
 
 def one_row_each(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
-    """Nobody, and people of one row."""
+    """The persons to try, as tuples of rows: nobody, and persons with one row."""
     return [(), *((row,) for row in rows[:most])]
 
 
@@ -94,7 +94,7 @@ def _choose_alike(groups: Any, most: int, *, rng: np.random.Generator) -> Any:
     return choose_rows(groups, most, rng=np.random.default_rng(3))
 
 
-def _points(most: int) -> list[Heard]:
+def _points(most: int) -> list[SensitivityCheck]:
     """The figures of a model that was fitted to rows of nobody in the table."""
     settings: dict[str, Any] = {"domain": (UNIT, among(["a", "b"])), **LABELLED}
     model = learning.NaiveBayes(budget=WITHOUT_PRIVACY, **settings).fit(*_columns(OTHERS)[:2])
@@ -107,10 +107,10 @@ def _points(most: int) -> list[Heard]:
         learning.evaluate(model, X, y, budget=budget, **asked)
         return charged(budget)
 
-    return listen("learning.evaluate", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity("learning.evaluate", release, small_people(ROWS, most), others=OTHERS)
 
 
-def _votes(method: str, most: int) -> list[Heard]:
+def _votes(method: str, most: int) -> list[SensitivityCheck]:
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         budget = fresh_budget(neighbours, 1.0)
         asked: dict[str, Any] = {"method": method, "queries": 1, "domain": UNIT, "random_state": 1, **LABELLED}
@@ -119,7 +119,7 @@ def _votes(method: str, most: int) -> list[Heard]:
         model.fit(X[:, :1], y).predict([[-1.0]])
         return charged(budget)
 
-    return listen("learning.NearestNeighbours", release, one_row_each(ROWS[2:], most), others=OTHERS[:2])
+    return check_sensitivity("learning.NearestNeighbours", release, one_row_each(ROWS[2:], most), others=OTHERS[:2])
 
 
 def _columns(rows: Sequence[Row]) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""The exact integers of everything that adds noise, walked over small tables: no person moves them beyond the price.
+"""Checks by brute force over small tables that no person moves what noise is added to beyond what was paid.
 
 `walks` lists one walk for every public callable that takes `budget=`, with every limit on a person's rows that it has;
 a test finds those that miss. What has no walk stands in `EXEMPT` with the reason and with what holds it instead.
@@ -16,11 +16,12 @@ from unittest.mock import patch
 import numpy as np
 import polars
 
-from bruit import central, synthetic, tables
+from bruit import synthetic, tables
 from bruit.apps.audits.case import fresh_budget
+from bruit.apps.audits.central import WALKED
 from bruit.apps.findings import Size
-from bruit.audit import Heard, listen
-from bruit.audit.listening import TAPES
+from bruit.audit import SensitivityCheck, check_sensitivity
+from bruit.audit.zero_noise import TAPES
 from bruit.central.questions import Limit, Question
 from bruit.central.questions import count as counting
 from bruit.central.questions import mean as averaging
@@ -60,14 +61,14 @@ OTHERS: tuple[Row, ...] = ((101, "a", 1), (102, "b", 0))
 
 @dataclass(frozen=True)
 class Walk:
-    """One callable with one limit, and the walk over its small tables; `most` is how many people are tried."""
+    """A brute-force check of one release under one limit; `most` is the number of different people tried."""
 
     name: str
     variant: str
-    walk: Callable[[int], list[Heard]]
+    walk: Callable[[int], list[SensitivityCheck]]
 
-    def run(self, *, most: int) -> list[Heard]:
-        """One line a relation."""
+    def run(self, *, most: int) -> list[SensitivityCheck]:
+        """The results of the check, one line per neighbouring relation."""
         return [replace(line, name=f"{self.name}[{self.variant}]") for line in self.walk(most)]
 
 
@@ -75,8 +76,8 @@ MOST_PEOPLE: dict[Size, int] = {"small": 2, "full": 12}
 """How many different people are walked."""
 
 
-def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[Heard]:
-    """Every walk, two lines each."""
+def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[SensitivityCheck]:
+    """Runs every check; two lines each, one per neighbouring relation."""
     found = []
     for walk in walks():
         found += walk.run(most=MOST_PEOPLE[size])
@@ -86,8 +87,8 @@ def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[Heard
 
 
 def walks() -> Iterator[Walk]:
-    """Every walk of the parts that are installed."""
-    for name, ask in STATISTICS.items():
+    """Every check of the packages that are installed."""
+    for name, ask in WALKED.items():
         for limit in LIMITS:
             yield Walk(f"central.{name}", f"rows={limit}", partial(_statistic, name, ask, limit))
     for bound in (Limit(rows=1), Limit(rows=2), Limit(groups=1, each=2), Limit(groups=2, each=1)):
@@ -101,7 +102,7 @@ def walks() -> Iterator[Walk]:
 
 
 def small_people(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
-    """Nobody, then people who have a row twice, once, and two different ones, at most so many."""
+    """The persons to try, at most `most`, as tuples of rows: none, one row twice, one row, two different rows."""
     single = [(row,) for row in rows]
     pairs = [(one, other) for place, one in enumerate(rows) for other in rows[place + 1 :]]
     return [(), *((row, row) for row in rows), *single, *pairs][: most + 1]
@@ -111,35 +112,7 @@ LIMITS = (1, 2)
 ROWS: tuple[Row, ...] = tuple((7, group, x) for group in ("a", "b", "else") for x in (2, -1, None))
 
 
-def _groups(table: tables.Table) -> Any:
-    return table["group"].among(["a", "b"])
-
-
-def _numbers(table: tables.Table) -> Any:
-    return table["x"].within(-1, 2, grid=1)
-
-
-def _scores(table: Any) -> list[int]:
-    """A score of a user's own: how many rows each group has, of which one person moves two by as many rows as count."""
-    frame = table.frame.collect()
-    return [int((frame["group"] == group).sum()) for group in ("a", "b")]
-
-
-STATISTICS: dict[str, Callable[..., Any]] = {
-    "count": lambda table, **paid: central.count(table, **paid),
-    "sum": lambda table, **paid: central.sum(_numbers(table), **paid),
-    "mean": lambda table, **paid: central.mean(_numbers(table), **paid),
-    "variance": lambda table, **paid: central.variance(_numbers(table), **paid),
-    "histogram": lambda table, **paid: central.histogram(_groups(table), **paid),
-    "group_by": lambda table, **paid: central.group_by(_groups(table), values=_numbers(table), **paid),
-    "most_common": lambda table, **paid: central.most_common(_groups(table), **paid),
-    "exponential": lambda table, **paid: central.exponential(table, ["a", "b"], _scores, sensitivity=2, **paid),
-    "noisy_max": lambda table, **paid: central.noisy_max(table, ["a", "b"], _scores, sensitivity=2, **paid),
-}
-"""The statistics of a table whose people have at most two rows that count."""
-
-
-def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> list[Heard]:
+def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> list[SensitivityCheck]:
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
         frame = polars.DataFrame(list(rows), schema=kinds, orient="row")
@@ -147,10 +120,10 @@ def _statistic(name: str, ask: Callable[..., Any], limit: int, most: int) -> lis
         ask(tables.read(frame, person="id").limit(rows=limit), budget=budget, rng=np.random.default_rng(1))
         return charged(budget)
 
-    return listen(f"central.{name}", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity(f"central.{name}", release, small_people(ROWS, most), others=OTHERS)
 
 
-def _question(limit: Limit, most: int) -> list[Heard]:
+def _question(limit: Limit, most: int) -> list[SensitivityCheck]:
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
         columns: dict[str, Any] = {"id": whole(), "group": category(["a", "b"]), "x": number(-1, 2, grid=1)}
@@ -161,10 +134,10 @@ def _question(limit: Limit, most: int) -> list[Heard]:
         question.release(budget=budget, rng=np.random.default_rng(1))
         return charged(budget)
 
-    return listen("sql.ask", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity("sql.ask", release, small_people(ROWS, most), others=OTHERS)
 
 
-def _synthesis(limit: int, most: int) -> list[Heard]:
+def _synthesis(limit: int, most: int) -> list[SensitivityCheck]:
     @patch.object(Curator, "_draw", _choose_marginal)
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
@@ -176,7 +149,7 @@ def _synthesis(limit: int, most: int) -> list[Heard]:
         synthetic.synthesise(table, columns, budget=budget, rng=np.random.default_rng(1))
         return charged(budget)
 
-    return listen("synthetic.synthesise", release, small_people(ROWS, most), others=OTHERS)
+    return check_sensitivity("synthetic.synthesise", release, small_people(ROWS, most), others=OTHERS)
 
 
 def _choose_marginal(_curator: Curator, scores: Any, exponent: Any) -> int:
@@ -185,5 +158,5 @@ def _choose_marginal(_curator: Curator, scores: Any, exponent: Any) -> int:
 
 
 def charged(budget: Budget) -> Loss:
-    """The loss that stands in the book."""
+    """The loss charged to the budget's ledger."""
     return next(iter(budget.ledger.entries)).loss

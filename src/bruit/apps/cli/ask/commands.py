@@ -86,7 +86,7 @@ def command(**asked: Any) -> None:
 
 
 def query_of(asked: dict[str, Any], book: Ledger) -> Query:
-    """The query that the options describe, its tables opened; nothing is read."""
+    """Builds the query from the options and opens its tables; no row is read."""
     schema = read_schema(asked["schema"])
     tables: dict[str, Any] = {schema.name: open_plan(asked["source"], schema, table=asked["table"], book=book)}
     for file, path in asked["others"]:
@@ -108,7 +108,7 @@ def query_of(asked: dict[str, Any], book: Ledger) -> Query:
 
 
 def limit_of(rows: int | None, groups: int | None, each: int | None) -> Limit | None:
-    """The limit that the options state; None where they state none."""
+    """The limit stated by the options; None where they state none."""
     return None if rows is groups is each is None else Limit(rows=rows, groups=groups, each=each)
 
 

@@ -1,4 +1,4 @@
-"""`bruit backup`."""
+"""`bruit backup`: copies a SQLite database to one file."""
 
 from bruit.apps.cli.backup.commands import command
 

@@ -1,4 +1,4 @@
-"""`bruit backup`: one whole file of a SQLite database, made while servers write to it."""
+"""`bruit backup`: copies a SQLite database to one consistent file while servers write to it."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ NAMES: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
 
 
 def code_named(text: str) -> Code:
-    """The code written as kind:numbers, such as nr:972,1944."""
+    """Parses a code written as kind:numbers, such as nr:972,1944."""
     kind, _, rest = text.partition(":")
     try:
         made: Code = NAMES[kind][1](rest.split(","))

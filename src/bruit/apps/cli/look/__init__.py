@@ -1,4 +1,4 @@
-"""`bruit look`: exact figures of how a table is read, for its curator only."""
+"""`bruit look`: shows a table's curator, exactly, how its cells are read."""
 
 from bruit.apps.cli.look.commands import command
 

@@ -1,4 +1,4 @@
-"""`bruit register`: a table and its version, written into a book."""
+"""`bruit register`: records a table and its version in a ledger."""
 
 from __future__ import annotations
 

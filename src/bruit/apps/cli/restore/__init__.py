@@ -1,4 +1,4 @@
-"""`bruit restore`."""
+"""`bruit restore`: puts a backup back."""
 
 from bruit.apps.cli.restore.commands import command
 

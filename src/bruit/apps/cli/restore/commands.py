@@ -1,4 +1,4 @@
-"""`bruit restore`: a backup becomes a database again, whose books refuse until their forgotten charges are settled."""
+"""`bruit restore`: puts a backup back; its ledgers refuse charges until `bruit ledger resume`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bruit.storage import put_back
 )
 @json_option
 def command(*, file: Path, store: str, as_json: bool) -> None:
-    """Put a backup back where no database stands.
+    """Put a backup back at an address where there is no database.
 
     What was charged, counted or deleted after the backup is not in it. Each book therefore refuses to charge until
     `bruit ledger resume` says what was released since.

@@ -1,4 +1,4 @@
-"""`bruit risk`: what a table gives away, as a report."""
+"""`bruit risk`: the disclosure-risk report of a table."""
 
 from bruit.apps.cli.risk.commands import command
 

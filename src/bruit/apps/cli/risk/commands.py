@@ -1,4 +1,4 @@
-"""`bruit risk`: what a table gives away, for its steward."""
+"""`bruit risk`: the disclosure-risk report of a table, for its steward."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ th, td { border-bottom: 1px solid #ddd; padding: .3rem .8rem; text-align: left }
 
 
 def page(name: str, found: Report) -> str:
-    """The HTML page; it holds aggregates and column names, no value of the table."""
+    """The report as HTML, with aggregates and column names but no value of the table."""
     title = f"What {name} gives away"
     tables = "\n".join(_table(*section) for section in sections(found))
     advice = "\n".join(f"<li>{escape(line)}</li>" for line in found.advice)

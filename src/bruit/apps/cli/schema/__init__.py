@@ -1,4 +1,4 @@
-"""`bruit schema`: a draft of a schema."""
+"""`bruit schema`: drafts the schema of a file."""
 
 from bruit.apps.cli.schema.commands import command
 

@@ -1,4 +1,4 @@
-"""`bruit schema`: a draft of a schema, from what a file says of itself."""
+"""`bruit schema`: drafts a schema from a file's header and stated types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bruit shuffle`."""
+"""`bruit shuffle`: runs a shuffler for a poll."""
 
 from bruit.apps.cli.shuffle.commands import command
 

@@ -1,4 +1,4 @@
-"""`bruit shuffle`: a process of its own that mixes the reports of a poll before its collector sees them."""
+"""`bruit shuffle`: runs a separate process that shuffles a poll's reports before the collector sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bruit survey`: from a plan to noised answers to estimates."""
+"""`bruit survey`: plans a survey, randomises answers and estimates shares."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _PIECE: Final = 1 << 16
 
 
 def read_survey(path: Path) -> LocalProtocol:
-    """The protocol in a JSON file that `bruit survey plan --save` wrote."""
+    """Reads the protocol from a JSON file that `bruit survey plan --save` wrote."""
     try:
         block = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -45,7 +45,7 @@ def read_survey(path: Path) -> LocalProtocol:
 
 
 def read_answers(path: Path, column: str | None) -> polars.Series:
-    """The answers in a CSV or Parquet file, or in a text file with one a line, as texts.
+    """Reads the answers as texts from a CSV or Parquet file, or from a text file with one per line.
 
     A line is at most one answer, whatever it holds: no quote of one respondent hides the answers of others.
     """
@@ -105,7 +105,7 @@ def tally_reports(path: Path, protocol: Path | None, on_progress: OnProgress) ->
 
 
 def require_output(path: Path, suffixes: tuple[str, ...]) -> None:
-    """Refuses a file that cannot be written, before any work is done."""
+    """Refuses an output file that cannot be written, before any work is done."""
     if path.suffix not in suffixes:
         raise InvalidArgument(f"{path.name}: its name must end in {' or '.join(suffixes)}")
     if not path.parent.is_dir():

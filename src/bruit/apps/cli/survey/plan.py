@@ -1,4 +1,4 @@
-"""`bruit survey plan`: the questions to settle before anyone is asked."""
+"""`bruit survey plan`: chooses a protocol before anyone is asked."""
 
 from __future__ import annotations
 

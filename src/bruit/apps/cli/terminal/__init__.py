@@ -1,1 +1,1 @@
-"""What every command shares: groups that load late, tables, JSON and progress on a terminal."""
+"""What every command shares: lazily loaded groups, tables, JSON and progress bars."""

@@ -1,4 +1,4 @@
-"""How previews and answers of questions are shown on a terminal."""
+"""Prints previews and answers of questions on a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_LINES = 100
 
 
 def show_preview(found: dict[str, Any]) -> None:
-    """The question in words, its noise and precision, its price and what would be left."""
+    """Prints the question in words, its noise and precision, its price and what would be left."""
     unit = found["measure"]
     level = f"{100 * found['confidence']:g} %"
     lines = [
@@ -34,7 +34,7 @@ def show_preview(found: dict[str, Any]) -> None:
 
 
 def show_recipe_preview(found: dict[str, Any]) -> None:
-    """Every question of a recipe with its precision, its part of the price, and what would be left."""
+    """Prints every question of a recipe with its precision and share of the price, and what would be left."""
     unit, level = found["measure"], f"{100 * found['confidence']:g} %"
     lines = [
         (escape(each["title"]), escape(line["words"]), line["noise"], line["expected"], f"{each['share']:.1%}")
@@ -54,7 +54,7 @@ def show_recipe_preview(found: dict[str, Any]) -> None:
 
 
 def show_answer(answer: AnswerTable, book: Ledger | None) -> None:
-    """The rows of an answer with their intervals; of one that was paid by itself, its guarantee and what is left."""
+    """Prints the rows of an answer with intervals and, if paid on its own, its guarantee and what is left."""
     lines = [[_cell(cell) for cell in row] for row in answer.frame.head(MOST_LINES).iter_rows()]
     show(table(escape(answer.title), [escape(name) for name in answer.frame.columns], lines))
     if len(answer.frame) > MOST_LINES:

@@ -13,28 +13,28 @@ BAD_INPUT = 2
 
 
 class DeferredCommand(click.RichCommand):
-    """Carries the name and the line of help of a command, which is imported when its arguments are read."""
+    """The name and help line of a command whose module is imported only when it runs."""
 
     def __init__(self, name: str, *, module: str, line: str) -> None:
         super().__init__(name=name, help=line, short_help=line)
         self.module = module
 
     def load(self) -> click.Command:
-        """The object `command` of the module."""
+        """Imports the module and returns its object `command`."""
         loaded: click.Command = import_module(self.module).command
         return loaded
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context of the command itself, which click then invokes."""
+        """Imports the command and makes its click context."""
         command = self.load()
         refuse_repeated(command, args, parent)
         return command.make_context(info_name, args, parent, **extra)
 
 
 def refuse_repeated(command: click.Command, args: list[str], parent: click.Context | None) -> None:
-    """Refuses an option that is given twice and takes one value: the last one would silently win."""
+    """Refuses a single-valued option that is given twice, where click would silently use the last value."""
     context = click.Context(command, parent=parent, resilient_parsing=True)
     try:
         _, rest, order = command.make_parser(context).parse_args(list(args))
@@ -49,7 +49,7 @@ def refuse_repeated(command: click.Command, args: list[str], parent: click.Conte
 
 
 class DeferredGroup(click.RichGroup):
-    """A group whose commands stand in the modules of a package; an error of bruit is a sentence and exit status 2."""
+    """A group of lazily imported commands; bruit's errors are printed as one sentence with exit status 2."""
 
     def __init__(self, *arguments: Any, package: str, lines: Mapping[str, str], **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)
@@ -58,7 +58,7 @@ class DeferredGroup(click.RichGroup):
         }
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command; whatever bruit refuses is told on the error stream, without a traceback."""
+        """Runs the command; an error of bruit is printed on the error stream without a traceback."""
         try:
             return super().invoke(ctx)
         except BruitError as error:

@@ -25,7 +25,7 @@ def json_option(command: Function) -> Function:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on the standard output; numbers of NumPy and fractions are plain numbers.
+    """Prints one JSON document on the standard output; NumPy numbers and fractions become plain numbers.
 
     JSON knows no infinities: what is infinite, or no number, is null.
     """
@@ -53,7 +53,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turns a failure to write a path into an error of bruit that names the path."""
+    """Turns a failure to write a path into a bruit error that names the path."""
     try:
         yield
     except OSError as error:
@@ -62,7 +62,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def progress(label: str, *, quiet: bool = False) -> Iterator[OnProgress]:
-    """A listener that draws a bar on the error stream, or nothing when `quiet` or when nobody looks at a terminal."""
+    """Yields a callback that draws a progress bar on the error stream, or nothing if `quiet` or not a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:

@@ -1,4 +1,4 @@
-"""Recipes: many questions of a table, one charge, one pass, and every file that goes out."""
+"""Recipes: many questions of a table in one charge and one pass, with all files that are written."""
 
 from bruit.apps.steward.recipe.reading import Recipe, read_recipe
 from bruit.apps.steward.recipe.releasing import Opened, Published, open_recipe, release_recipe

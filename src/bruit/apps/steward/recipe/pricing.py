@@ -1,4 +1,4 @@
-"""How one price is shared by the questions of a recipe: by weights, or by the errors that they must reach.
+"""Divides one price between the questions of a recipe, by weights or by the errors they must reach.
 
 Only public numbers enter: a price that hung on records would tell of them.
 """
@@ -28,7 +28,7 @@ LEAST, MOST = Fraction(1, 10**6), Fraction(64)
 
 @dataclass(frozen=True)
 class Priced:
-    """A question of a recipe with the noise that its share of the price buys."""
+    """A question of a recipe with the noise that its share of the price pays for."""
 
     entry: QuestionEntry
     query: Query
@@ -37,7 +37,7 @@ class Priced:
 
 
 def share_price(recipe: Recipe, queries: Sequence[Query], budget: Budget) -> list[Priced]:
-    """Every question with its share; refused where the errors that are asked for cost more than the price."""
+    """Prices every question; refused where the errors asked for cost more than the price."""
     weights = [Fraction(each.weight) for each in recipe.questions]
     shares = [weight / sum(weights) for weight in weights]
     if recipe.split == "errors":

@@ -1,4 +1,4 @@
-"""A recipe as a file: tables, questions, one price and what is written, each stated once and checked at once."""
+"""Reads and checks a recipe file: tables, questions, one price and outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTPUTS = {"csv": True, "excel": True, "parquet": True, "json": True, "figure": 
 
 @dataclass(frozen=True)
 class PartEntry:
-    """The cell of a registered table that is asked and pays; a person keeps rows in at most `cells` cells."""
+    """The cell of a registered table that the question reads and charges; a person has rows in at most `cells`."""
 
     column: str
     cells: int
@@ -29,7 +29,7 @@ class PartEntry:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """Where a table lies and which schema it has, relative to the recipe."""
+    """The path of a table and of its schema, relative to the recipe."""
 
     source: str
     schema: Path
@@ -39,7 +39,7 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class QuestionEntry:
-    """One question of a recipe: its title, its SQL, and its weight or the error that it must reach.
+    """One question of a recipe: its title, its SQL, and its weight or the error it must reach.
 
     `for_groups_of` is a public number of rows, the smallest group that the error of a mean is meant for.
     """
@@ -56,7 +56,7 @@ class QuestionEntry:
 
 @dataclass(frozen=True)
 class SyntheticEntry:
-    """A table of invented rows, paid for by itself."""
+    """A synthetic table in a recipe, with a price of its own."""
 
     table: str
     columns: list[str] | None
@@ -67,7 +67,7 @@ class SyntheticEntry:
 
 @dataclass(frozen=True)
 class RunningEntry:
-    """Totals since the start, published every period for one price; `times` is in how many periods a person counts."""
+    """A stream in a recipe: running totals, one price; a person counts in at most `times` periods."""
 
     name: str
     sql: str
@@ -82,7 +82,7 @@ class RunningEntry:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Questions that are paid for with one charge and answered in one pass."""
+    """Questions that are paid with one charge and answered in one pass, and what to write."""
 
     path: Path
     title: str
@@ -99,7 +99,7 @@ class Recipe:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """The recipe of a TOML file; every refusal names the file and what is allowed."""
+    """Reads a recipe from a TOML file; every error names the file and what is allowed."""
     try:
         values = tomllib.loads(path.read_text("utf-8"), parse_float=str)
     except FileNotFoundError:

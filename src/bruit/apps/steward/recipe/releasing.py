@@ -1,4 +1,4 @@
-"""A recipe released: everything checked, one charge, one pass over each table, one answer for each question."""
+"""Releases a recipe: checks everything, charges once, reads each table once, answers each question."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WHAT = "steward.recipe"
 
 @dataclass(frozen=True)
 class Opened:
-    """A recipe whose tables are open and whose questions are priced; nothing is read yet."""
+    """A recipe with open tables and priced questions; no row is read yet."""
 
     recipe: Recipe
     book: Ledger
@@ -57,13 +57,13 @@ class Opened:
 
     @property
     def purchase(self) -> Purchase:
-        """The purchase of all answers, checked against the book."""
+        """The purchase of all answers, checked against the ledger."""
         people = {each.query.question.plan.person for each in self.priced}
         purchases = [ask(self.budget, what=WHAT, person=person) for person in sorted(people)]
         return purchases[0]
 
     def preview(self) -> dict[str, Any]:
-        """Every question in words with its noise, precision and part of the price; nothing is read or charged."""
+        """Each question in words with its noise, precision and share of the price; nothing is read or charged."""
         (guarantee, cost), left = rehearse(self.prepared, self.book, self.recipe.price), self.book.remaining
         return {
             "preview": True,
@@ -93,7 +93,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Published:
-    """What a recipe gave: an answer for each question, and the release that stands in the book for all."""
+    """The result of a recipe: one answer per question, and the one release in the ledger for all."""
 
     recipe: Recipe
     answers: tuple[AnswerTable, ...]
@@ -103,7 +103,7 @@ class Published:
 
 
 def open_recipe(recipe: Recipe, book: Ledger) -> Opened:
-    """Opens every table, translates every question and prices all; whatever cannot be answered is refused here."""
+    """Opens every table, translates and prices every question; refuses whatever cannot be answered."""
     held, tables, budget = _open_tables(recipe, book)
     queries = []
     for entry in recipe.questions:
@@ -139,7 +139,7 @@ def _open_tables(recipe: Recipe, book: Ledger) -> tuple[list[HeldTable], dict[st
 
 
 def release_recipe(opened: Opened) -> Published:
-    """Pays once for all questions, reads, and gives every answer."""
+    """Pays once for all questions, reads the tables, and answers every question."""
     if opened.sections.price:
         opened.sections.require_enough(float(rehearse(opened.prepared, opened.book, opened.recipe.price)[1]))
     charge = pay_together(opened.prepared, opened.purchase)

@@ -1,4 +1,4 @@
-"""Sections of a recipe with a charge of their own: a synthetic table, and numbers that are published every period."""
+"""Sections of a recipe that are charged separately: a synthetic table, and streams published every period."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ USES = (
 
 @dataclass(frozen=True, eq=False)
 class Sections:
-    """The sections of a recipe, opened and checked as far as that goes without a charge."""
+    """The separately charged sections of a recipe, opened and checked without a charge."""
 
     book: Ledger
     synthetic: SyntheticEntry | None
@@ -36,14 +36,14 @@ class Sections:
 
     @property
     def price(self) -> float:
-        """What they add to the price of the questions: a stream that stands already was paid for when it was opened."""
+        """The epsilon that the sections cost now; a stream that exists already was paid for at its opening."""
         standing = Stream.names(self.book)
         stated = [entry.price for entry, _ in self.running if entry.name not in standing]
         stated += [] if self.synthetic is None else [self.synthetic.price]
         return float(sum(price_of(self.book, each).epsilon for each in stated))
 
     def require_enough(self, price: float) -> None:
-        """Refuses a recipe whose parts would not all be paid, before the first of them is."""
+        """Refuses a recipe that the ledger cannot pay for whole, before anything is charged."""
         left = self.book.remaining
         if left.measure == "ε" and price + self.price > float(left.total) + 1e-12:
             raise BudgetExceeded(
@@ -52,7 +52,7 @@ class Sections:
             )
 
     def publish(self) -> tuple[list[AnswerTable], Release[SyntheticTable] | None]:
-        """The next period of every stream, and the synthetic table."""
+        """Publishes the next period of every stream, and the synthetic table."""
         answers = [_next_period(self.book, entry, query) for entry, query in self.running]
         if self.synthetic is None or self.made_of is None:
             return answers, None
@@ -62,7 +62,7 @@ class Sections:
 
 
 def open_sections(recipe: Recipe, book: Ledger, tables: Mapping[str, Any]) -> Sections:
-    """The sections over the open tables of a recipe."""
+    """Opens and checks the sections over the open tables of a recipe."""
     made_of = None
     if recipe.synthetic is not None:
         made_of = tables.get(recipe.synthetic.table)
@@ -101,7 +101,7 @@ def _next_period(book: Ledger, entry: RunningEntry, query: Query) -> AnswerTable
 def with_sections(
     statement: Statement, running: Sequence[AnswerTable], made: Release[SyntheticTable] | None
 ) -> Statement:
-    """The statement with what the sections promise and what they are good for."""
+    """The statement extended by the guarantees and uses of the sections."""
     facts = [*statement.facts, *((each.title, f"{each.words}; {each.release.guarantee}") for each in running)]
     if made is not None:
         facts.append(("Synthetic table", f"{made.guarantee}; {len(made.value.rows)} rows. {USES}"))
@@ -109,7 +109,7 @@ def with_sections(
 
 
 def write_synthetic(made: Release[SyntheticTable], folder: Path, stem: str, suffixes: Sequence[str]) -> list[Path]:
-    """The rows of a synthetic table as files."""
+    """Writes the rows of a synthetic table as files."""
     paths = [folder / f"{stem}-synthetic{suffix}" for suffix in suffixes or (".csv",)]
     for path in paths:
         made.value.write(path)

@@ -1,4 +1,4 @@
-"""Totals that add up over the levels of a rollup or a cube: computed from released numbers, so they cost nothing."""
+"""Consistent totals over the levels of a rollup or cube, computed from released numbers at no cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADDING = (*COUNTS[:2], "sum")
 
 
 def check_totals(entry: QuestionEntry, query: Query) -> None:
-    """Refuses consistent totals of what has none, before anything is paid; translates the question anyway."""
+    """Refuses consistent totals for a question that has none, before anything is paid."""
     found = query.translated
     if entry.totals != "consistent":
         return
@@ -30,7 +30,7 @@ def check_totals(entry: QuestionEntry, query: Query) -> None:
 
 
 def with_consistent_totals(answer: AnswerTable, query: Query) -> AnswerTable:
-    """The answer with a column beside each count and sum whose totals add up; counts are whole and not negative."""
+    """Adds, beside each count and sum, a column whose totals add up; counts become integers >= 0."""
     frame, selected = answer.frame, {node.sql(): name for name, node in query.translated.selected}
     for sql, measure in query.translated.measured.items():
         if sql in selected and query.question.measures[query.translated.measure_of(sql)].what in ADDING:

@@ -1,4 +1,4 @@
-"""The files of a released recipe: one a question, one workbook, one JSON, figures and the statement."""
+"""Writes the files of a released recipe: one per question, a workbook, JSON, figures and the statement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_NAME = 60
 
 
 def check_outputs(recipe: Recipe, folder: Path) -> None:
-    """Makes the folder and refuses what cannot be written there, before anything is paid."""
+    """Makes the folder and refuses outputs that cannot be written there, before anything is paid."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -38,7 +38,7 @@ def check_outputs(recipe: Recipe, folder: Path) -> None:
 
 
 def write_outputs(published: Published, folder: Path) -> list[Path]:
-    """Writes every file that the recipe asks for and gives their paths."""
+    """Writes every file that the recipe asks for and returns their paths."""
     output, stem = published.recipe.output, file_name(published.recipe.title)
     written: list[Path] = []
     suffixes = [suffix for name, suffix in (("csv", ".csv"), ("parquet", ".parquet")) if name in output]
@@ -71,7 +71,7 @@ def to_json(published: Published) -> dict[str, object]:
 
 
 def file_name(title: str) -> str:
-    """A title as a file name of plain letters, digits and hyphens."""
+    """Turns a title into a file name of plain letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME] or "answer"
 

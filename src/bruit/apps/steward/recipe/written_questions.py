@@ -1,4 +1,4 @@
-"""Questions written by name instead of by SQL: keys, a column and what is asked of it, as the SELECT they mean.
+"""Translates questions written by name (keys, a column, a statistic) into the SELECT they mean.
 
 Recipes and the workbench's form both come through here, so that one question has one SQL and one digest.
 """
@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from bruit.errors import InvalidArgument
 
-STATISTICS = {
+SQL_BY_NAME = {
     "rows": "count(*)",
     "people": "count(distinct {person})",
     "count": "count({column})",
@@ -32,12 +32,12 @@ EXTRACTS = {"weekday": "isodow", "month_of_year": "month", "hour": "hour"}
 
 
 def quote(name: str) -> str:
-    """A name as SQL quotes it."""
+    """A name quoted as an SQL identifier."""
     return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
 
 
 def key_sql(key: str) -> tuple[str, str]:
-    """The SQL of a key such as ward, admitted.month or age/10, and what it is called."""
+    """The SQL and the name of a group key such as ward, admitted.month or age/10."""
     column, _, part = key.rpartition(".")
     if column and part in PARTS:
         return f"date_trunc('{part}', {quote(column)})", key
@@ -50,10 +50,10 @@ def key_sql(key: str) -> tuple[str, str]:
 
 
 def statistic_sql(what: str, column: str | None, *, person: str | None = None) -> list[tuple[str, str]]:
-    """The SQL of a statistic by name, each with what it is called: several for quartiles and deciles."""
-    if what not in STATISTICS:
-        raise InvalidArgument(f"{what!r} cannot be asked; choose among {', '.join(STATISTICS)}")
-    template = STATISTICS[what]
+    """The SQL and the column name of a statistic; several of each for quartiles and deciles."""
+    if what not in SQL_BY_NAME:
+        raise InvalidArgument(f"{what!r} cannot be asked; choose among {', '.join(SQL_BY_NAME)}")
+    template = SQL_BY_NAME[what]
     if what == "people":
         if person is None:
             raise InvalidArgument("people are counted where rows name whose they are; here each row is a person: rows")
@@ -75,7 +75,7 @@ def select_of(
     where: str = "",
     person: str | None = None,
 ) -> str:
-    """The SELECT of keys and of statistics, each given as (what, column)."""
+    """The SELECT of group keys and statistics, each statistic given as (what, column)."""
     named = [key_sql(key) for key in keys]
     statistics = [each for what, column in asked for each in statistic_sql(what, column, person=person)]
     if not statistics:
@@ -87,7 +87,7 @@ def select_of(
 
 
 def sql_of(stated: Mapping[str, Any], tables: Sequence[str]) -> str:
-    """The SQL of a question of a recipe: as it stands there, or from `by`, `ask` and `where`."""
+    """The SQL of a recipe's question: as written, or built from `by`, `ask` and `where`."""
     if "sql" in stated:
         odd = sorted({"from", "by", "ask", "where"} & set(stated))
         if odd:

@@ -1,1 +1,1 @@
-"""The studies that train networks on pictures: digits, CIFAR-10, flowers."""
+"""The studies that train networks on images: digits, CIFAR-10, flowers."""

@@ -1,4 +1,4 @@
-"""CIFAR-10 without other data: private linear heads over features of images and their mirror images.
+"""CIFAR-10 without other data: private linear heads over features of images and of their mirror images.
 
 The features are those of scattering, and of a network that learned from noise pictures alone.
 """
@@ -101,7 +101,7 @@ def plot(folder: Path, table: polars.DataFrame, used: str) -> Path:
 
 
 def train_once(*, rng: np.random.Generator, kind: str, epsilon: float, size: Size) -> Mapping[str, float]:
-    """One training and its share of right answers on the test images."""
+    """Trains once and returns the accuracy on the test images."""
     recipe = RECIPES[kind][epsilon] if size == "full" else QUICK
     found = trial(features(kind, size), recipe, epsilon=epsilon, delta=DELTA, rng=rng)
     return {"accuracy": found.averaged if recipe.average else found.last}
@@ -109,7 +109,7 @@ def train_once(*, rng: np.random.Generator, kind: str, epsilon: float, size: Siz
 
 @lru_cache(maxsize=2)
 def images(size: Size) -> Images:
-    """The images; a small study takes a few digits in their place."""
+    """The CIFAR-10 images; the small study uses a few digits instead."""
     return cifar10() if size == "full" else stand_in(32, colours=3, classes=10).first(40, 20)
 
 

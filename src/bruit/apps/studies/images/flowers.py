@@ -49,7 +49,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes table 1 with its ε, curves by rate and batch size, private heads, and one setting after the other."""
+    """Writes the document's table with its ε, curves by rate and batch size, private heads, and the settings tried."""
     folder.mkdir(parents=True, exist_ok=True)
     document = flowers_document.table()
     points = [{"epsilon": e, "delta": d, "size": size} for e in RECIPES for d in DELTAS]
@@ -72,14 +72,14 @@ def run(
 
 
 def train_once(*, rng: np.random.Generator, epsilon: float, delta: float, size: Size) -> Mapping[str, float]:
-    """One private head and its share of right answers on the test flowers."""
+    """Trains one private head and returns its accuracy on the test flowers."""
     recipe = RECIPES[epsilon] if size == "full" else QUICK
     found = trial(features(size), recipe, epsilon=epsilon, delta=delta, rng=rng)
     return {"accuracy": found.averaged if recipe.average else found.last}
 
 
 def curve_points(size: Size) -> list[dict[str, Any]]:
-    """One learning rate after the other at batches of 64, one batch size after the other at a middle rate."""
+    """The grid of the curves: each learning rate at batches of 64, each batch size at a middle rate."""
     by_rate = [{"rate": rate, "batch_size": 64} for rate in RATES]
     by_batch = [{"rate": RATES[1], "batch_size": batch} for batch in BATCHES if batch != 64]
     return [point | {"epoch": e, "size": size} for point in by_rate + by_batch for e in range(1, EPOCHS[size] + 1)]
@@ -88,7 +88,7 @@ def curve_points(size: Size) -> list[dict[str, Any]]:
 def learn_plainly(
     *, rng: np.random.Generator, rate: float, batch_size: int, epoch: int, size: Size
 ) -> Mapping[str, float]:
-    """The share of right answers on validation after so many epochs without privacy, a head of 512 units."""
+    """The validation accuracy after `epoch` epochs without privacy, for a head of 512 units."""
     del rng  # all epochs of a curve belong to one training
     return {"accuracy": _plain_curve(rate, batch_size, size)[epoch - 1]}
 
@@ -111,7 +111,7 @@ def _plain_curve(rate: float, batch_size: int, size: Size) -> tuple[float, ...]:
 
 
 def headline(document: polars.DataFrame, found: polars.DataFrame) -> dict[str, float]:
-    """The mean accuracy at each budget, and the furthest that table 1's ε is from the printed one."""
+    """The mean accuracy at each budget, and the largest gap between the document's printed ε and ours."""
     means = {f"ε={e:g} δ={d:g}": mean for e, d, mean in found.select("epsilon", "delta", "mean").iter_rows()}
     apart = (document["rdp_simple"] - document["said_epsilon"]).abs().to_numpy().max()
     return means | {"table1_largest_difference": float(apart)}

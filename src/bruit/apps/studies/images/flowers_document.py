@@ -33,7 +33,7 @@ WITHOUT_PRIVACY = 94.0
 
 
 def table() -> polars.DataFrame:
-    """Table 1 with the ε of each row by the thesis's accountant, by pld, and by pld at a δ that is not weak."""
+    """The thesis's table 1 with the ε of each row: by its own accountant, by pld, and by pld at a sound δ."""
     said = polars.DataFrame(TABLE, COLUMNS, orient="row")
     ways = {"rdp_simple": ("rdp-simple", DELTA), "pld": ("pld", DELTA), "pld_sound": ("pld", SOUND_DELTA)}
     return said.with_columns(

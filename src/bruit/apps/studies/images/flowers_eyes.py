@@ -1,4 +1,4 @@
-"""102 flowers seen by eyes that learned from noise: private heads over a network that was shown no photograph."""
+"""102 flowers: private heads over a network pretrained on noise images only, never on a photograph."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REPEATS: Mapping[Size, int] = {"small": 2, "full": 5}
 
 
 def run(folder: Path, *, size: Size, rng: np.random.Generator | None = None) -> tuple[Path, ...]:
-    """Trains a head at each budget on several seeds and writes the share of right answers."""
+    """Trains a head at each budget on several seeds and writes the accuracies."""
     points = [{"epsilon": epsilon, "size": size} for epsilon in EPSILONS[size]]
     rows = sweeps.run(train_once, points, repeats=REPEATS[size], rng=rng, file=folder / f"eyes_{size}.jsonl")
     table = (
@@ -48,14 +48,14 @@ def run(folder: Path, *, size: Size, rng: np.random.Generator | None = None) -> 
 
 
 def train_once(*, rng: np.random.Generator, epsilon: float, size: Size) -> Mapping[str, float]:
-    """One private head and its share of right answers on the test flowers."""
+    """Trains one private head and returns its accuracy on the test flowers."""
     recipe = RECIPE if size == "full" else QUICK
     return {"accuracy": trial(features(size), recipe, epsilon=epsilon, delta=DELTA, rng=rng).last}
 
 
 @lru_cache(maxsize=2)
 def features(size: Size) -> Features:
-    """What the eyes see of each flower, scaled down; those for choosing are left out, since nothing is chosen."""
+    """The noise-pretrained network's features of each downscaled flower; the validation images are left out."""
     data, device = images(size), best_device()
     kept = len(data.train) - data.held_out
     train, test = (_look(torch.from_numpy(part), SIDES[size], device) for part in (data.train[:kept], data.test))

@@ -25,19 +25,19 @@ CELLS = 12
 
 @lru_cache(maxsize=2)
 def images(size: Size) -> Images:
-    """The flowers; a small study takes a few digits in their place."""
+    """The flower images; the small study uses a few digits instead."""
     return flowers102() if size == "full" else stand_in(144, colours=3, classes=102).first(300, 100)
 
 
 @lru_cache(maxsize=2)
 def features(size: Size) -> Features:
-    """Square roots of the features of three networks at three sizes, each network's rows of norm one."""
+    """Square roots of the features of three networks at three image sizes, each network's rows scaled to norm one."""
     return _features(size, NETWORKS, SIZES, CELLS)
 
 
 @lru_cache(maxsize=4)
 def reduce_features(size: Size, reduction: int) -> Features:
-    """The same of one network on images of 224 pixels, reduced by a factor."""
+    """Features of one network on images of 224 pixels reduced by a factor."""
     return _features(size, NETWORKS[:1], (224 // reduction,), CELLS // reduction)
 
 

@@ -1,4 +1,4 @@
-"""102 flowers: one setting of a private dense head after the other, as the thesis tried them.
+"""102 flowers: varies one setting of a private dense head at a time, as the thesis did.
 
 [docs/spec.md S2.16]
 """
@@ -63,7 +63,7 @@ NAMES = {
 
 
 def points(size: Size) -> list[dict[str, Any]]:
-    """The base and, for each setting, every other value of its list; a small study tries the ends of each list."""
+    """The grid: the base settings, and every other value of each setting; the small study takes only the extremes."""
     found = [{"setting": "base", **BASE}]
     for name, values in LISTS.items():
         others = [each for each in values if each != BASE[name]]
@@ -78,7 +78,7 @@ def run(
     rng: np.random.Generator | None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Path, Path]:
-    """Writes the settings with their mean accuracy on validation, and a figure."""
+    """Writes each setting's mean validation accuracy, and a figure."""
     rows = sweeps.run(
         train_once,
         points(size),
@@ -94,7 +94,7 @@ def run(
 
 
 def train_once(*, rng: np.random.Generator, setting: str, size: Size, **values: Any) -> Mapping[str, float]:
-    """The share of right answers on the flowers for validation after one private training."""
+    """Trains once with privacy and returns the accuracy on the validation flowers."""
     del setting  # a name for the row
     data = reduce_features(size, int(values["reduction"])).chosen_on()
     recipe = _recipe(values, len(data.train), epochs=values["epochs"] if size == "full" else 1)

@@ -1,4 +1,4 @@
-"""Private heads over frozen features: choosing a recipe on validation data, then testing it on seeds."""
+"""Private heads over frozen features: chooses a recipe on validation data, then tests it on several seeds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bruit.privacy import epsilon
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Cached features with labels; the last `held_out` of the training records choose between recipes."""
+    """Cached features with labels; the last `held_out` training records are for validation."""
 
     train: Tensor
     labels: Tensor
@@ -31,7 +31,7 @@ class Features:
     channels: int | None = None
 
     def chosen_on(self) -> Features:
-        """The same with the records that were held out in the place of the test."""
+        """The same features with the validation records as the test set."""
         kept = len(self.train) - self.held_out
         return replace(
             self,
@@ -44,7 +44,7 @@ class Features:
 
 @dataclass(frozen=True)
 class Trial:
-    """One recipe at one budget, and the share of right answers of its last and of its averaged iterate."""
+    """The test accuracies of one recipe at one budget: of its last and of its averaged iterate."""
 
     recipe: Recipe
     last: float
@@ -52,17 +52,17 @@ class Trial:
 
     @property
     def best(self) -> float:
-        """The better of the two."""
+        """The better of the two accuracies."""
         return max(self.last, self.averaged)
 
     @property
     def choice(self) -> Recipe:
-        """The recipe with the better iterate."""
+        """The recipe, with averaging on or off as was better."""
         return replace(self.recipe, average=self.averaged > self.last)
 
 
 def trial(data: Features, recipe: Recipe, *, epsilon: float, delta: float, rng: np.random.Generator) -> Trial:
-    """Trains once and counts the right answers of both iterates."""
+    """Trains once and measures the accuracy of the last and of the averaged iterate."""
     book = Ledger("study", epsilon=epsilon, delta=delta, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
     price = book.budget(epsilon=epsilon, delta=delta)
     release = train_head(
@@ -82,7 +82,7 @@ def choose_recipe(
     rng: np.random.Generator,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Recipe:
-    """The recipe that is best on the records held out, with its better iterate; the test is not looked at."""
+    """The recipe with the best validation accuracy, averaged or not; the test set is not used."""
     best: Trial | None = None
     part = data.chosen_on()
     for recipe in recipes:
@@ -96,7 +96,7 @@ def choose_recipe(
 
 
 def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, *, at_once: int = 4096) -> float:
-    """The share of right answers."""
+    """The share of right predictions of a model."""
     with torch.no_grad():
         pairs = zip(inputs.split(at_once), labels.split(at_once), strict=True)
         right = sum(int((model(part).argmax(1) == truth).sum()) for part, truth in pairs)
@@ -104,7 +104,7 @@ def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, *, at_once: int =
 
 
 def epsilon_with_search(amount: float, delta: float, trials: int) -> float:
-    """What the budget would be had every trial of the search been paid for, as Gaussian losses add up."""
+    """The ε if every trial of the search had been paid for too, by Gaussian composition."""
     from bruit.privacy import calibrate
 
     once = calibrate(lambda noise: Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE), epsilon=amount, delta=delta, by="pld")

@@ -61,7 +61,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Trains every way on several seeds and writes the rows, their summary and a figure."""
+    """Trains each method on several seeds; writes all results, their summary and a figure."""
     folder.mkdir(parents=True, exist_ok=True)
     grid: list[dict[str, str | float]] = [{"way": w, "epsilon": e, "size": size} for w, e in ways(size)]
     file = folder / f"sweep_{size}.jsonl"
@@ -78,13 +78,13 @@ def run(
 
 
 def ways(size: Size) -> list[tuple[str, float]]:
-    """The thesis's network without privacy and with it; heads over scattering and over eyes at each budget."""
+    """The methods and their budgets: the thesis's network with and without privacy, and two kinds of heads."""
     heads = [(way, epsilon) for way in ("recipe", "eyes") for epsilon in RECIPES]
     return [("document, without privacy", 0.0), ("document", document_epsilon(size)), *heads]
 
 
 def document_epsilon(size: Size) -> float:
-    """What the thesis's settings cost, to six digits."""
+    """The ε that the thesis's settings cost, to six digits."""
     found = plan(
         size=len(images(size).train),
         noise_multiplier=NOISE,
@@ -96,7 +96,7 @@ def document_epsilon(size: Size) -> float:
 
 
 def train_once(*, rng: np.random.Generator, way: str, epsilon: float, size: Size) -> Mapping[str, float]:
-    """One training and its share of right answers on the test images."""
+    """Trains once and returns the accuracy on the test images."""
     if way in ("recipe", "eyes"):
         recipe = QUICK if size == "small" else EYES if way == "eyes" else RECIPES[epsilon]
         found = trial(features(way, size), recipe, epsilon=epsilon, delta=_delta(size), rng=rng)
@@ -122,13 +122,13 @@ def train_once(*, rng: np.random.Generator, way: str, epsilon: float, size: Size
 
 @lru_cache(maxsize=2)
 def images(size: Size) -> Images:
-    """The digits, a few of them in a small study."""
+    """The digits; only a few of them in the small study."""
     return mnist() if size == "full" else mnist().first(160, 60)
 
 
 @lru_cache(maxsize=2)
 def features(way: str, size: Size) -> Features:
-    """Square roots of scattering maps, or what the eyes see of a digit in grey."""
+    """Square roots of scattering maps, or features of the noise-pretrained network, for each digit."""
     inputs, labels, test, test_labels = _tensors(images(size))
     make, channels = (_look, 1344) if way == "eyes" else (_scattering, 81)
     return Features(make(inputs), labels, make(test), test_labels, 10, images(size).held_out, channels)
@@ -165,7 +165,7 @@ def _delta(size: Size) -> float:
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """The mean accuracy of each way, with its deviation."""
+    """The mean accuracy of each method, with its standard deviation."""
     found = {}
     for way, epsilon, mean, deviation in table.select("way", "epsilon", "mean", "deviation").iter_rows():
         name = f"{way} ε={epsilon:g}" if epsilon else way

@@ -1,4 +1,4 @@
-"""Features of images from networks that others trained on other data, found inside wheels."""
+"""Features of images from networks pretrained on other data, as shipped in Python wheels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NETWORKS = ("lite0", "lite1", "lite2")
 def lite_features(
     images: Tensor, network: str, sizes: Sequence[int], *, device: torch.device, at_once: int = 256, flip: bool = True
 ) -> Tensor:
-    """The last pooled layer of an EfficientNet-Lite on images of (records, 3, height, width) bytes.
+    """The last pooled layer of an EfficientNet-Lite, for images as bytes of (records, 3, height, width).
 
     Averaged over the sizes that the images are scaled to and over their mirror images.       [Tan & Le 2019]
     """
@@ -57,7 +57,7 @@ def _lite(network: str) -> Any:
 def vgg_features(
     images: Tensor, state: Mapping[str, Tensor], reduction: int, *, device: torch.device, at_once: int = 64
 ) -> Tensor:
-    """The 25 088 outputs of VGG16's convolutions on images of 224/reduction pixels, by torchvision's state dict."""
+    """The 25 088 outputs of VGG16's convolutions on images of 224/reduction pixels, from torchvision's weights."""
     from bruit.apps.networks import FrozenVGG
 
     model = FrozenVGG(1)

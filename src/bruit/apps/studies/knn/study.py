@@ -1,4 +1,4 @@
-"""Nearest neighbours with noise on the votes: accuracy against epsilon, for each question and for all.
+"""Nearest neighbours with noisy votes: accuracy against epsilon, per query and for all queries.
 
 [docs/spec.md S4.1]
 """
@@ -47,7 +47,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Every table, number of voters and epsilon; writes all repeats, their means with intervals, and figures."""
+    """Runs every table, number of voters and epsilon; writes all repeats, their means with intervals, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     once, points = partial(ask_once, rows=ROWS[size]), grid(size)
     file = folder / f"sweep_{size}.jsonl"
@@ -62,7 +62,7 @@ def run(
 
 
 def grid(size: Size) -> list[dict[str, Any]]:
-    """All combinations, without more voters than half of a table has."""
+    """All combinations of table, voters and epsilon, with at most half of a table's rows as voters."""
     return [
         {"table": name, "voters": voters, "epsilon": epsilon}
         for name in TABLES
@@ -75,7 +75,7 @@ def grid(size: Size) -> list[dict[str, Any]]:
 def ask_once(
     *, rng: np.random.Generator, table: str, voters: int, epsilon: float, rows: int | None
 ) -> Mapping[str, float]:
-    """All questions once by each method: the share of right answers, and what all of them really cost."""
+    """Answers all queries once by each method: the accuracy, and the total epsilon really spent."""
     votes, truth = count_answers(table, voters, rows)
     number = len(votes)
     found = {"exact": float((votes.argmax(axis=1) == truth).mean())}
@@ -87,7 +87,7 @@ def ask_once(
 
 
 def each_paid(votes: NDArray[np.int64], method: str, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The answers to all questions, each at its own price, in parts: one book holds no epsilon above ten thousand."""
+    """Answers all queries at `epsilon` each, in batches, since one ledger holds at most an epsilon of 10 000."""
     answers = []
     for first in range(0, len(votes), AT_ONCE):
         part = votes[first : first + AT_ONCE]
@@ -99,7 +99,7 @@ def each_paid(votes: NDArray[np.int64], method: str, epsilon: float, rng: np.ran
 
 @cache
 def count_answers(table: str, voters: int, rows: int | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The votes of all questions, and the place of the right class in each."""
+    """The votes of each query, and the index of its right class."""
     asked = task(table, rows)
     return asked.votes(voters), np.searchsorted(asked.classes, asked.truth)
 
@@ -111,7 +111,7 @@ def _price(epsilon: float, delta: float = 0.0) -> Budget:
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """At the least and the largest epsilon, the accuracy of the fewest and of the most voters of each table."""
+    """For each table, the accuracy of the fewest and most voters at the smallest and largest epsilon."""
     found = {}
     for name in table["table"].unique(maintain_order=True).to_list():
         part = table.filter(polars.col("table") == name)
@@ -148,7 +148,7 @@ def _of_adult(key: str, quantity: str) -> bool:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
-    """For each table, accuracy against epsilon by voters, and by method at the most voters."""
+    """Plots accuracy against epsilon for each table: by voters, and by method at the most voters."""
     files = []
     for name in table["table"].unique(maintain_order=True):
         part = table.filter(polars.col("table") == name)
@@ -173,7 +173,7 @@ def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
 
 
 def series(part: polars.DataFrame, voters: int, quantity: str, label: str) -> plots.Series:
-    """One curve of accuracy against epsilon, with the deviation between draws."""
+    """One curve of accuracy against epsilon, with the standard deviation between draws."""
     one = part.filter((polars.col("voters") == voters) & (polars.col("quantity") == quantity)).sort("epsilon")
     mean, spread = one["mean"].to_numpy(), one["deviation"].fill_null(0.0).to_numpy()
     low, high = np.clip([mean - spread, mean + spread], 0, 1)

@@ -1,4 +1,4 @@
-"""The four tables of the study of neighbours, each with bounds that its publisher states."""
+"""The four data sets of the nearest-neighbour study, each with bounds stated by its publisher."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EVERY, HELD = 10, (0, 3, 6)
 
 @dataclass(frozen=True)
 class Task:
-    """Records with labels, and questions with the answers that are right."""
+    """Labelled records, and queries with their right answers."""
 
     records: Any
     labels: NDArray[Any]
@@ -52,11 +52,11 @@ class Task:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The labels there are; all four publishers list them."""
+        """The class labels, as all four publishers list them."""
         return np.unique(self.truth)
 
     def votes(self, nearest: int) -> NDArray[np.int64]:
-        """How the nearest records vote in each question."""
+        """The votes of the `nearest` records for each class, one row per query."""
         domains = list(self.domain.values()) if isinstance(self.domain, dict) else self.domain
         space = space_of(domains, self.weights)
         records, questions = (
@@ -68,7 +68,7 @@ class Task:
 
 @cache
 def task(name: str, rows: int | None) -> Task:
-    """One of the tables, all of it or its first rows."""
+    """One of the data sets, whole or only its first rows."""
     made = {"adult": _adult, "wine": _wine, "digits": _digits, "breast cancer": _breast}[name]()
     if rows is None:
         return made
@@ -79,13 +79,13 @@ def task(name: str, rows: int | None) -> Task:
 
 
 def adult_domain() -> dict[str, Domain]:
-    """What is public about the columns of `adult_columns`."""
+    """The public domains of the columns of `adult_columns`."""
     numbers: dict[str, Domain] = {name: within(0, high, grid="0.1") for name, high in ADULT_NUMBERS.items()}
     return numbers | {name: among(CATEGORIES[name]) for name in ADULT_CATEGORIES}
 
 
 def adult_columns(table: polars.DataFrame) -> polars.DataFrame:
-    """The columns that tell income, with the logarithm of the capitals."""
+    """The columns of Adult that predict income, with logarithms of capital gain and loss."""
     capitals = polars.col("capital-gain", "capital-loss").log1p()
     return table.select("age", "education-num", "hours-per-week", capitals, *ADULT_CATEGORIES)
 

@@ -1,1 +1,1 @@
-"""The study of membership inference: who can tell that a record was used."""
+"""The study of membership inference: whether an attacker can tell that a record was used in training."""

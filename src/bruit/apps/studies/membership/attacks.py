@@ -1,4 +1,4 @@
-"""Who was in the training set? Two attacks on what a model says of records, and how well they do."""
+"""Two membership-inference attacks on a model's predictions, and measures of their success."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trained:
-    """What many models of one data set say of every record: row m is model m, trained on the records it included.
+    """The predictions of many models on every record: row m is model m, with the records it was trained on.
 
     `confidence` is log(p / (1 - p)) of the right class, `included` whether the record was in the training set.
     """
@@ -22,7 +22,7 @@ class Trained:
 
 
 def by_loss(trained: Trained) -> Numbers:
-    """The smaller the loss, the likelier a record was in: one threshold for all records.   [Yeom et al. 2018]
+    """Membership scores by the loss attack: a lower loss scores higher.                    [Yeom et al. 2018]
 
     The confidence of the right class falls as its loss -log p rises, so it is the score.
     """
@@ -30,7 +30,7 @@ def by_loss(trained: Trained) -> Numbers:
 
 
 def by_likelihood_ratio(trained: Trained) -> Numbers:
-    """How much likelier a confidence c is of a member, log N(c; in) - log N(c; out).           [Carlini et al. 2022]
+    """Membership scores by the likelihood-ratio attack: log N(c; in) - log N(c; out).     [Carlini et al. 2022]
 
     The two laws of a record are learnt from all other models as shadows: a mean of its own, a deviation shared by all
     records, as is advised where shadows are few. The models take turns as the target.
@@ -57,7 +57,7 @@ def _log_density(values: Numbers, seen: Numbers, chosen: NDArray[np.bool_]) -> N
 
 
 def true_positives(scores: Numbers, included: NDArray[np.bool_], false_positives: Numbers) -> Numbers:
-    """The share of members found by the best threshold whose share of others is at most each of these.
+    """The true positive rate at each of these false positive rates, by the best threshold.
 
     Records with equal scores are called alike.
     """
@@ -69,7 +69,7 @@ def true_positives(scores: Numbers, included: NDArray[np.bool_], false_positives
 
 
 def area(scores: Numbers, included: NDArray[np.bool_]) -> float:
-    """The chance that a member scores above another record, ties counted half: the area under the curve."""
+    """The area under the ROC curve: the chance that a member outscores a non-member, ties counted half."""
     members, others = scores[included], np.sort(scores[~included])
     below = np.searchsorted(others, members, side="left") + np.searchsorted(others, members, side="right")
     return float(below.mean() / (2 * len(others)))

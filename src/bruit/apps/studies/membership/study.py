@@ -1,4 +1,4 @@
-"""Whether an attacker can tell who was in the training set: an overfit network, with and without privacy."""
+"""Membership inference on an overfit network, trained with and without privacy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run(
 
 
 def attack_once(*, rng: np.random.Generator, size: Size, epsilon: float) -> Mapping[str, float]:
-    """Models on random halves of one data set; both attacks on all of them, and how accurate the models are."""
+    """Trains models on random halves of one data set; returns both attacks' success and the models' accuracy."""
     inputs, targets = digits()
     included = rng.random((MODELS[size], RECORDS[size])) < 0.5
     confidences, right = [], []
@@ -169,7 +169,7 @@ def _confidence(said: NDArray[np.float64], targets: NDArray[np.int64]) -> NDArra
 
 @cache
 def most_found(size: Size, epsilon: float) -> tuple[float, ...]:
-    """The most members that any attack finds at each share of false positives.
+    """The largest true positive rate that the guarantee allows at each false positive rate.
 
     TPR <= min over e of e^e FPR + delta(e) and of 1 - e^-e (1 - delta(e) - FPR), with the whole curve delta(e) of the
     run. The share over all records keeps to it too, as a mean of points below a concave curve.
@@ -202,7 +202,7 @@ def _bounds(size: Size) -> polars.Expr:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame) -> tuple[Path, ...]:
-    """The curve of the stronger attack for every epsilon, beside what the guarantee allows; with matplotlib only."""
+    """Plots the stronger attack's ROC curve for every epsilon beside the guarantee's bound; needs matplotlib."""
     if not plots.available():
         return ()
     series = []
@@ -228,7 +228,7 @@ def _along(table: polars.DataFrame, attack: str, epsilon: float) -> polars.DataF
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """Accuracy, areas and members found at one false positive in a hundred, for every epsilon."""
+    """The accuracy, the attacks' AUC and their true positive rate at 1 % false positives, for every epsilon."""
     asked = ("accuracy on members", "accuracy on others", "likelihood ratio, area", "likelihood ratio at 0.01")
     figures = {}
     for epsilon, quantity, mean, bound in table.select("epsilon", "quantity", "mean", "bound").iter_rows():

@@ -1,1 +1,1 @@
-"""The study of the memory that a private training step takes."""
+"""The study of the memory that a private training step needs."""

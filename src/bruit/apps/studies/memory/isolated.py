@@ -1,4 +1,4 @@
-"""Measures memory once, in a process of its own: `python -m bruit.apps.studies.memory.isolated MODEL BATCH 0|1`."""
+"""Measures memory in a fresh process: `python -m bruit.apps.studies.memory.isolated MODEL BATCH 0|1`."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from bruit.deep.memory import measure
 
 
 def main(model: str, batch_size: str, private: str) -> None:
-    """Prints the stages as JSON."""
+    """Prints the memory at each stage of one training step as JSON."""
     make, shape = NETWORKS[model]
     stages = measure(make, shape, batch_size=int(batch_size), private=private == "1")
     sys.stdout.write(json.dumps([stage.to_json() for stage in stages]))

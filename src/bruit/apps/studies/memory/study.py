@@ -1,4 +1,4 @@
-"""The memory of training steps: forecast from shapes, measured on a card, and by the thesis's formulas.
+"""GPU memory of training steps: forecast from shapes, measured, and by the thesis's formulas.
 
 [docs/spec.md S2.17]
 """
@@ -49,7 +49,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes the forecasts beside what was measured, memory against hidden units, and the thesis's formulas."""
+    """Writes forecasts beside measurements, memory against hidden units, and the thesis's formulas."""
     folder.mkdir(parents=True, exist_ok=True)
     compared = compare(read_measurements().gather_every(EVERY[size]), on_progress)
     units = against_units(UNITS[size])
@@ -66,7 +66,7 @@ def run(
 
 
 def predict_memory(cell: Mapping[str, Any]) -> Forecast:
-    """The forecast of one measured cell."""
+    """The forecast for one measured configuration."""
     with torch.device("meta"):
         name = cell["model"]
         model = FrozenVGG(cell["hidden_units"]) if name == "vgg16-head" else NETWORKS[name][0]()
@@ -81,12 +81,12 @@ def predict_memory(cell: Mapping[str, Any]) -> Forecast:
 
 
 def read_measurements() -> polars.DataFrame:
-    """What an H200 counted with torch 2.11: one row for each configuration, each in a fresh process."""
+    """The memory measured on an H200 with torch 2.11: one row per configuration, each in a fresh process."""
     return polars.read_csv(packaged("bruit.apps.studies.memory").joinpath("measured.csv").read_bytes())
 
 
 def compare(cells: polars.DataFrame, on_progress: Callable[[int, int], None] | None = None) -> polars.DataFrame:
-    """Forecast and measured peaks side by side, and how far they are apart, in percent."""
+    """Forecast and measured peaks side by side, with their difference in percent."""
     found = []
     for number, cell in enumerate(cells.iter_rows(named=True)):
         told_ = predict_memory(cell)
@@ -99,7 +99,7 @@ def compare(cells: polars.DataFrame, on_progress: Callable[[int, int], None] | N
 
 
 def against_units(units: list[int], *, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
-    """Memory of VGG16 under heads of many sizes: bytes asked for, bytes counted, the thesis's line, and the peak."""
+    """The memory of VGG16 against head size: requested, allocated, by the thesis's formula, and the peak."""
     rows = []
     side = 224 // reduction
     for hidden in units:
@@ -118,7 +118,7 @@ def against_units(units: list[int], *, batch_size: int = 64, reduction: int = 2)
 
 
 def beside_the_document(*, hidden_units: int = 512, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
-    """What each stage adds: forecast, and by the thesis's formulas."""
+    """The memory that each stage adds: our forecast, and by the thesis's formulas."""
     rows = []
     side = 224 // reduction
     for private in (False, True):
@@ -138,7 +138,7 @@ def beside_the_document(*, hidden_units: int = 512, batch_size: int = 64, reduct
 
 
 def measure_apart(*, rng: np.random.Generator, model: str, batch_size: int, private: bool) -> Mapping[str, float]:  # noqa: ARG001
-    """One measurement in a fresh process: allocated at the end of each stage, the peak, and what was reserved."""
+    """Measures one step in a fresh process: memory allocated after each stage, the peak, and memory reserved."""
     asked = [sys.executable, "-m", "bruit.apps.studies.memory.isolated", model, str(batch_size), str(int(private))]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -152,7 +152,7 @@ def measure_apart(*, rng: np.random.Generator, model: str, batch_size: int, priv
 
 
 def headline(compared: polars.DataFrame) -> dict[str, float]:
-    """How far forecasts are from what was measured, and the thesis's measured row."""
+    """The error of the forecasts, and the thesis's measured row."""
     with torch.device("meta"):
         small = FrozenVGG(MEASURED_UNITS)
     loaded = forecast(small, (3, 224, 224), batch_size=1, private=False).stage("model").allocated
@@ -179,7 +179,7 @@ def summarise(figures: dict[str, float]) -> str:
 
 
 def plot_findings(folder: Path, compared: polars.DataFrame, units: polars.DataFrame) -> list[Path]:
-    """Forecast against measured peaks, and memory against hidden units with its jumps."""
+    """Plots forecast against measured peaks, and memory against hidden units."""
     networks = sorted(compared["model"].unique())
     series = []
     for name in networks:

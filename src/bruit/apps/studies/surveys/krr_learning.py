@@ -1,4 +1,4 @@
-"""Learning marital status from answers that everybody randomised: the project's forest, and who knows the channel.
+"""Learns marital status from answers randomised by KRR: the project's forest, and models that know the channel.
 
 [docs/spec.md S0.5, S0.6] The training file and the test file of UCI Adult are the split. Training people send seven
 attributes and the label, test people the attributes, each answer through k-ary randomised response; predictions are
@@ -55,7 +55,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Every epsilon, again and again; writes all repeats, means with intervals, what each person pays, and figures."""
+    """Runs every epsilon several times; writes all repeats, means with intervals, each person's cost, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     people, trees = PEOPLE[size], TREES[size]
     once = partial(learn_once, people=people, trees=trees)
@@ -74,7 +74,7 @@ def run(
 
 
 def learn_once(*, rng: np.random.Generator, epsilon: float, people: int | None, trees: int) -> Mapping[str, float]:
-    """One survey of everybody: the accuracy of each way to learn from it on the true labels of the test people."""
+    """One randomised survey: the accuracy of each learning method on the true labels of the test people."""
     training, test = tables(people)
     asked = questionnaire(epsilon=epsilon)
     sent = asked.randomise(training, rng=rng), asked.randomise_label(training[LABEL], rng=rng)
@@ -97,7 +97,7 @@ def learn_once(*, rng: np.random.Generator, epsilon: float, people: int | None, 
 def other_splits(
     training: polars.DataFrame, test: polars.DataFrame, epsilon: float, rng: np.random.Generator
 ) -> dict[str, float]:
-    """The same eight epsilons of a training person, shared in other ways."""
+    """Accuracies when the same total epsilon is split between the questions in other ways."""
     ways: dict[str, Any] = {"sizes": "sizes", "two_questions": {LABEL: 1, "relationship": 1}}
     found = {}
     for name, split in ways.items():
@@ -109,13 +109,13 @@ def other_splits(
 
 
 def questionnaire(**price: Any) -> Questionnaire:
-    """Seven attributes and the label, at a price."""
+    """The questionnaire of seven attributes and the label, at a price."""
     return Questionnaire({name: CATEGORIES[name] for name in (*ATTRIBUTES, LABEL)}, label=LABEL, **price)
 
 
 @cache
 def tables(people: int | None) -> tuple[polars.DataFrame, polars.DataFrame]:
-    """The training people, all or the first of them, and the test people."""
+    """The training people (all or the first `people`) and the test people."""
     training = data.adult("training")
     return training if people is None else training.head(people), data.adult("test")
 
@@ -126,7 +126,7 @@ def accuracy(told: NDArray[Any], true: NDArray[Any]) -> float:
 
 
 def references(people: int | None, trees: int, rng: np.random.Generator) -> dict[str, float]:
-    """What is reached without noise by the same forest, and by telling everybody the most frequent label."""
+    """The accuracy without noise: of the same forest, and of always predicting the most frequent label."""
     from sklearn.ensemble import RandomForestClassifier
 
     training, test = tables(people)
@@ -141,7 +141,7 @@ def references(people: int | None, trees: int, rng: np.random.Generator) -> dict
 
 
 def prices(epsilons: Sequence[float]) -> polars.DataFrame:
-    """What each person pays in all: eight answers to train, seven to be predicted for, none on their own device."""
+    """Each person's total epsilon: for training, for a remote prediction, and for one on their own device (zero)."""
     rows = []
     for epsilon in epsilons:
         asked = questionnaire(epsilon=epsilon)
@@ -151,7 +151,7 @@ def prices(epsilons: Sequence[float]) -> polars.DataFrame:
 
 
 def headline(table: polars.DataFrame, lines: dict[str, float]) -> dict[str, float]:
-    """Headline numbers by name: mean accuracy of each method and epsilon, and the values of the reference lines."""
+    """Headline numbers by name: the mean accuracy of each method and epsilon, and the reference accuracies."""
     found = {name.replace(" ", "_"): value for name, value in lines.items()}
     for epsilon, quantity, mean in table.select("epsilon", "quantity", "mean").iter_rows():
         found[f"{quantity}_at_{epsilon:g}"] = float(mean)
@@ -171,7 +171,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame, lines: dict[str, float]) -> tuple[Path, Path]:
-    """Accuracy against epsilon: from the same reports, and with the same total spent in other ways."""
+    """Plots accuracy against epsilon: from the same reports, and with the same total split in other ways."""
     pictures = (
         ("same_reports.png", SAME_DATA, "Marital status from randomised answers: the same reports"),
         ("same_total.png", OTHER_SPLITS, "Marital status from randomised answers: the same eight ε"),
@@ -191,7 +191,7 @@ def plot_findings(folder: Path, table: polars.DataFrame, lines: dict[str, float]
 
 
 def series(table: polars.DataFrame, name: str) -> plots.Series:
-    """One curve of accuracy against epsilon, with the deviation between surveys."""
+    """One curve of accuracy against epsilon, with the standard deviation between surveys."""
     part = table.filter(polars.col("quantity") == name).sort("epsilon")
     mean, spread = part["mean"].to_numpy(), part["deviation"].fill_null(0.0).to_numpy()
     low, high = np.clip([mean - spread, mean + spread], 0, 1)

@@ -1,4 +1,4 @@
-"""Randomised response on the marital status of UCI Adult: estimates and their dispersion beside theory.
+"""Randomised response on marital status in UCI Adult: estimates and their deviation beside theory.
 
 [docs/spec.md S0.4]
 """
@@ -30,7 +30,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Everybody's marital status through KRR, again and again; writes the table, every repeat, and two figures."""
+    """Randomises everybody's marital status by KRR many times; writes the table, every repeat, and two figures."""
     folder.mkdir(parents=True, exist_ok=True)
     repeats = REPEATS[size]
     rows = sweeps.run(estimate_once, {"epsilon": [EPSILON]}, repeats=repeats, rng=rng, on_progress=on_progress)
@@ -43,7 +43,7 @@ def run(
 
 
 def estimate_once(*, rng: np.random.Generator, epsilon: float) -> Mapping[str, float]:
-    """One survey of all: the estimated share of each status, and the share of the intervals that hold the truth."""
+    """One randomised survey: the estimated share of each status, and the share of intervals that cover the truth."""
     people, truth = population()
     protocol = KRR(len(people), epsilon=epsilon)
     reports = protocol.randomise(np.repeat(np.arange(len(people)), list(people.values())), rng=rng)
@@ -62,7 +62,7 @@ def population() -> tuple[dict[str, int], NDArray[np.float64]]:
 
 
 def theory(epsilon: float, share: NDArray[np.float64], answers: int) -> NDArray[np.float64]:
-    """The deviation of an estimated share around the true one.
+    """The theoretical standard deviation of an estimated share.
 
     q(1-q) / (N (p-q)²) + f (1-p-q) / (N (p-q))                                              [docs/spec.md S0.3]
     """
@@ -74,7 +74,7 @@ def theory(epsilon: float, share: NDArray[np.float64], answers: int) -> NDArray[
 
 
 def compare_protocols(rows: polars.DataFrame) -> polars.DataFrame:
-    """One row a status: the truth, the first survey with its interval, and the dispersion of all beside theory."""
+    """One row per status: the truth, the first survey's estimate, and the standard deviation of all beside theory."""
     people, truth = population()
     estimates = rows.select(list(people)).to_numpy()
     expected = theory(EPSILON, truth, sum(people.values()))
@@ -120,7 +120,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame, repeats: int) -> tuple[Path, Path]:
-    """Saves the two figures: estimates beside the truth, and their dispersion beside theory."""
+    """Saves two figures: estimates beside the truth, and their standard deviation beside theory."""
     names, truth = table["status"].to_list(), table["true_share"].to_numpy()
     shares = [
         plots.Bars("truth", truth),

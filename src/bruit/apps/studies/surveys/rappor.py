@@ -1,4 +1,4 @@
-"""RAPPOR decoded: the two simulations of the thesis and its two collections, at their parameters.
+"""RAPPOR decoding: the thesis's two simulations and two collections, at its parameters.
 
 [docs/spec.md S2.20]
 """
@@ -32,7 +32,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Every case, again and again; writes all repeats, their means, the texts of one collection each, and figures."""
+    """Runs every case several times; writes all repeats, their means, one collection's texts per case, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     source = generator(rng)
     rows = sweeps.run(
@@ -56,7 +56,7 @@ def run(
 
 
 def decode_once(*, rng: np.random.Generator, case: str) -> Mapping[str, float]:
-    """One collection: how many texts were found, how many of them nobody has, and what could not be found."""
+    """One collection: how many texts were found, how many of these falsely, and the detection limit."""
     asked = CASES[case]
     release = decode(asked.tally(rng), asked.candidates, level=LEVEL)
     truth = asked.shares
@@ -86,7 +86,7 @@ def _coverage(release: Release[Any], case: Case) -> float:
 
 
 def average_repeats(rows: polars.DataFrame) -> polars.DataFrame:
-    """The mean of each figure over the repeats, one row a case."""
+    """The mean of each result over the repeats, one row per case."""
     numbers = [name for name in rows.columns if name not in ("case", "repeat")]
     means = rows.group_by("case", maintain_order=True).agg(polars.col(numbers).fill_nan(None).mean())
     facts = polars.DataFrame(
@@ -102,7 +102,7 @@ def average_repeats(rows: polars.DataFrame) -> polars.DataFrame:
 
 
 def one_collection(case: Case, rng: np.random.Generator) -> polars.DataFrame:
-    """The texts of one collection by their true share, with estimates of those that were found.
+    """The texts of one collection with their true shares, and the estimates of those found.
 
     In the normal case every number is estimated, found or not: there the whole law is wanted.
     """
@@ -117,7 +117,7 @@ def one_collection(case: Case, rng: np.random.Generator) -> polars.DataFrame:
 
 
 def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
-    """One collection: the true shares as a line, and the estimates as points with their intervals."""
+    """Plots one collection: the true shares as a line, the estimates as points with intervals."""
     case, is_normal = CASES[name], name.startswith("normal")
     shown = texts if is_normal else texts.filter((polars.col("true_share") > 0) | polars.col("found"))
     if not is_normal:

@@ -1,4 +1,4 @@
-"""The populations of the RAPPOR studies: two that were simulated in the thesis, two that were collected.
+"""The populations of the RAPPOR studies: the thesis's two simulated and two collected ones.
 
 [docs/spec.md S2.20]
 """
@@ -23,7 +23,7 @@ P, Q = "0.5", "0.75"
 
 @dataclass(frozen=True)
 class Case:
-    """Who has which text, through which protocol, and which texts nobody has are tested beside them.
+    """A population of texts with their shares, a protocol, and decoy candidates that nobody has.
 
     With `machines`, so many respondents send all the reports, each value under bits memoised on its machine.
     """
@@ -38,17 +38,17 @@ class Case:
 
     @cached_property
     def candidates(self) -> tuple[str, ...]:
-        """The texts that somebody may have, then those that nobody has."""
+        """The texts that people may have, then the decoys that nobody has."""
         return (*self.shares, *(f"nobody's {number}" for number in range(self.decoys)))
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
-        """The share of each text."""
+        """The share of people who have each text."""
         chances = np.array(list(self.shares.values()))
         return np.asarray(chances / chances.sum())
 
     def tally(self, rng: np.random.Generator) -> RapporTally:
-        """The tally of one collection."""
+        """Draws the tally of one collection."""
         if self.machines is None:
             return drawn_tally(self.protocol, tuple(self.shares), self.chances, self.answers, rng=rng)
         return self._collect(self.machines, rng)
@@ -66,7 +66,7 @@ class Case:
 
 
 def exponential(candidates: int) -> Case:
-    """A hundred strings with weights exp(-i / 20), a million reports."""
+    """The case of 100 strings with shares proportional to exp(-i / 20) and a million reports."""
     weights = {f"string {place}": float(np.exp(-place / 20)) for place in range(100)}
     total = sum(weights.values())
     return Case(
@@ -80,7 +80,7 @@ def exponential(candidates: int) -> Case:
 
 
 def normal(answers: int) -> Case:
-    """The case of normal(50, 10) integers under RAPPOR with f = 0: without permanent noise, many reports tell all."""
+    """The case of normal(50, 10) integers under RAPPOR with f = 0: no permanent noise protects repeated reports."""
     numbers = np.arange(101)
     chances = np.diff(stats.norm.cdf(np.append(numbers, 101) - 0.5, 50, 10))
     return Case(
@@ -94,7 +94,7 @@ def normal(answers: int) -> Case:
 
 
 def windows() -> Case:
-    """Process names from 10 133 machines: ten at 2.5 to 4.5 %, one of them malicious at 2.6 %, and a long tail."""
+    """The case of process names on 10 133 machines: ten at 2.5 to 4.5 %, one of these malicious, and a long tail."""
     known = {f"process {place}": float(share) for place, share in enumerate(np.linspace(0.045, 0.025, 10))}
     del known["process 9"]
     known |= {MALWARE: 0.026}
@@ -110,7 +110,7 @@ def windows() -> Case:
 
 
 def chrome() -> Case:
-    """Homepages of browsers: 31 hold 85 % of the mass, and 8 585 other candidates the rest."""
+    """The case of browser homepages: 31 hold 85 % of the people, 8 585 other candidates the rest."""
     weights = 1 / np.arange(1, 32)
     known = {f"page {place}": float(0.85 * weight / weights.sum()) for place, weight in enumerate(weights)}
     return Case(

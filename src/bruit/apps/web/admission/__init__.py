@@ -1,1 +1,1 @@
-"""Admission by cards: one report a card, by blind signatures, so that nobody learns whose card a report came with."""
+"""Admission cards: one report per card by blind signatures, so that no report can be linked to a card."""

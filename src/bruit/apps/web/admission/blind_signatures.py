@@ -1,4 +1,4 @@
-"""RSA blind signatures with PSS and SHA-384: whoever signs learns neither the message nor the signature. [RFC 9474]
+"""RSA blind signatures with PSS and SHA-384: the signer sees neither message nor signature. [RFC 9474]
 
 Numbers are octet strings of the modulus' length, big end first. The variant of admissions is
 RSABSSA-SHA384-PSS-Randomized: 48 bytes of salt, and 32 random bytes before every message.
@@ -22,20 +22,20 @@ _HASH: Final = 48
 
 @dataclass(frozen=True)
 class PublicKey:
-    """The modulus and the exponent that signatures are checked with."""
+    """The modulus and exponent by which signatures are verified."""
 
     n: int
     e: int
 
     @property
     def size(self) -> int:
-        """Bytes of the modulus."""
+        """The size of the modulus in bytes."""
         return (self.n.bit_length() + 7) // 8
 
 
 @dataclass(frozen=True)
 class Blinded:
-    """A message on its way: what the signer gets, and the inverse that takes the blinding off its answer."""
+    """A blinded message for the signer, and the inverse that unblinds the signer's answer."""
 
     message: bytes
     blinded: bytes
@@ -43,12 +43,12 @@ class Blinded:
 
 
 def prepare(message: bytes) -> bytes:
-    """The message with 32 random bytes before it: nobody who chose messages learns from them. [RFC 9474, 4.1]"""
+    """The message with 32 random bytes before it, so that a chosen message reveals nothing. [RFC 9474, 4.1]"""
     return secrets.token_bytes(PREFIX) + message
 
 
 def blind(key: PublicKey, prepared: bytes, *, salt: bytes | None = None, factor: int | None = None) -> Blinded:
-    """Blinds a prepared message: z = EMSA-PSS(m) r^e mod n. `salt` and `factor` are given by test vectors only.
+    """Blinds a prepared message: z = EMSA-PSS(m) r^e mod n; only test vectors give `salt` and `factor`.
 
     [RFC 9474, 4.2]
     """
@@ -62,7 +62,7 @@ def blind(key: PublicKey, prepared: bytes, *, salt: bytes | None = None, factor:
 
 
 def blind_sign(key: PublicKey, private: int, blinded: bytes) -> bytes:
-    """The signer's answer z^d mod n, checked before it leaves; the same for the same message. [RFC 9474, 4.3]"""
+    """Signs a blinded message: z^d mod n, verified before it is returned; deterministic. [RFC 9474, 4.3]"""
     z = int.from_bytes(blinded, "big")
     if len(blinded) != key.size or z >= key.n:
         raise ProtocolError(f"a blinded message has {key.size} bytes and is below the modulus")
@@ -73,7 +73,7 @@ def blind_sign(key: PublicKey, private: int, blinded: bytes) -> bytes:
 
 
 def finalise(key: PublicKey, waiting: Blinded, answer: bytes) -> bytes:
-    """The signature, from the signer's answer; refuses one that does not verify. [RFC 9474, 4.4]"""
+    """Unblinds the signer's answer into a signature; refuses one that does not verify. [RFC 9474, 4.4]"""
     if len(answer) != key.size:
         raise ProtocolError(f"a blind signature has {key.size} bytes")
     signature = (int.from_bytes(answer, "big") * waiting.inverse % key.n).to_bytes(key.size, "big")
@@ -83,7 +83,7 @@ def finalise(key: PublicKey, waiting: Blinded, answer: bytes) -> bytes:
 
 
 def verify(key: PublicKey, prepared: bytes, signature: bytes, *, salt: int = SALT) -> bool:
-    """Whether a signature is one of this key over the prepared message. [RFC 8017, 8.1.2 and 9.1.2]"""
+    """Whether a signature over the prepared message is valid under the key. [RFC 8017, 8.1.2 and 9.1.2]"""
     number = int.from_bytes(signature, "big")
     if len(signature) != key.size or number >= key.n:
         return False

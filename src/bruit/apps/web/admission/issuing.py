@@ -1,4 +1,4 @@
-"""Issues admissions: a card's one-time code buys one blind signature, and a report is admitted by what was signed."""
+"""Issues admissions: a card's one-time code pays for one blind signature, which later admits one report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CODE: Final = 16
 
 
 class SigningKey:
-    """The key of one poll: what it signs admits to this poll alone."""
+    """The signing key of one poll; its signatures admit reports to that poll only."""
 
     def __init__(self, private: bytes) -> None:
         from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -27,12 +27,12 @@ class SigningKey:
         self.public, self._d = PublicKey(numbers.public_numbers.n, numbers.public_numbers.e), numbers.d
 
     def sign(self, blinded: bytes) -> bytes:
-        """A blind signature; the same for the same bytes."""
+        """A blind signature; deterministic."""
         return blind_sign(self.public, self._d, blinded)
 
 
 def new_signing_key() -> bytes:
-    """A fresh RSA key of 2048 bits, as DER; takes a part of a second."""
+    """A fresh RSA key of 2048 bits as DER; takes a fraction of a second."""
     try:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import rsa
@@ -44,10 +44,10 @@ def new_signing_key() -> bytes:
 
 
 def new_codes(count: int) -> list[str]:
-    """Fresh codes for cards; only their hashes are kept."""
+    """Fresh one-time codes for cards; only their hashes are stored."""
     return [secrets.token_hex(CODE) for _ in range(count)]
 
 
 def hash_code(code: str) -> str:
-    """What is kept of a code, or of a blinded message."""
+    """The hash under which a code, or a blinded message, is stored."""
     return hash_secret(code)

@@ -1,4 +1,4 @@
-"""The signature of a card's code, for devices; and the cards themselves, for whoever made the poll."""
+"""Routes that sign a card's blinded message for devices, and that make cards for the poll's owner."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REFUSED: Final = {
 
 
 class Asking(BaseModel):
-    """A card's code and a blinded message, both as hexadecimal digits."""
+    """A request for a signature: a card's code and a blinded message, in hexadecimal."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -40,14 +40,14 @@ class Asking(BaseModel):
 
 
 class Signed(BaseModel):
-    """The blind signature, as hexadecimal digits; asked again with the same bytes, it is the same."""
+    """The blind signature in hexadecimal; repeating the request returns the same one."""
 
     signature: str
 
 
 @router.post("/{identity}/admissions", responses=refusals(400, 403, 404, 409, 413, 422, 503))
 async def sign(request: Request, identity: Identity, asking: Asking) -> Signed:
-    """Sign a blinded message once for a card. Who signs learns neither the message nor which report carries it."""
+    """Sign a blinded message once for a card. The signer learns neither the message nor which report carries it."""
     collector = collector_of(request)
     poll = await collector.poll(identity)
     if poll.signing is None:
@@ -66,7 +66,7 @@ async def sign(request: Request, identity: Identity, asking: Asking) -> Signed:
 
 @pages.post("/{identity}/cards")
 async def make_cards(request: Request, identity: Identity) -> Response:
-    """Makes cards, each with a link and its QR code, shown once: only hashes of their codes are kept."""
+    """Makes cards, each with a link and its QR code, shown only once: only hashes of their codes are stored."""
     collector = collector_of(request)
     poll = await collector.poll(identity)
     access.require_admin(request, poll)

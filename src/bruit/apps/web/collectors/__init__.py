@@ -1,4 +1,4 @@
-"""Split polls: each answer is split between two collectors, neither of whom can read it. Experimental."""
+"""Split polls: each answer is secret-shared between two collectors, neither of which can read it. Experimental."""
 
 from bruit.apps.web.collectors.serving import part
 

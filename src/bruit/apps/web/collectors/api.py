@@ -1,4 +1,4 @@
-"""The first collector for programs: invitations, reports, and the steps of the second collector."""
+"""The HTTP API of the first collector: invitations, reports, and the protocol steps of the second collector."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ REFUSED = {
 
 @router.post("/invitations", dependencies=[Depends(steward_key.require_steward)])
 async def invite(invitation: Invitation, first: First) -> dict[str, str]:
-    """An invitation for the second collector; its link makes whoever has it that collector."""
+    """An invitation for the second collector; whoever has its link becomes that collector."""
     invitation.circuit()  # refused here, not when somebody joins
     return {"link": f"{invitation.address}/collectors/join/{await first.invite(invitation)}"}
 
 
 @router.post("/join/{secret}")
 async def join(secret: str, joining: Joining, first: First) -> dict[str, str]:
-    """The task that both collectors now have, as the one text that its name is the hash of."""
+    """The task that both collectors now share, as its canonical text, whose hash is the task's name."""
     task = await first.join(secret, joining)
     return {"task": task.text}
 
 
 @router.get("/{name}")
 async def describe(name: Name, first: First) -> dict[str, Any]:
-    """A task, how far it has come, and its release once there is one."""
+    """A task, its state, and its release once there is one."""
     record = await first.run((await first.collector(name)).read_record)
     release = json.loads(record.release) if record.release else None
     return {"task": record.definition, "state": record.state, "received": record.received, "release": release}
@@ -48,7 +48,7 @@ async def describe(name: Name, first: First) -> dict[str, Any]:
 
 @router.post("/{name}/reports")
 async def receive(name: Name, request: Request, first: First) -> dict[str, bool]:
-    """Takes a report: nonce, token, public share, first share and sealed half as bytes. The same bytes count once."""
+    """Stores a report: nonce, token, public share, first share and sealed half as bytes. Equal bytes count once."""
     try:
         outcome = await first.submit(name, await _read(request, await first.report_size(name)))
     except ProtocolError as error:
@@ -70,7 +70,7 @@ async def _read(request: Request, most: int) -> bytes:
 
 @router.post("/{name}/close", dependencies=[Depends(steward_key.require_steward)])
 async def close(name: Name, first: First) -> dict[str, int]:
-    """Closes the poll; every report that was answered before is in."""
+    """Closes the poll; every report that was confirmed before is included."""
     collector = await first.collector(name)
     await first.run(collector.close)
     return {"received": (await first.run(collector.read_record)).received}
@@ -86,7 +86,7 @@ def _secret(request: Request) -> str:
 async def rows(
     name: Name, request: Request, first: First, after: Annotated[str, Query(max_length=32)] = ""
 ) -> Response:
-    """The next reports of a closed poll, as the second collector gets them: nonce, token, public share, sealed half."""
+    """The next reports of a closed poll for the second collector: nonce, token, public share, sealed half."""
     await first.require_second(name, _secret(request))
     collector = await first.collector(name)
     try:
@@ -99,7 +99,7 @@ async def rows(
 
 @router.post("/{name}/steps/{step}")
 async def answer(name: Name, step: str, request: Request, first: First) -> Response:
-    """The answer to a step; asked again, it is the same."""
+    """The first collector's answer to a protocol step; repeating the step gives the same answer."""
     await first.require_second(name, _secret(request))
     if step not in STEPS:
         raise HTTPException(404, "There is no such step.")

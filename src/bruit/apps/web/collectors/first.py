@@ -1,4 +1,4 @@
-"""The first collector: invites a second one, takes reports in group commits, and answers the second step by step."""
+"""The first collector: invites a second, stores reports in batches, and answers the second's protocol steps."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Waiting = tuple[str, ReportRow, "asyncio.Future[Reception]"]
 
 
 class FirstCollector:
-    """All split polls of one server; one thread writes, so that a report and a close never overtake each other."""
+    """All split polls of one server; one thread writes, so that reports and closing cannot race."""
 
     def __init__(self, database: str, *, failures: FailureLog | None = None) -> None:
         self.database, self.failures = database, failures or FailureLog()
@@ -52,11 +52,11 @@ class FirstCollector:
         self._writer = ThreadPoolExecutor(1, "bruit-split-writer")
 
     async def start(self) -> None:
-        """Begins to write."""
+        """Starts the task that stores reports."""
         self._writing = asyncio.create_task(self._write_all())
 
     async def stop(self) -> None:
-        """Writes what waits."""
+        """Stores the waiting reports and stops."""
         while self._waiting:
             await asyncio.sleep(GATHER)
         if self._writing is not None:
@@ -64,18 +64,18 @@ class FirstCollector:
         self._writer.shutdown()
 
     async def run(self, work: Callable[..., T], *arguments: object) -> T:
-        """Runs work that reads or writes the database in the one thread of this collector, off the event loop."""
+        """Runs database work in this collector's only thread, off the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, partial(work, *arguments))
 
     # ------------------------------------------------------------ invitations
     async def invite(self, invitation: Invitation) -> str:
-        """Keeps an invitation and gives its secret, which makes whoever has it the second collector."""
+        """Stores an invitation and returns its secret; whoever has it becomes the second collector."""
         secret = secrets.token_urlsafe(18)
         await self.run(self.pairings.keep, identity_of(secret), invitation.model_dump())
         return secret
 
     async def join(self, secret: str, joining: Joining) -> Task:
-        """Makes the task of an invitation and a second collector; the same collector may ask again."""
+        """Creates the task of an invitation and a second collector; the same collector may ask again."""
         return await self.run(self._join, secret, joining)
 
     def _join(self, secret: str, joining: Joining) -> Task:
@@ -93,14 +93,14 @@ class FirstCollector:
         return task
 
     async def require_second(self, name: str, secret: str) -> None:
-        """Refuses whoever is not the second collector of a task."""
+        """Refuses a request that does not carry the secret of the task's second collector."""
         pairing = await self.run(self.pairings.find, identity_of(secret))
         if pairing is None or pairing.task != name:
             raise HTTPException(401, "This is for the second collector: run `bruit join` with the invitation's link.")
 
     # ------------------------------------------------------------ tasks
     async def collector(self, name: str) -> Collector:
-        """The collector of a task; refuses one that is not here."""
+        """The collector of a task; refuses an unknown task."""
         if name not in self._open:
             try:
                 self._open[name] = await self.run(Collector, self.database, name)
@@ -109,21 +109,21 @@ class FirstCollector:
         return self._open[name]
 
     def records(self) -> list[Record]:
-        """Every task as it stands on disk."""
+        """The stored records of all tasks."""
         found = (self.store.record(name) for name in self.store.names())
         return [record for record in found if record is not None]
 
     async def answer(self, name: str, step: str, message: bytes) -> bytes:
-        """The answer to a step of the second collector."""
+        """The answer to a protocol step of the second collector."""
         collector = await self.collector(name)
         return await self.run(reply, collector, step, message)
 
     async def report_size(self, name: str) -> int:
-        """Bytes of every report of a task."""
+        """The size in bytes of a report of the task."""
         return (await self.collector(name)).task.report_size
 
     async def submit(self, name: str, data: bytes) -> Reception:
-        """Takes a report; the outcome comes when it is on disk."""
+        """Stores a report; returns whether it was accepted once it is on disk."""
         row = (await self.collector(name)).read_report(data)
         if len(self._waiting) >= MOST_WAITING:
             raise HTTPException(503, "Too many reports at once; send it again in a moment.", {"retry-after": "1"})
@@ -163,7 +163,7 @@ class FirstCollector:
 
 @asynccontextmanager
 async def collecting(app: FastAPI) -> AsyncIterator[None]:
-    """Keeps the first collector at work while the application runs."""
+    """Lifespan context that runs the first collector while the application runs."""
     app.state.first_collector = first = FirstCollector(app.state.settings.database, failures=app.state.failures)
     await first.start()
     yield

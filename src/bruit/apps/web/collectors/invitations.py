@@ -1,4 +1,4 @@
-"""What the host states before a second collector joins, and what the second one brings."""
+"""The invitation that the host of a split poll states, and what the second collector adds when it joins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Kind = Literal["yes-no", "choices", "marks", "number", "numbers"]
 
 
 class Invitation(BaseModel):
-    """A question that waits for its second collector: nothing has a default that decides about privacy."""
+    """A question that waits for its second collector; no privacy setting has a default."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -40,7 +40,7 @@ class Invitation(BaseModel):
     address: Annotated[str, Field(max_length=200)]
 
     def circuit(self) -> Circuit:
-        """The allowed answers, with the chunk that makes reports short."""
+        """The circuit of the allowed answers, with the chunk length that keeps reports short."""
         count = len(self.labels)
         if self.kind in ("yes-no", "number") and count != 1:
             raise InvalidArgument(f"a question of kind {self.kind!r} has one number, so give it one label")
@@ -70,7 +70,7 @@ class Invitation(BaseModel):
 
 
 class Joining(BaseModel):
-    """What the second collector brings: its name, the key that halves are sealed to, and the verification key."""
+    """What the second collector provides: its name, its public encryption key and the verification key."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -84,7 +84,7 @@ FIELDS: Final = ("question", "kind", "labels", "largest", "epsilon", "least_batc
 
 
 def read_form(given: Mapping[str, str]) -> Invitation:
-    """The invitation that a form asks for, refused in words where it describes no poll."""
+    """Reads an invitation from a form; an error says in words what is wrong."""
     labels = [line.strip() for line in given["labels"].splitlines() if line.strip()]
     values: dict[str, object] = {**given, "labels": labels, "least_batch": _whole(given["least_batch"], "least batch")}
     values["largest"] = _whole(given["largest"], "largest number") if given["largest"] else 1

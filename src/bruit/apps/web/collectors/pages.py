@@ -1,4 +1,4 @@
-"""The pages of split polls: invite a second collector, close, and the page on which a participant answers."""
+"""The pages of split polls: inviting a second collector, closing, and the participant's answer page."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ LONGEST: Final = 20_000
 
 @router.get("")
 async def start(request: Request, first: First) -> Response:
-    """What a split poll is and who is trusted with what; for the steward, the polls and a form for a new one."""
+    """A page on what a split poll is and who is trusted; for the steward also the polls and a form for a new one."""
     return await _start(request, first)
 
 
 @router.post("/invite", dependencies=[Depends(steward_key.require_steward)])
 async def invite(request: Request, first: First) -> Response:
-    """Makes the invitation of the form and shows its link, or the form again with what is wrong."""
+    """Creates the invitation of the form and shows its link, or shows the form again with what is wrong."""
     form = await request.form()
     given = {field: str(form.get(field, ""))[:LONGEST].strip() for field in FIELDS}
     try:
@@ -49,7 +49,7 @@ async def invite(request: Request, first: First) -> Response:
 
 @router.post("/{name}/close", dependencies=[Depends(steward_key.require_steward)])
 async def close(name: Name, first: First) -> Response:
-    """Closes a poll; the second collector then takes it to its end."""
+    """Closes a poll; the second collector then finishes it."""
     await first.run((await first.collector(name)).close)
     return RedirectResponse("/collectors", 303)
 
@@ -64,7 +64,7 @@ async def _start(request: Request, first: FirstCollector, *, status: int = 200, 
 
 @router.get("/files/{name}")
 async def script(request: Request, name: str) -> Response:
-    """A script or style of the answer page, compressed: the page is to reach a phone in twelve kilobytes."""
+    """A script or style of the answer page, compressed to keep the page within twelve kilobytes."""
     if name not in FILES:
         raise HTTPException(404)
     kind = "text/css" if name.endswith(".css") else "text/javascript"
@@ -73,7 +73,7 @@ async def script(request: Request, name: str) -> Response:
 
 @router.get("/{name}")
 async def answer(request: Request, name: Name, first: First) -> Response:
-    """The page on which a participant answers, and reads the result once there is one."""
+    """The page on which a participant answers, and later reads the result."""
     record = await first.run((await first.collector(name)).read_record)
     task = task_from_text(record.definition)
     known: dict[str, Any] = {"task": task, "kind": task.circuit.name, "open": record.state is State.OPEN}

@@ -1,4 +1,4 @@
-"""The budget explorer: ε against everything that moves it, what it means, and what it does to accuracy."""
+"""The budget explorer: interactive figures of ε against its parameters, of its meaning and of accuracy."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How far noise moves a statistic, against ε, beside what sampling alone does."""
+"""The error of a statistic against ε, beside the sampling error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNITS = {"count": "people", "mean": "units of the number", "sum": "units of the 
 
 
 def figure(values: Values) -> Figure:
-    """The error of a curator's noise and of noise on each answer, against ε, and that of sampling."""
+    """The error under central and local noise against ε, beside the sampling error."""
     axis = [float(each) for each in EPSILONS]
     noise, here = [_noise(values, each) for each in EPSILONS], _noise(values, values["epsilon"])
     sampled = sampling(values)
@@ -75,7 +75,7 @@ def sampling(values: Values) -> float:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     told = ", ".join(f"{name}={text}" for name, text in _error_arguments(values, as_text=True).items())
     return (
         "import bruit\n\n"

@@ -1,4 +1,4 @@
-"""What somebody may come to believe about one person after an answer of a given ε.
+"""The range of an attacker's belief about one person after an answer of a given ε.
 
 [docs/spec.md S2.5]
 """
@@ -56,7 +56,7 @@ def figure(values: Values) -> Figure:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     epsilons = [values["epsilon"], *COMPARED]
     return (
         "import bruit\n\n"

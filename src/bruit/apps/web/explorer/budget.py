@@ -17,7 +17,7 @@ from bruit.apps.web.explorer.relations import NEIGHBOURS, python_name
 from bruit.core.neighbours import Neighbours
 from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy import Plan, curve, order_curve, plan, sound_delta, training_loss
+from bruit.privacy import TrainingPlan, curve, order_curve, plan, sound_delta, training_loss
 
 POINTS = 31
 BESIDE = 8
@@ -62,7 +62,7 @@ BY = Choice(
 
 
 def figure(values: Values) -> Figure:
-    """ε against the chosen parameter, the others as they stand."""
+    """ε against the chosen parameter, with the other parameters as set."""
     found = plan(**_run_arguments(values), by=values["by"])
     drawn = {"order": _orders, "noise-batch": _noise_and_batch}.get(values["against"], _sweep_curve)
     x, point, curves = drawn(values, found)
@@ -79,7 +79,7 @@ def figure(values: Values) -> Figure:
 
 
 def code(values: Values) -> str:
-    """A program that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     run = {name: repr(value) for name, value in _run_arguments(values).items() if name != "neighbours"}
     against = values["against"]
     head = f"import bruit\n\nneighbours = {python_name(values['neighbours'])}\n"
@@ -108,14 +108,14 @@ def _argument(name: str) -> str:
     return "noise_multiplier" if name == NOISE.name else name
 
 
-def _sweep_curve(values: Values, found: Plan) -> tuple[Axis, tuple[float, float], list[Curve]]:
+def _sweep_curve(values: Values, found: TrainingPlan) -> tuple[Axis, tuple[float, float], list[Curve]]:
     name = values["against"]
     frame = _frame(values)
     curves = [Curve(dict(BY.options)[values["by"]], frame[_argument(name)].to_list(), frame["epsilon"].to_list())]
     return Axis(SWEPT[name].label, log=True), (float(exactly(values[name], name)), found.epsilon), curves
 
 
-def _noise_and_batch(values: Values, found: Plan) -> tuple[Axis, tuple[float, float], list[Curve]]:
+def _noise_and_batch(values: Values, found: TrainingPlan) -> tuple[Axis, tuple[float, float], list[Curve]]:
     frame = _frame(values)
     curves = [
         Curve(f"batch size {batch}", part["noise_multiplier"].to_list(), part["epsilon"].to_list())
@@ -124,7 +124,7 @@ def _noise_and_batch(values: Values, found: Plan) -> tuple[Axis, tuple[float, fl
     return Axis(NOISE.label, log=True), (found.noise_multiplier, found.epsilon), curves
 
 
-def _orders(values: Values, found: Plan) -> tuple[Axis, tuple[float, float] | None, list[Curve]]:
+def _orders(values: Values, found: TrainingPlan) -> tuple[Axis, tuple[float, float] | None, list[Curve]]:
     run = _run_arguments(values)
     delta = run.pop("delta")
     frame = order_curve(training_loss(**run), delta=delta)
@@ -175,7 +175,7 @@ def _texts(low: float, high: float, points: int) -> list[str]:
     return [f"{value:.4g}" for value in np.geomspace(low, high, points)]
 
 
-def _facts(found: Plan) -> tuple[tuple[str, str], ...]:
+def _facts(found: TrainingPlan) -> tuple[tuple[str, str], ...]:
     return (
         ("ε", f"{found.epsilon:.4g}"),
         ("δ", f"{found.delta:g}"),
@@ -186,7 +186,7 @@ def _facts(found: Plan) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _weak(found: Plan) -> str:
+def _weak(found: TrainingPlan) -> str:
     if not found.weak:
         return ""
     return (

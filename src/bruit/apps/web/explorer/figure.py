@@ -1,4 +1,4 @@
-"""A figure as data: what is drawn, what is exported and what is said beside it."""
+"""Figures as data: curves, axes, and the facts and sentence shown beside them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bruit.apps.web.explorer.parameters import Parameter, Values
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve with a name; `dashed` for what it is compared with."""
+    """One named curve; `dashed` marks a comparison."""
 
     name: str
     x: Sequence[float]
@@ -24,7 +24,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """A label, and whether equal ratios are equally far apart."""
+    """The label of an axis, and whether its scale is logarithmic."""
 
     label: str
     log: bool = False
@@ -32,7 +32,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Figure:
-    """Curves over two axes, the point of the view, and the facts and sentence that belong to it."""
+    """Curves over two axes, the point of the current settings, and the facts and sentence shown beside them."""
 
     title: str
     x: Axis
@@ -44,7 +44,7 @@ class Figure:
     warning: str = ""
 
     def frame(self) -> polars.DataFrame:
-        """One tidy row a point: curve, x, y."""
+        """The points as a tidy table with columns curve, x, y."""
         rows = [(one.name, x, y) for one in self.curves for x, y in zip(one.x, one.y, strict=True)]
         return polars.DataFrame(rows, {"curve": polars.String, "x": polars.Float64, "y": polars.Float64}, orient="row")
 
@@ -67,7 +67,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Tool:
-    """One page of the explorer: what can be moved, the figure it makes, and the Python that makes its data."""
+    """One page of the explorer: its parameters, the function of its figure, and the Python code it shows."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""The pages of the explorer: one for each tool, its figure as data, and what is exported."""
+"""The pages of the explorer: one per tool, its figure as JSON, and its exports."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("")
 def start() -> Response:
-    """The first tool."""
+    """Redirects to the first tool."""
     return RedirectResponse("/explorer/budget", 307)
 
 
 @router.get("/{name}")
 async def show(request: Request, name: str) -> Response:
-    """A tool with the view that its address describes; one that cannot be read starts anew and says why."""
+    """The page of a tool with the settings in its address; invalid ones are replaced by defaults, with the reason."""
     tool, refused = _tool(name), ""
     try:
         values = read_parameters(tool.parameters, request.query_params)
@@ -58,7 +58,7 @@ async def show(request: Request, name: str) -> Response:
 
 @router.get("/{name}/figure")
 async def figure(request: Request, name: str) -> Response:
-    """The figure of a view in JSON; what cannot be drawn is answered by a sentence, which the page shows."""
+    """The figure as JSON; what cannot be drawn is answered by a sentence that the page shows."""
     tool = _tool(name)
     try:
         values = read_parameters(tool.parameters, request.query_params)
@@ -69,14 +69,14 @@ async def figure(request: Request, name: str) -> Response:
 
 @router.get("/{name}/data.csv")
 async def data(request: Request, name: str) -> Response:
-    """The points of the figure of a view."""
+    """The points of the figure as a file."""
     found = await _figure(name, read_parameters(_tool(name).parameters, request.query_params))
     return _file(csv_of(found.frame()), f"{name}.csv", "text/csv")
 
 
 @router.get("/{name}/code.py")
 def code(request: Request, name: str) -> Response:
-    """The Python that computes the same numbers."""
+    """A Python program that computes the same numbers as the figure."""
     tool = _tool(name)
     return _file(tool.code(read_parameters(tool.parameters, request.query_params)), f"{name}.py", "text/x-python")
 

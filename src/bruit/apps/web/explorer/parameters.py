@@ -1,4 +1,4 @@
-"""What a view of the explorer lets a person move: numbers with a slider, and choices."""
+"""The parameters of an explorer tool: numbers with a slider, and choices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Values = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Number:
-    """A number; the slider goes from `low` to `high`, in equal ratios where `log`.
+    """A numeric parameter; its slider goes from `low` to `high`, logarithmically where `log`.
 
     From `least` to `most` it may be typed: far enough for any sensible view, near enough to be computed at once.
     """
@@ -38,7 +38,7 @@ class Number:
     log: bool = True
 
     def check(self, text: str) -> str:
-        """The text, where it is a number that this parameter may be."""
+        """Returns the text, or refuses one that is not an allowed number."""
         if len(text) > LONGEST:
             raise InvalidArgument(f"{self.label}: write the number in at most {LONGEST} characters")
         number = exactly(text.strip(), self.label)
@@ -49,7 +49,7 @@ class Number:
         return str(int(number)) if self.whole else text.strip()
 
     def place(self, text: str) -> int:
-        """Where the slider stands for a number."""
+        """The slider's position for a number."""
         from math import log
 
         value = min(max(float(exactly(text, self.label)), self.low), self.high)
@@ -62,7 +62,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words."""
+    """A parameter that is one of a few words."""
 
     name: str
     label: str
@@ -71,7 +71,7 @@ class Choice:
     hint: str = ""
 
     def check(self, text: str) -> str:
-        """The text, where it is one of the words."""
+        """Returns the text, or refuses one that is not among the words."""
         if text not in dict(self.options):
             raise InvalidArgument(f"{self.label}: choose among {', '.join(dict(self.options))}")
         return text
@@ -81,10 +81,10 @@ Parameter = Number | Choice
 
 
 def read_parameters(parameters: Sequence[Parameter], given: Values) -> dict[str, str]:
-    """Every parameter as given in an address, or its start value; unknown names are ignored."""
+    """Every parameter as given in the address's query, or its default; unknown names are ignored."""
     return {one.name: one.check(given.get(one.name, one.start)) for one in parameters}
 
 
 def link(values: Values) -> str:
-    """The address that shows the same view, from the question mark on."""
+    """The query string of the address that shows the same settings."""
     return "?" + urlencode(values)

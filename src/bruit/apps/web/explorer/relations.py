@@ -1,4 +1,4 @@
-"""Whose presence a promise hides: the choice of neighbours, and how Python names it."""
+"""The choice of neighbouring relation in the explorer, and its name in Python."""
 
 from bruit.apps.web.explorer.parameters import Choice
 from bruit.core.neighbours import Neighbours
@@ -15,5 +15,5 @@ NEIGHBOURS = Choice(
 
 
 def python_name(neighbours: str) -> str:
-    """The constant of bruit that stands for the neighbours."""
+    """The name of bruit's constant for the neighbouring relation."""
     return f"bruit.{Neighbours(neighbours).name}"

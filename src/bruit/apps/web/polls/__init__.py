@@ -1,4 +1,4 @@
-"""Polls: each answer is noised in the browser of whoever gives it, and only the noised report is sent."""
+"""Polls: each answer is randomised in the respondent's browser, and only the noisy report is sent."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from bruit.apps.web.admission import routes as admission
 from bruit.apps.web.part import Part
 from bruit.apps.web.polls import api, pages
 from bruit.apps.web.polls.collector import collecting
-from bruit.apps.web.polls.report_endpoint import ReportDoor
+from bruit.apps.web.polls.report_endpoint import ReportMiddleware
 
 part = Part(
     name="polls",
@@ -14,7 +14,7 @@ part = Part(
     line="Ask a class or a team a question whose true answers never leave their browsers.",
     router=pages.router,
     others=(api.router, admission.router, pages.short),
-    doors=(ReportDoor,),
+    middleware=(ReportMiddleware,),
     folder=Path(__file__).parent,
     running=collecting,
 )

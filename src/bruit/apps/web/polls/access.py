@@ -1,4 +1,4 @@
-"""Who may look at a poll and change it: whoever has its secret link or its password, and the steward."""
+"""Access to a poll: by its secret link, by its password, or as the steward."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that looks like 
 
 
 def new_identity() -> str:
-    """Ten letters and digits for a poll's short link: it can be typed, and guessed by nobody."""
+    """Ten random letters and digits for a poll's short link: easy to type, infeasible to guess."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
 def stretch_password(password: str, salt: str) -> str:
-    """A password stretched by scrypt into a secret of 256 bits; only the hash of it is kept."""
+    """Derives a 256-bit secret from a password by scrypt; only the hash of that secret is stored."""
     return hashlib.scrypt(password.encode(), salt=bytes.fromhex(salt), n=2**14, r=8, p=1).hex()
 
 
 def password_fields(password: str) -> dict[str, str]:
-    """The salt and the hash of a password to be kept; nothing for none."""
+    """The salt and hash to store for a password; empty for no password."""
     if not password:
         return {}
     salt = secrets.token_hex(16)
@@ -38,14 +38,14 @@ def password_fields(password: str) -> dict[str, str]:
 
 
 def opens(secret: str, poll: StoredPoll) -> bool:
-    """Whether a secret opens the poll: that of its link, or its stretched password."""
+    """Whether a secret is the poll's link secret or its stretched password."""
     given = hash_secret(secret)
     by_link = hmac.compare_digest(given, poll.link_hash)
     return by_link or (bool(poll.password_hash) and hmac.compare_digest(given, poll.password_hash))
 
 
 def is_admin(request: Request, poll: LivePoll) -> bool:
-    """Whether the request may change the poll: by its secret as a bearer token, by a session, or as the steward."""
+    """Whether the request may change the poll: by bearer token, by session, or as the steward."""
     scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and opens(bearer, poll.stored):
         return True
@@ -56,26 +56,26 @@ def is_admin(request: Request, poll: LivePoll) -> bool:
 
 
 def require_admin(request: Request, poll: LivePoll) -> None:
-    """Refuses whoever may not change the poll."""
+    """Refuses a request that may not change the poll."""
     if not is_admin(request, poll):
         raise HTTPException(401, "This is for whoever made the poll: open its secret link, or give its password.")
 
 
 def require_viewer(request: Request, poll: LivePoll) -> None:
-    """Refuses whoever may not see the results."""
+    """Refuses a request that may not see the results."""
     if poll.question.results != "everyone":
         require_admin(request, poll)
 
 
 async def keep(response: Response, request: Request, poll: StoredPoll, secret: str, *, link: str = "") -> None:
-    """Signs the browser in to a poll that a secret opens; `link` is the secret where it is the link's own."""
+    """Opens a session for the poll in the browser; `link` is the link's secret where that was used."""
     opened = sessions.sessions_of(request)
     given = await opened.open(poll.identity, hash_secret(secret), link=link)
     sessions.keep(response, request, _cookie(poll), given)
 
 
 def link_secret(request: Request, poll: LivePoll) -> str:
-    """The secret of the poll's link, where this browser signed in by it and the server has not stopped since."""
+    """The poll's link secret if this browser signed in by it since the server started; else empty."""
     return sessions.sessions_of(request).link(_given(request, poll))
 
 

@@ -1,4 +1,4 @@
-"""The collector for programs: described by OpenAPI at /openapi.json."""
+"""The HTTP API of polls, described by OpenAPI at /openapi.json."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bruit.apps.web.polls.broadcast import EventStream
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.polls.report_endpoint import Report, require_admission
 from bruit.apps.web.security import steward_key
 from bruit.apps.web.security.connection_limits import StreamCount
@@ -27,13 +27,13 @@ _REPORT: Final = {"$ref": f"#/components/schemas/{Report.__name__}"}
 
 
 class Refused(BaseModel):
-    """Why not, in one sentence."""
+    """Why the request was refused, in one sentence."""
 
     detail: str
 
 
-class Draft(Question):
-    """A question to publish, with the password of its results, or an empty one for none."""
+class Draft(PollQuestion):
+    """A question to publish, with the password for its results, or an empty one for none."""
 
     password: Annotated[str, Field(max_length=200)]
 
@@ -46,7 +46,7 @@ class Published(BaseModel):
 
 
 class Described(BaseModel):
-    """What a respondent's device needs to know."""
+    """What a respondent's device needs to know: the question, the protocol and the round."""
 
     id: str
     kind: str
@@ -67,14 +67,14 @@ class Reports(BaseModel):
 
 
 class Accepted(BaseModel):
-    """The report is on disk. `counted` is false when its token was accepted before."""
+    """The report is stored. `counted` is false when its token was accepted before."""
 
     accepted: bool
     counted: bool
 
 
 class AllAccepted(BaseModel):
-    """The reports are on disk; so many of them are new."""
+    """The reports are stored; the number of those that are new."""
 
     accepted: int
     counted: int
@@ -93,14 +93,14 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 )
 async def create(request: Request, draft: Draft) -> Published:
     """Publish a poll. Needs the steward's key as a bearer token."""
-    question = Question(**draft.model_dump(exclude={"password"}))
+    question = PollQuestion(**draft.model_dump(exclude={"password"}))
     identity, secret = await publish(collector_of(request), question, draft.password)
     return Published(id=identity, secret=secret)
 
 
 @router.get("/{identity}", responses=refusals(404, 422, 503))
 async def describe(request: Request, identity: Identity) -> Described:
-    """What is asked, and the exact law of the noise, for a device that answers."""
+    """The question and the exact law of its noise, for the device of a respondent."""
     return describe_poll(await collector_of(request).poll(identity))
 
 
@@ -120,7 +120,7 @@ def describe_poll(poll: LivePoll) -> Described:
 
 
 def describe_key(poll: LivePoll) -> dict[str, str] | None:
-    """The key that signs the cards of a poll, or None where it asks for none."""
+    """The public key that verifies the poll's cards; None where it uses no cards."""
     if poll.signing is None:
         return None
     public = poll.signing.public
@@ -134,14 +134,14 @@ def describe_key(poll: LivePoll) -> dict[str, str] | None:
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _REPORT}}}},
 )
 async def send(identity: Identity) -> Response:  # noqa: ARG001
-    """Send one noised report. The answer comes when the report is on disk."""
-    # described here and served by ReportDoor, before the routes: only an address that is none gets this far
+    """Send one noisy report. The response comes once the report is stored."""
+    # described here and served by ReportMiddleware, before the routes: only an address that is none gets this far
     raise HTTPException(404, "There is no such poll.")
 
 
 @router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 413, 422, 423, 503))
 async def send_many(request: Request, identity: Identity, body: Reports) -> AllAccepted:
-    """Send up to five hundred noised reports, such as a device collected while it was offline."""
+    """Send up to five hundred noisy reports, such as those a device collected while offline."""
     poll = await collector_of(request).poll(identity)
     rate_reports(request, len(body.reports))
     for one in body.reports:
@@ -152,7 +152,7 @@ async def send_many(request: Request, identity: Identity, body: Reports) -> AllA
 
 
 def rate_reports(request: Request, reports: int) -> None:
-    """Rates the reports of a request, not the request: the first was taken at the door."""
+    """Counts each report of the request against the rate limit; the request itself counted as the first."""
     wait = request.scope["take_reports"](reports - 1)
     if wait:
         raise HTTPException(429, "Too many reports from this address.", {"retry-after": str(int(wait) + 1)})

@@ -1,4 +1,4 @@
-"""Publishes each message once to every listener of a poll, as server-sent events."""
+"""Broadcasts each message once to every listener of a poll, as server-sent events."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ HEARTBEAT: Final = 15.0
 
 
 class Broadcast:
-    """The latest message about one poll, and those who wait for the next."""
+    """The latest message about one poll, and the listeners waiting for the next."""
 
     def __init__(self) -> None:
         self.latest, self.number, self.closed, self.listeners = b"", 0, False, 0
         self._waiting: set[asyncio.Future[None]] = set()
 
     def publish(self, message: bytes) -> None:
-        """Gives everybody a new message."""
+        """Sends a new message to every listener."""
         self.latest, self.number = message, self.number + 1
         self._wake()
 
     def close(self) -> None:
-        """Ends every stream."""
+        """Ends the event stream of every listener."""
         self.closed = True
         self._wake()
 
     async def after(self, number: int) -> int:
-        """Waits for a message later than `number`, at most a heartbeat; the number of the latest."""
+        """Waits, at most one heartbeat, for a message later than `number`; returns the latest number."""
         if self.number == number and not self.closed:
             waiting = asyncio.get_running_loop().create_future()
             self._waiting.add(waiting)

@@ -1,4 +1,4 @@
-"""The collector: the live polls, the reports sent to them, and the results that those who watch are told."""
+"""The collector of polls: live polls, the reports sent to them, and the results shown on dashboards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OVER: Final = "Not counted: this round is over. The report is kept on your devic
 
 
 class Collector:
-    """Takes reports, commits them in groups, and tells those who watch. One process, one writer."""
+    """Receives reports, commits them in batches, and updates dashboards; one process, one writer."""
 
     def __init__(self, database: str, *, failures: FailureLog | None = None, fence: Fence | None = None) -> None:
         self.store, self.admissions = ReportStore(database), AdmissionStore(database)
@@ -47,11 +47,11 @@ class Collector:
 
     # ------------------------------------------------------------ life
     async def start(self) -> None:
-        """Begins to write."""
+        """Starts the task that stores reports."""
         self.writer.start()
 
     async def stop(self) -> None:
-        """Writes what waits, then ends every stream."""
+        """Stores the waiting reports, then ends every event stream."""
         await self.writer.stop()
         for poll in self._live.values():
             for task in (poll.talking, poll.summing):
@@ -61,13 +61,13 @@ class Collector:
         self._estimating.shutdown(wait=False, cancel_futures=True)
 
     def end_streams(self) -> None:
-        """Ends every dashboard's stream, so that the server can stop."""
+        """Ends every dashboard's event stream, so that the server can stop."""
         for poll in self._live.values():
             poll.broadcast.close()
 
     # ------------------------------------------------------------ polls
     async def poll(self, identity: str) -> LivePoll:
-        """The poll of this identity; refuses one that is not there."""
+        """The live poll of this identity; refuses an unknown one."""
         found = self._live.get(identity)
         if found is None:
             found = await asyncio.to_thread(self._load, identity)
@@ -86,7 +86,7 @@ class Collector:
         return LivePoll(stored, question, Wire(protocol), counts, signing)
 
     async def change(self, poll: LivePoll, action: str) -> None:
-        """Opens, closes or asks again, after the commit under way: a barrier, behind which no late report counts."""
+        """Opens or closes a poll or starts its next round, between two commits, so that no late report counts."""
         identity = poll.stored.identity
         if action == "next-round":
             await self.writer.run(self.store.next_round, identity)
@@ -98,7 +98,7 @@ class Collector:
             self._tell(poll)
 
     async def forget(self, poll: LivePoll) -> None:
-        """Deletes a poll and every report of it, after the reports that are being written."""
+        """Deletes a poll and all its reports, after the commit under way."""
         identity = poll.stored.identity
         self._forgotten.add(identity)
         try:
@@ -111,7 +111,7 @@ class Collector:
 
     # ------------------------------------------------------------ reports
     async def submit(self, poll: LivePoll, reports: Sequence[tuple[str, int, Any]]) -> list[bool]:
-        """Accepts reports, given as token, round and report, when they are on disk; whether each was counted now.
+        """Stores reports, given as (token, round, report); returns for each whether it was newly counted.
 
         A token that was accepted before is accepted again and not counted again, also when its round is over.
         """
@@ -137,7 +137,7 @@ class Collector:
 
     # ------------------------------------------------------------ results
     async def results(self, poll: LivePoll) -> dict[str, Any]:
-        """What a dashboard shows, no older than this call: estimated once for all who ask, off the event loop."""
+        """The data of a dashboard, no older than this call; estimated once for all who ask, off the event loop."""
         asked = poll.version
         while poll.summed is None or poll.summed[0] < asked:
             if poll.summing is None or poll.summing.done():
@@ -152,14 +152,14 @@ class Collector:
         poll.summed = version, {**found, "round": stored.round, "open": stored.is_open}
 
     async def error_table(self, poll: LivePoll) -> list[tuple[int, float]]:
-        """The error for each number of answers, computed once a poll."""
+        """The expected error for each number of answers, computed once per poll."""
         if poll.errors is None:
             poll.errors = await asyncio.to_thread(results.error_table, poll.question, poll.wire)
         return poll.errors
 
     # ------------------------------------------------------------ those who watch
     def watch(self, poll: LivePoll) -> Broadcast:
-        """The broadcast of a poll, which speaks while somebody listens."""
+        """The broadcast of a poll's results, active while somebody listens."""
         self._tell(poll, first=True)
         return poll.broadcast
 
@@ -183,7 +183,7 @@ class Collector:
 
 @asynccontextmanager
 async def collecting(app: FastAPI) -> AsyncIterator[None]:
-    """Keeps a collector at work while the application runs."""
+    """Lifespan context that runs the collector while the application runs."""
     state = app.state
     state.collector = collector = Collector(state.settings.database, failures=state.failures, fence=state.lease.check)
     state.ending.append(collector.end_streams)

@@ -1,4 +1,4 @@
-"""What can be taken away: reports and estimates as CSV, and the code that makes the one from the other."""
+"""Downloads of a poll: reports and estimates as CSV, and Python code that computes one from the other."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ print(release.guarantee)
 
 
 def reports_csv(store: ReportStore, poll: LivePoll) -> Iterator[str]:
-    """The reports of the round, one a line, in the order of their random tokens, which are left out."""
+    """The reports of the round, one per line, in the order of their random tokens, which are left out."""
     yield "report\n"
     for _, report in store.reports(*poll.key):
         yield f"{report}\n"
 
 
 def estimates_csv(poll: LivePoll, told: dict[str, Any]) -> str:
-    """The estimate with its interval, one line an answer, and whether such reports can have come from people."""
+    """The estimates with intervals, one line per answer, and whether the reports are plausible."""
     columns = {"answer": polars.String, "estimate": polars.Float64, "low": polars.Float64, "high": polars.Float64}
     rows = [(row["label"], row["value"], row["low"], row["high"]) for row in told["estimate"]]
     frame = polars.DataFrame(rows, columns, orient="row").with_columns(
@@ -56,7 +56,7 @@ def estimates_csv(poll: LivePoll, told: dict[str, Any]) -> str:
 
 
 def code(poll: LivePoll) -> str:
-    """The Python that makes the same estimate from the same reports."""
+    """The Python program that makes the same estimate from the same reports."""
     texts = bool(poll.wire.cohorts)
     return _CODE.format(
         imports="decode, protocol_from_json" if texts else "protocol_from_json",

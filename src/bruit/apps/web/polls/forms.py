@@ -1,4 +1,4 @@
-"""Reads the form of a new poll into a question, or into sentences that say what is missing."""
+"""Reads the form of a new poll into a question, or into sentences that say what is wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from starlette.datastructures import FormData
 
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 
 FIELDS = (
     "kind",
@@ -39,12 +39,12 @@ _SAID = {
 
 
 def read_fields(form: FormData) -> dict[str, str]:
-    """The fields of the form as texts, empty where none was filled in."""
+    """The fields of the form as texts, empty where nothing was filled in."""
     return {name: str(form.get(name, "")) for name in FIELDS}
 
 
-def read_question(fields: dict[str, str]) -> tuple[Question | None, list[str]]:
-    """The question of the form, or the sentences that say what is wrong with it."""
+def read_question(fields: dict[str, str]) -> tuple[PollQuestion | None, list[str]]:
+    """The question of the form, and the sentences that say what is wrong with it."""
     wanted: dict[str, Any] = {name: fields[name].strip() for name in ("kind", "question", "epsilon", "results")}
     wanted["admission"] = fields["admission"] or "open"
     again, kind = fields["again"] == "yes", wanted["kind"]
@@ -56,7 +56,7 @@ def read_question(fields: dict[str, str]) -> tuple[Question | None, list[str]]:
     if fields["again"] not in ("yes", "no"):
         return None, ["Say whether the question is asked once or again and again."]
     try:
-        return Question(**wanted), []
+        return PollQuestion(**wanted), []
     except ValidationError as error:
         return None, sorted({_sentence(found) for found in error.errors()})
 

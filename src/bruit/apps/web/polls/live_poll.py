@@ -1,4 +1,4 @@
-"""A poll in memory: what is kept of it, its question and protocol, and the counters of its round."""
+"""A poll in memory: its stored record, question, protocol, and the counters of its round."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from bruit.apps.web.admission.issuing import SigningKey
 from bruit.apps.web.polls.broadcast import Broadcast
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.polls.store import Counts, Key, StoredPoll
 from bruit.apps.web.report_format import Wire
 
 
 @dataclass
 class LivePoll:
-    """A poll in memory. `version` grows with every change that a dashboard must be told of."""
+    """A poll in memory; `version` grows with every change that dashboards must show."""
 
     stored: StoredPoll
-    question: Question
+    question: PollQuestion
     wire: Wire
     counts: Counts
     signing: SigningKey | None = None
@@ -32,9 +32,9 @@ class LivePoll:
 
     @property
     def key(self) -> Key:
-        """The poll and its round."""
+        """The identity of the poll and the number of its round."""
         return self.stored.identity, self.stored.round
 
     def become(self, stored: StoredPoll, counts: Counts) -> None:
-        """Takes over what is on disk now."""
+        """Updates the poll to what is stored now."""
         self.stored, self.counts, self.version = stored, counts, self.version + 1

@@ -1,4 +1,4 @@
-"""The pages of the polls: make one, share it, answer it, watch it."""
+"""The pages of polls: create, share, answer and watch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bruit.apps.web.polls.api import Identity, describe_poll
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import Question, protocol
+from bruit.apps.web.polls.question import PollQuestion, protocol
 from bruit.apps.web.rendering import environment, page
 from bruit.apps.web.report_format import Wire
 from bruit.apps.web.security import steward_key
@@ -31,7 +31,7 @@ _steward = [Depends(steward_key.require_steward)]
 # ------------------------------------------------------------ making one
 @router.get("")
 async def start(request: Request) -> Response:
-    """The polls of this server for its steward; for others, what a poll is."""
+    """The steward's list of polls; for others, a page on what a poll is."""
     polls = await asyncio.to_thread(collector_of(request).store.all) if steward_key.is_steward(request) else []
     live = [await collector_of(request).poll(poll.identity) for poll in polls[:200]]
     return page(request, "polls/start.html", polls=live, steward=steward_key.is_steward(request))
@@ -39,13 +39,13 @@ async def start(request: Request) -> Response:
 
 @router.get("/new", dependencies=_steward)
 async def new(request: Request) -> Response:
-    """An empty form."""
+    """An empty form for a new poll."""
     return page(request, "polls/new.html", given=dict.fromkeys(forms.FIELDS, ""), wrong=[])
 
 
 @router.post("/preview", dependencies=_steward)
 async def preview(request: Request) -> Response:
-    """What the poll would cost and tell, before anybody is asked; or the form again with what is wrong."""
+    """What the poll would cost and how precise it would be; or the form again with what is wrong."""
     given = forms.read_fields(await request.form())
     question, wrong = forms.read_question(given)
     if question is None or (await request.form()).get("change"):
@@ -65,19 +65,19 @@ async def preview(request: Request) -> Response:
     return page(request, "polls/preview.html", **context)
 
 
-def _errors(question: Question) -> list[float]:
+def _errors(question: PollQuestion) -> list[float]:
     """Errors worth aiming at: ten, five and two percentage points, or as much of the range."""
     return [] if question.kind == "text" else [_reach(question) * part for part in (0.1, 0.05, 0.02)]
 
 
-def _reach(question: Question) -> float:
+def _reach(question: PollQuestion) -> float:
     """How far apart two truths can be: an error as large says nothing."""
     return float(question.high or 0) - float(question.low or 0) if question.kind == "number" else 1.0
 
 
 @router.post("/publish", dependencies=_steward)
 async def publish_poll(request: Request) -> Response:
-    """Publishes the poll of the preview."""
+    """Publishes the poll that was previewed."""
     given = forms.read_fields(await request.form())
     question, wrong = forms.read_question(given)
     if question is None:
@@ -89,7 +89,7 @@ async def publish_poll(request: Request) -> Response:
 # ------------------------------------------------------------ watching it
 @router.get("/{identity}/enter/{secret}")
 async def enter(request: Request, identity: Identity, secret: str) -> Response:
-    """Opens a poll by its secret link."""
+    """Signs in to a poll by its secret link."""
     poll = await collector_of(request).poll(identity)
     if not access.opens(secret, poll.stored):
         raise HTTPException(401, "This is not the secret link of the poll.")
@@ -98,14 +98,14 @@ async def enter(request: Request, identity: Identity, secret: str) -> Response:
 
 @router.get("/{identity}/password")
 async def ask_password(request: Request, identity: Identity) -> Response:
-    """A form for the password."""
+    """The form for a poll's password."""
     poll = await collector_of(request).poll(identity)
     return page(request, "polls/password.html", poll=poll, wrong=False)
 
 
 @router.post("/{identity}/password")
 async def try_password(request: Request, identity: Identity) -> Response:
-    """Opens a poll by its password."""
+    """Signs in to a poll by its password."""
     poll = await collector_of(request).poll(identity)
     given = str((await request.form()).get("password", ""))[:200]
     salt = poll.stored.password_salt or "00" * 16
@@ -123,7 +123,7 @@ async def _enter_response(request: Request, poll: LivePoll, secret: str, *, link
 
 @router.get("/{identity}")
 async def dashboard(request: Request, identity: Identity) -> Response:
-    """The live dashboard."""
+    """The live dashboard of a poll."""
     poll = await collector_of(request).poll(identity)
     if poll.question.results != "everyone" and not access.is_admin(request, poll):
         return RedirectResponse(f"/polls/{identity}/password", 303)
@@ -174,7 +174,7 @@ router.include_router(admission_pages)
 
 @router.post("/{identity}/{action}")
 async def change(request: Request, identity: Identity, action: str) -> Response:
-    """Opens, closes, asks again, or forgets a poll."""
+    """Opens, closes or deletes a poll, or starts its next round."""
     poll, collector = await collector_of(request).poll(identity), collector_of(request)
     access.require_admin(request, poll)
     if action == "delete":
@@ -190,7 +190,7 @@ async def change(request: Request, identity: Identity, action: str) -> Response:
 # ------------------------------------------------------------ taking it away
 @router.get("/{identity}/{name}")
 async def export(request: Request, identity: Identity, name: str) -> Response:
-    """The reports, the estimates, or the code that makes the ones from the others."""
+    """Downloads the reports, the estimates, or the code that computes one from the other."""
     poll = await collector_of(request).poll(identity)
     access.require_viewer(request, poll)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -208,7 +208,7 @@ async def export(request: Request, identity: Identity, name: str) -> Response:
 # ------------------------------------------------------------ answering it
 @short.get("/p/{identity}")
 async def answer(request: Request, identity: Identity) -> Response:
-    """The participant's page: no cookie, no form that could be sent, nothing but a script that noises the answer."""
+    """The participant's page: sets no cookie, submits no form; its script randomises the answer."""
     poll = await collector_of(request).poll(identity)
     block = describe_poll(poll).model_dump(include={"id", "round", "open", "protocol", "admission"})
     block |= {"epsilon": poll.question.epsilon, "forever": poll.question.forever}  # what is shown, and checked there

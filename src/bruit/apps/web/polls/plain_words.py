@@ -1,18 +1,18 @@
-"""What a poll costs its respondents, in plain words."""
+"""Explains in plain words what a poll costs its respondents."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.report_format import Wire
 from bruit.core.numbers import exactly
 from bruit.privacy import belief
 
 
-def meaning(question: Question) -> list[str]:
-    """What ε means for one respondent: sentences to read before publishing."""
+def meaning(question: PollQuestion) -> list[str]:
+    """Sentences on what ε means for one respondent, to be read before publishing."""
     once = exactly(question.epsilon, "epsilon")
     said = [f"One report: {_belief_sentence(once)}"]
     if question.forever is not None:
@@ -42,7 +42,7 @@ def _deniable(epsilon: Fraction) -> str:
 
 
 def noise(wire: Wire) -> str:
-    """How often the noise changes an answer, from the very integers of the law."""
+    """A sentence on how often the noise changes an answer, from the exact integer weights of the law."""
     offer = wire.protocol.offer
     assert offer is not None
     assert offer.plain_words is not None

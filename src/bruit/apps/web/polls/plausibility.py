@@ -1,4 +1,4 @@
-"""Counts tested against the law: reports that no population of people who followed the noise can have sent.
+"""Tests whether a poll's counts are possible under its noise, whatever the true answers; detects fake reports.
 
 Whoever answers, each report is a one (or names a category) with a chance between those of the law's two ends. The count
 of n such reports is a sum of independent coins, and lies stochastically between Binomial(n, least) and
@@ -22,7 +22,7 @@ ALARM: Final = 1e-6
 
 
 def implausible(wire: Wire, answers: int, kept: bytes) -> list[str]:
-    """What is counted beyond every population, as labels; empty where the reports may be honest."""
+    """The labels whose counts are impossible for any true answers; empty where the reports may be honest."""
     if not answers:
         return []
     counters = wire.counters(kept)

@@ -1,4 +1,4 @@
-"""Publishing a poll."""
+"""Publishes a poll."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import time
 from bruit.apps.web.admission.issuing import new_signing_key
 from bruit.apps.web.polls import access
 from bruit.apps.web.polls.collector import Collector
-from bruit.apps.web.polls.question import Question, definition
+from bruit.apps.web.polls.question import PollQuestion, definition
 from bruit.apps.web.polls.store import StoredPoll
 from bruit.apps.web.settings import hash_secret, new_key
 
 
-async def publish(collector: Collector, question: Question, password: str) -> tuple[str, str]:
-    """Keeps a new poll; its identity, and the secret of its link, of which only the hash is kept."""
+async def publish(collector: Collector, question: PollQuestion, password: str) -> tuple[str, str]:
+    """Stores a new poll; returns its identity and its link's secret, of which only the hash is stored."""
     secret = new_key()
     fields = await asyncio.to_thread(access.password_fields, password)
     poll = StoredPoll(

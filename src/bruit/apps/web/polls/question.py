@@ -1,4 +1,4 @@
-"""A poll's question: what is asked, of which answers, at what cost; and the protocol that follows from it."""
+"""A poll's question: its text, answers and ε, and the protocol that follows from them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _BITS: Final = 128
 _COHORTS: Final = 8
 
 
-class Question(BaseModel):
-    """What a teacher decides about a poll; nothing that touches privacy has a default.
+class PollQuestion(BaseModel):
+    """What the maker of a poll states; no privacy setting has a default.
 
     `epsilon` is what one report may cost its respondent. With `forever` the question may be asked again and again: it
     is what all reports of one same answer may cost together, and answers are memoised in the browser. `forever: null`
@@ -83,8 +83,8 @@ class Question(BaseModel):
         return self
 
 
-def protocol(question: Question) -> LocalProtocol:
-    """The protocol with the least error that a browser can follow for this question."""
+def protocol(question: PollQuestion) -> LocalProtocol:
+    """The protocol of least error for this question that a browser can run."""
     once, forever = _epsilons(question)
     if question.kind == "yes-no":
         return (
@@ -98,7 +98,7 @@ def protocol(question: Question) -> LocalProtocol:
     return _rappor(once, forever)
 
 
-def _epsilons(question: Question) -> tuple[Fraction, Fraction | None]:
+def _epsilons(question: PollQuestion) -> tuple[Fraction, Fraction | None]:
     once = exactly(question.epsilon, "epsilon")
     forever = None if question.forever is None else exactly(question.forever, "forever")
     for name, value in (("ε", once), ("ε of all reports", forever)):
@@ -109,7 +109,7 @@ def _epsilons(question: Question) -> tuple[Fraction, Fraction | None]:
     return once, forever
 
 
-def _require_choices(question: Question, most: int) -> list[str]:
+def _require_choices(question: PollQuestion, most: int) -> list[str]:
     listed = question.choices
     if not 2 <= len(listed) <= most or len(set(listed)) != len(listed):
         raise InvalidArgument(f"list from 2 to {most} different answers, one a line")
@@ -125,7 +125,7 @@ def _choice(listed: list[str], once: Fraction, forever: Fraction | None) -> Freq
     return min(made, key=lambda one: float(one.support.variance(1 / len(listed), 1)))
 
 
-def _number(question: Question, once: Fraction, forever: Fraction | None) -> OneBitMean:
+def _number(question: PollQuestion, once: Fraction, forever: Fraction | None) -> OneBitMean:
     if forever is not None:
         raise InvalidArgument("a number is asked once: to ask again and again, offer ranges as choices")
     if question.low is None or question.high is None or question.grid is None:
@@ -152,14 +152,14 @@ def _rappor(once: Fraction, forever: Fraction | None) -> Rappor:
     return Rappor(bits=_BITS, hashes=1, cohorts=_COHORTS, f=f, p=p, q=1 - p)
 
 
-def definition(question: Question) -> str:
-    """The question with its protocol, as JSON to be kept."""
+def definition(question: PollQuestion) -> str:
+    """The question with its protocol, as JSON to store."""
     block = {**question.model_dump(), "protocol": protocol(question).to_json()}
     return json.dumps(block, ensure_ascii=False)
 
 
-def from_definition(text: str) -> tuple[Question, LocalProtocol]:
-    """The question and its protocol from what was kept; the law is the one that was published, whatever came since."""
+def from_definition(text: str) -> tuple[PollQuestion, LocalProtocol]:
+    """Reads the stored question and protocol; the law stays the published one, whatever version made it."""
     block: dict[str, Any] = json.loads(text)
     law = protocol_from_json(block.pop("protocol"))
-    return Question.model_construct(**block), law
+    return PollQuestion.model_construct(**block), law

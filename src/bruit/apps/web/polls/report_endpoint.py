@@ -1,4 +1,4 @@
-"""The endpoint for one report, as fast as possible: it is called thousands of times a second."""
+"""The endpoint for single reports, optimised for thousands of calls per second."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Pair = Annotated[list[int | str], Field(min_length=2, max_length=2)]
 
 
 class Admission(BaseModel):
-    """What a card bought: a message and its signature, as hexadecimal digits."""
+    """An admission by card: the signed message and its signature, in hexadecimal."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -36,7 +36,7 @@ class Admission(BaseModel):
 
 
 class Report(BaseModel):
-    """A noised report. The token is random, one for each device and round; sending it again counts nothing twice."""
+    """A noisy report; its token is random, one per device and round, and is counted only once."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -49,8 +49,8 @@ class Report(BaseModel):
     admission: Admission | None = None
 
 
-class ReportDoor:
-    """ASGI middleware that answers report requests itself, before routing; the API describes the same request."""
+class ReportMiddleware:
+    """ASGI middleware that handles report requests before routing; OpenAPI describes the same request."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -74,7 +74,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 async def accept(collector: Collector, identity: str, headers: Headers, receive: Receive) -> tuple[bytes, Headers]:
-    """Accepts one report when it is on disk; a browser remembers, beside its page's memory, that it has answered."""
+    """The response to one report, once it is stored; browsers get a cookie that marks them as having answered."""
     report, given = parse_report(await _body(receive)), dict(headers)
     poll = await collector.poll(identity)
     marked = b"cookie" in given and _has_answered(given[b"cookie"], identity, report)
@@ -90,7 +90,7 @@ async def accept(collector: Collector, identity: str, headers: Headers, receive:
 
 
 def require_admission(poll: LivePoll, report: Report) -> None:
-    """Refuses a report without the signature of a card, where the poll asks for one."""
+    """Refuses a report without a card's valid signature where the poll requires one."""
     if poll.question.admission == "open":
         return
     given = report.admission

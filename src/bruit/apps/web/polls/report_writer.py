@@ -1,4 +1,4 @@
-"""Gathers reports and commits many in one transaction; whoever sent one is answered when it is on disk."""
+"""Batches reports and commits many in one transaction; each sender is answered once its report is on disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Group = tuple[Sequence[NewReport], "asyncio.Future[list[Outcome]]"]
 
 
 class ReportWriter:
-    """One thread that writes: a report and the closing of its poll never overtake each other."""
+    """One thread that writes reports and changes of polls in order, so that the two cannot race."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class ReportWriter:
         self._thread = ThreadPoolExecutor(1, "bruit-writer")  # one thread, so one connection and one heap for it
 
     def start(self) -> None:
-        """Begins to write."""
+        """Starts the writing task."""
         self._writing = asyncio.create_task(self._write_all())
 
     async def stop(self) -> None:
-        """Writes what waits, then ends."""
+        """Stores the waiting reports, then stops."""
         while self._number:
             await asyncio.sleep(GATHER)
         if self._writing is not None:
@@ -61,15 +61,15 @@ class ReportWriter:
 
     @property
     def works(self) -> bool:
-        """Whether reports are being written as they come."""
+        """Whether the writing task is running."""
         return self._writing is not None and not self._writing.done()
 
     async def run(self, work: Callable[..., T], *arguments: object, **keywords: object) -> T:
-        """Runs a change after the commit that is under way, and before every later one: a barrier."""
+        """Runs a change between two commits: after the one under way, before every later one."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *arguments, **keywords))
 
     async def submit(self, reports: Sequence[NewReport]) -> list[Outcome]:
-        """What became of reports, when that is on disk."""
+        """Queues reports; returns the outcome of each once it is on disk."""
         if self._number + len(reports) > MOST_WAITING:
             raise HTTPException(503, "Too many reports at once; send it again in a moment.", {"retry-after": "1"})
         future: asyncio.Future[list[Outcome]] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""What a poll's counters say: raw answers, the estimate with its interval, and what more answers would bring."""
+"""Results of a poll from its counters: raw counts, estimates with intervals, and the error at more answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from bruit.apps.web.polls.plausibility import implausible
-from bruit.apps.web.polls.question import Question
+from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.report_format import Wire
 from bruit.core.release import Release
 from bruit.errors import InvalidArgument
@@ -21,7 +21,7 @@ FEWEST_TO_DECODE: Final = 10
 CONFIDENCE: Final = 0.95
 
 
-def release(question: Question, wire: Wire, answers: int, kept: bytes) -> Release[Any] | None:
+def release(question: PollQuestion, wire: Wire, answers: int, kept: bytes) -> Release[Any] | None:
     """The estimate, or None while there are too few reports for one."""
     if answers < (FEWEST_TO_DECODE if wire.cohorts else 1):
         return None
@@ -33,8 +33,8 @@ def release(question: Question, wire: Wire, answers: int, kept: bytes) -> Releas
     return found
 
 
-def summary(question: Question, wire: Wire, answers: int, kept: bytes) -> dict[str, Any]:
-    """Everything a dashboard shows, in JSON types."""
+def summary(question: PollQuestion, wire: Wire, answers: int, kept: bytes) -> dict[str, Any]:
+    """The data of a dashboard, in JSON types."""
     found = release(question, wire, answers, kept)
     told: dict[str, Any] = {"answers": answers, "raw": _raw(wire, answers, kept), "estimate": []}
     told["beyond"] = implausible(wire, answers, kept)
@@ -69,12 +69,12 @@ def _labels(wire: Wire) -> tuple[str, ...]:
 
 
 def event(name: str, told: dict[str, Any]) -> bytes:
-    """A server-sent event."""
+    """A server-sent event as bytes."""
     return f"event: {name}\ndata: {json.dumps(told)}\n\n".encode()
 
 
-def error_at(question: Question, wire: Wire, answers: int) -> float:
-    """The half-width of the interval after so many answers; for texts the least share that is found."""
+def error_at(question: PollQuestion, wire: Wire, answers: int) -> float:
+    """The half-width of the interval after `answers` answers; for texts, the smallest share that is found."""
     protocol = wire.protocol
     if isinstance(protocol, Rappor):
         return detection_limit(protocol, people=answers, candidates=len(question.choices))
@@ -82,13 +82,13 @@ def error_at(question: Question, wire: Wire, answers: int) -> float:
     return protocol.expected_error(answers, confidence=CONFIDENCE)
 
 
-def error_table(question: Question, wire: Wire) -> list[tuple[int, float]]:
-    """The error for each number of answers."""
+def error_table(question: PollQuestion, wire: Wire) -> list[tuple[int, float]]:
+    """The expected error for each number of answers in a fixed list."""
     return [(size, error_at(question, wire, size)) for size in SIZES]
 
 
 def people_for(wire: Wire, error: float) -> int | None:
-    """How many answers bring the error down to this, or None where no number of people would."""
+    """How many answers reduce the error to `error`; None where no number would."""
     if isinstance(wire.protocol, Rappor):
         return None
     assert isinstance(wire.protocol, FrequencyProtocol | OneBitMean)

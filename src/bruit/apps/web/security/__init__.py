@@ -1,1 +1,1 @@
-"""What guards the web application: CSRF, CSP, rate limits, timeouts, cookies, the steward's key."""
+"""Security of the web application: CSRF, CSP, rate limits, timeouts, cookies, the steward's key."""

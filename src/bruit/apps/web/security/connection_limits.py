@@ -1,4 +1,4 @@
-"""How many connections and event streams are held open, in all and for one address, fitted to the descriptor limit."""
+"""Limits on open connections and event streams, in all and per address, fitted to the descriptor limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_DESCRIPTORS: Final = MOST_CONNECTIONS + KEPT
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Connections in all and for one address; event streams in all, for one address, and for people not signed in.
+    """The most open connections, in all and per address, and event streams, also for anonymous clients.
 
     Streams take at most half of the connections, so that reports always find one; a quarter of the streams is kept for
     people who are signed in.
@@ -28,7 +28,7 @@ class ConnectionLimits:
 
 
 def fit(descriptors: int, *, proxied: bool = False) -> ConnectionLimits:
-    """The limits under so many descriptors; behind a proxy every connection comes from its one address."""
+    """The limits for a number of file descriptors; behind a proxy there is no limit per address."""
     connections = max(32, min(descriptors - KEPT, MOST_CONNECTIONS))
     streams = connections // 2
     return ConnectionLimits(
@@ -41,7 +41,7 @@ def fit(descriptors: int, *, proxied: bool = False) -> ConnectionLimits:
 
 
 def raise_descriptor_limit() -> int:
-    """Raises the soft limit of open files as far as the hard one allows; how many this process may open."""
+    """Raises the soft limit on open files towards the hard one; returns how many this process may open."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows counts otherwise, and allows thousands
@@ -55,7 +55,7 @@ def raise_descriptor_limit() -> int:
 
 
 class Closable(Protocol):
-    """A connection that can be given up."""
+    """A connection that can be closed to make room."""
 
     def give_up(self) -> None:
         """Closes the connection at once."""
@@ -63,14 +63,14 @@ class Closable(Protocol):
 
 @dataclass
 class Connections:
-    """Every open connection; those that wait for a request make room for new ones, the longest waiting first."""
+    """All open connections; idle ones are closed to make room for new ones, the longest idle first."""
 
     limits: ConnectionLimits
     _by_address: Counter[str] = field(default_factory=Counter)
     _waiting: OrderedDict[Closable, str] = field(default_factory=OrderedDict)
 
     def add(self, one: Closable, address: str) -> bool:
-        """Counts a new connection, which waits for its request; False where there is no room and none can be made."""
+        """Counts a new, idle connection; False where the limit is reached and no idle one can be closed."""
         own = self._by_address[address] >= self.limits.connections_per_address
         if (own or self._by_address.total() >= self.limits.connections) and not self._make_room(address, own=own):
             return False
@@ -79,15 +79,15 @@ class Connections:
         return True
 
     def work(self, one: Closable) -> None:
-        """Notes that a whole request has come: it is answered, and not given up for others."""
+        """Marks a connection as busy with a request, so that it is not closed to make room."""
         self._waiting.pop(one, None)
 
     def rest(self, one: Closable, address: str) -> None:
-        """Notes that a request was answered: the connection waits for the next."""
+        """Marks a connection as idle again after its response."""
         self._waiting[one] = address
 
     def remove(self, one: Closable, address: str) -> None:
-        """Forgets a connection that was lost."""
+        """Removes a closed connection from the count."""
         self._waiting.pop(one, None)
         self._by_address[address] -= 1
         if self._by_address[address] <= 0:
@@ -108,14 +108,14 @@ class Connections:
 
 @dataclass
 class StreamCount:
-    """The event streams that are open."""
+    """The number of open event streams, in all and per address."""
 
     limits: ConnectionLimits
     anonymous: int = 0
     _by_address: Counter[str] = field(default_factory=Counter)
 
     def enter(self, address: str, *, signed_in: bool) -> bool:
-        """Counts a stream in, or says that there is no place for it."""
+        """Counts a new stream; False where the limit is reached."""
         full = self._by_address.total() >= self.limits.streams
         crowd = self._by_address[address] >= self.limits.streams_per_address
         if full or (not signed_in and (crowd or self.anonymous >= self.limits.anonymous_streams)):
@@ -125,7 +125,7 @@ class StreamCount:
         return True
 
     def leave(self, address: str, *, signed_in: bool) -> None:
-        """Counts a stream out."""
+        """Counts a closed stream out."""
         self._by_address[address] -= 1
         self.anonymous -= not signed_in
         if self._by_address[address] <= 0:

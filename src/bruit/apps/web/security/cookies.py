@@ -6,7 +6,7 @@ from starlette.requests import HTTPConnection
 
 
 def cookie_name(name: str, request: HTTPConnection) -> str:
-    """The name of a cookie at this host and port, so that two servers on one host stay apart.
+    """The name of a cookie at this host and port, so that two servers on one host do not share it.
 
     The poll's own cookies need none of this: the ten letters of a poll are nowhere else.
     """

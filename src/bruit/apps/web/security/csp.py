@@ -1,4 +1,4 @@
-"""The content security policy: scripts, styles and connections of this site alone, nothing inline."""
+"""The content security policy: scripts, styles and connections from this site only, nothing inline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bruit.apps.web.rendering import PLOTLY, static_file
 
 @cache
 def content_security_policy() -> str:
-    """The policy of every response.
+    """The CSP header value of every response.
 
     plotly opens an empty style element, filled through the object model, and one fixed style sheet for maps: both are
     named by the hash of their text, so nothing else inline gets through.

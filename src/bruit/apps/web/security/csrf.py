@@ -26,7 +26,7 @@ _LENGTH: Final = 32
 
 
 def session_secret(request: Request) -> tuple[str, bool]:
-    """The secret of this browser, and whether it is new."""
+    """The CSRF secret from the browser's cookie, or a new one, and whether it is new."""
     found = request.cookies.get(cookie_name(COOKIE, request), "")
     return (found, False) if len(found) == _LENGTH and found.isalnum() else (secrets.token_hex(_LENGTH // 2), True)
 

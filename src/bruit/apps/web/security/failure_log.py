@@ -1,4 +1,4 @@
-"""One log line for each kind of database failure and minute, without a value, and what a health check reads."""
+"""Logs each kind of database failure at most once a minute, without values, and reports it to health checks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ log = logging.getLogger(OWN)
 
 @dataclass
 class FailureLog:
-    """The failures of one application; `current` is that of the last commit, or None where it succeeded."""
+    """The database failures of one application; `current` is that of the last commit, None if it succeeded."""
 
     clock: Callable[[], float] = time.monotonic
     current: FailureKind | None = None
     _written: dict[str, float] = field(default_factory=dict)
 
     def note(self, error: BaseException) -> None:
-        """Writes the kind of a failure, unless it was written within the last minute."""
+        """Logs the kind of a failure, unless it was logged within the last minute."""
         kind = failure_kind(error)
         self.current = kind
         unforeseen = kind is FailureKind.OTHER and not isinstance(error, BruitError)
@@ -38,5 +38,5 @@ class FailureLog:
             log.error("%s", said)
 
     def clear(self) -> None:
-        """Notes that the database works again."""
+        """Records that the database works again."""
         self.current = None

@@ -1,4 +1,4 @@
-"""HTTP limits against slowloris: a request must arrive in time and with a head of bounded size."""
+"""HTTP limits against slowloris: requests must arrive in time, with headers of bounded size."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LARGEST_HEAD: Final = 64 * 1024
 
 
 class TimedProtocol(HttpToolsProtocol):
-    """Uvicorn's HTTP protocol with a deadline for a whole request (against slowloris) and a limit on its head.
+    """Uvicorn's HTTP protocol with a deadline for each request (against slowloris) and a limit on its headers.
 
     A new connection has as long for its first request; one that is kept open and silent is uvicorn's to close. Who
     does not read an answer is given up too, and connections are counted: one that waits makes room for a new one.
     """
 
-    patience: RequestDeadline
+    deadline: RequestDeadline
     held: Connections
     _address = "?"
     _counted = False
@@ -49,17 +49,17 @@ class TimedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def give_up(self) -> None:
-        """Closes a connection that waits, to make room."""
+        """Closes the connection at once."""
         self.transport.abort()
 
     def pause_writing(self) -> None:
-        """Begins the deadline of a reader whose buffers are full."""
+        """Starts the deadline of a client that does not read its response."""
         super().pause_writing()
         self._stop_write_deadline()
-        self._unread = self.loop.call_later(self.patience.write_seconds, self.give_up)
+        self._unread = self.loop.call_later(self.deadline.write_seconds, self.give_up)
 
     def resume_writing(self) -> None:
-        """Ends the deadline: the reader has read."""
+        """Ends that deadline once the client reads again."""
         super().resume_writing()
         self._stop_write_deadline()
 
@@ -69,7 +69,7 @@ class TimedProtocol(HttpToolsProtocol):
             self._unread = None
 
     def on_response_complete(self) -> None:
-        """Counts the connection among those that wait."""
+        """Marks the connection as idle after its response."""
         super().on_response_complete()
         if self._counted and not self.transport.is_closing():
             self.held.rest(self, self._address)
@@ -100,7 +100,7 @@ class TimedProtocol(HttpToolsProtocol):
 
     def _wait(self) -> None:
         self._began = self.loop.time()
-        self._giving_up = self.loop.call_later(self.patience.seconds, self._look)
+        self._giving_up = self.loop.call_later(self.deadline.seconds, self._look)
 
     def _stop_waiting(self) -> None:
         self._came = 0
@@ -109,7 +109,7 @@ class TimedProtocol(HttpToolsProtocol):
             self._giving_up = None
 
     def _look(self) -> None:
-        until = self.patience.until(self._began, self._came)
+        until = self.deadline.until(self._began, self._came)
         if self.loop.time() < until:
             self._giving_up = self.loop.call_at(until, self._look)
         else:
@@ -131,9 +131,9 @@ class TimedProtocol(HttpToolsProtocol):
         return self.cycle.response_started or bool(self.pipeline)
 
 
-def protocol(patience: RequestDeadline, limits: ConnectionLimits) -> type[TimedProtocol]:
-    """The protocol class for uvicorn, with its deadlines (against slowloris) and the connections it may hold."""
-    return type("PatientProtocol", (TimedProtocol,), {"patience": patience, "held": Connections(limits)})
+def protocol(deadline: RequestDeadline, limits: ConnectionLimits) -> type[TimedProtocol]:
+    """The protocol class for uvicorn with these deadlines and connection limits."""
+    return type("PatientProtocol", (TimedProtocol,), {"deadline": deadline, "held": Connections(limits)})
 
 
 _REASONS: Final = {408: "Request Timeout", 431: "Request Header Fields Too Large"}

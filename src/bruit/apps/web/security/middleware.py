@@ -1,4 +1,4 @@
-"""What stands before every page: security headers, limits on size and rate, and errors that say nothing private."""
+"""Security middleware before every page: headers, limits on size and rate, and errors without private values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LONGEST_HOST: Final = 300
 
 
 class Guard:
-    """Wraps the application: every response carries the headers, no exception leaves with what it says."""
+    """Wraps the application: adds security headers to every response, and hides the text of exceptions."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Guard:
 
 
 class TooLarge(HTTPException):
-    """More bytes came than a request may send; of a kind that every reader of a body lets through."""
+    """The request body exceeds the size limit; an HTTPException, so that body readers let it through."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(413, _too_large(limit).sentence)
@@ -138,7 +138,7 @@ def _raw_headers() -> tuple[tuple[bytes, bytes], ...]:
 
 
 def same_origin(headers: dict[bytes, bytes]) -> bool:
-    """Whether a browser says that this site itself sent the request; programs send no Origin and no cookie."""
+    """Whether the request comes from this site's own pages, by its Origin and Sec-Fetch-Site headers."""
     origin = headers.get(b"origin")
     if origin is None:
         return headers.get(b"sec-fetch-site", b"same-origin") in (b"same-origin", b"none")

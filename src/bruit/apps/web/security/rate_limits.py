@@ -13,7 +13,7 @@ MOST_CLIENTS = 100_000
 
 
 def network(address: str) -> str:
-    """The key that stands for one client: its IPv4 address, or the /64 network of its IPv6 address."""
+    """The rate-limit key of a client: its IPv4 address, or the /64 network of its IPv6 address."""
     if ":" not in address:
         return address
     try:
@@ -25,7 +25,7 @@ def network(address: str) -> str:
 
 @dataclass(frozen=True)
 class Rate:
-    """So many requests a second in the long run, and at most `burst` at once."""
+    """A rate limit: requests per second in the long run, and at most `burst` at once."""
 
     per_second: float
     burst: int
@@ -33,14 +33,14 @@ class Rate:
 
 @dataclass
 class Buckets:
-    """The tokens that each client has left of one kind of request."""
+    """Token buckets, one per client, for one kind of request."""
 
     rate: Rate
     clock: Callable[[], float] = monotonic
     _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def take(self, client: str, cost: float = 1) -> float:
-        """Takes so many tokens; 0 if there were as many, else the seconds to wait for them."""
+        """Takes `cost` tokens and returns 0, or returns the seconds to wait until there are enough."""
         now = self.clock()
         left, before = self._left.pop(client, (float(self.rate.burst), now))
         left = min(self.rate.burst, left + (now - before) * self.rate.per_second)

@@ -1,4 +1,4 @@
-"""Logs without private values: of messages that are not this application's own only the name is written."""
+"""Logs without private values: messages of other packages are reduced to the logger's name."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ OWN: Final = "bruit.web"
 
 
 class Plain(logging.Formatter):
-    """One line: the level, the logger, and the message where it is our own. Tracebacks are left out: they quote."""
+    """A log formatter of one line: level, logger, and message if it is our own; no traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record."""
+        """The log line of a record."""
         said = f": {record.getMessage()}" if record.name == OWN else ""
         return f"{record.levelname} {record.name}{said}"
 
 
 def write_plainly() -> None:
-    """Sends every warning and error of this process, in that form, to the error stream."""
+    """Sends this process's warnings and errors to the error stream in that format."""
     handler = logging.StreamHandler()
     handler.setFormatter(Plain())
     root = logging.getLogger()
@@ -28,7 +28,7 @@ def write_plainly() -> None:
 
 
 def place(error: BaseException) -> str:
-    """The type of an exception and the line of code that raised it: no message, no value, no path."""
+    """The type of an exception and the line of code that raised it, without message, value or path."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Sessions: a browser holds a random identifier that can be revoked, never the key or a poll's secret.
+"""Sessions: the browser's cookie holds a random, revocable identifier, never a key or a poll's secret.
 
 A cookie reaches every port of its host, so what it holds must open nothing else: the identifier means something to this
 server alone, ends with the secret that opened it, and only its hash is kept.
@@ -25,7 +25,7 @@ STEWARD: Final = "steward"
 
 @dataclass(frozen=True)
 class Session:
-    """A session as it is kept: the hash of its identifier, whom it admits, what opened it, when it ends.
+    """A stored session: the hash of its identifier, its subject, the hash of what opened it, and its end.
 
     `subject` is the steward, or a poll whose admins it admits. `proof` is the hash of the secret that opened it: a
     session ends when that secret is another. `expires` is in seconds since 1970.
@@ -38,13 +38,13 @@ class Session:
 
 
 class SessionKeeping(Protocol):
-    """Where sessions survive a restart."""
+    """The interface of a store in which sessions survive a restart."""
 
     def all(self, now: int) -> list[Session]:
-        """The sessions that have not ended."""
+        """The sessions that have not expired."""
 
     def add(self, session: Session) -> None:
-        """Keeps a session."""
+        """Stores a session."""
 
     def end(self, identity: str) -> None:
         """Ends one session."""
@@ -54,7 +54,7 @@ class SessionKeeping(Protocol):
 
 
 class Sessions:
-    """The sessions of one server: in memory, and written through to its database."""
+    """The sessions of one server, in memory and in its database."""
 
     def __init__(self, store: SessionKeeping) -> None:
         self._store = store
@@ -62,22 +62,22 @@ class Sessions:
         self._links: dict[str, str] = {}
 
     def find(self, given: str) -> Session | None:
-        """The session of an identifier, unless it has ended."""
+        """The session of an identifier; None if there is none or it has expired."""
         found = self._open.get(hash_secret(given)) if given else None
         return found if found is not None and found.expires > time.time() else None
 
     def link(self, given: str) -> str:
-        """The secret of the poll's link that opened a session, known until the server stops: it is on no disk."""
+        """The poll's link secret that opened a session; kept in memory only, until the server stops."""
         found = self.find(given)
         return "" if found is None else self._links.get(found.identity, "")
 
     def admits(self, given: str, subject: str, proofs: Collection[str]) -> bool:
-        """Whether an identifier admits to a subject that one of these secrets still opens."""
+        """Whether an identifier's session is for that subject and was opened by one of these secrets."""
         found = self.find(given)
         return found is not None and found.subject == subject and found.proof in proofs
 
     async def open(self, subject: str, proof: str, *, link: str = "") -> str:
-        """The identifier of a new session."""
+        """Opens a session and returns its identifier."""
         given = secrets.token_urlsafe(24)
         made = Session(hash_secret(given), subject, proof, int(time.time()) + DAYS * 86400)
         await asyncio.to_thread(self._store.add, made)
@@ -93,7 +93,7 @@ class Sessions:
             await asyncio.to_thread(self._store.end, found.identity)
 
     async def end_all(self, subject: str) -> None:
-        """Ends every session of a subject, on whatever device."""
+        """Ends every session of a subject, on all devices."""
         self._open = {key: one for key, one in self._open.items() if one.subject != subject}
         await asyncio.to_thread(self._store.end_all, subject)
 
@@ -105,12 +105,12 @@ def sessions_of(request: Request) -> Sessions:
 
 
 def keep(response: Response, request: Request, name: str, given: str) -> None:
-    """Gives the browser a session; Lax, so that a link in a message opens its page."""
+    """Sets the session cookie; SameSite=Lax, so that a link in a message opens its page."""
     secure = request.url.scheme == "https"
     options = {"httponly": True, "samesite": "lax", "secure": secure}
     response.set_cookie(cookie_name(name, request), given, max_age=DAYS * 86400, **options)  # type: ignore[arg-type]
 
 
 def given(request: Request, name: str) -> str:
-    """The identifier that a request carries in its cookie."""
+    """The session identifier in a request's cookie."""
     return request.cookies.get(cookie_name(name, request), "")

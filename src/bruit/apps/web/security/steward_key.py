@@ -1,4 +1,4 @@
-"""Who may open books, load tables and make polls: whoever holds the key printed when the application started."""
+"""The steward's key, printed when the application starts; it admits to ledgers, tables and new polls."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def is_steward(request: HTTPConnection) -> bool:
 
 
 def is_key(given: str, settings: Settings) -> bool:
-    """Whether this is the steward's key."""
+    """Whether the given text is the steward's key."""
     return hmac.compare_digest(hash_secret(given), settings.key_hash)
 
 
 async def require_steward(request: Request) -> None:
-    """Refuses everybody else: a dependency of the steward's pages."""
+    """Refuses requests that are not the steward's; a dependency of the steward's pages."""
     if not is_steward(request):
         raise HTTPException(
             401, "This page is for the steward: open the link that was printed when the server started."
@@ -42,7 +42,7 @@ async def require_steward(request: Request) -> None:
 
 
 async def enter(request: Request, key: str) -> Response:
-    """Signs the browser in as the steward, if the key of the link is right; the key itself stays in no cookie."""
+    """Signs the browser in as the steward if the link's key is right; the key is not stored in a cookie."""
     settings: Settings = request.app.state.settings
     if not is_key(key, settings):
         raise HTTPException(401, "This is not the link that was printed when the server started.")
@@ -52,7 +52,7 @@ async def enter(request: Request, key: str) -> Response:
 
 
 async def leave(request: Request, *, everywhere: bool) -> Response:
-    """Signs the steward out, on this device or on every one."""
+    """Signs the steward out, on this device or on all."""
     await require_steward(request)
     if everywhere:
         await sessions_of(request).end_all(STEWARD)

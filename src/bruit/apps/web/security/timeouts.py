@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RequestDeadline:
-    """A request is waited for `seconds`, and one second more for every `bytes_a_second` of it that came.
+    """The time allowed for a request: `seconds`, plus one second for every `bytes_a_second` bytes received.
 
     An answer of which nothing is read for `write_seconds` is given up.
     """
@@ -17,5 +17,5 @@ class RequestDeadline:
     write_seconds: float = 20.0
 
     def until(self, began: float, came: int) -> float:
-        """The time at which a request that began then, and sent so many bytes, is given up."""
+        """The time at which a request that began at `began` and has sent `came` bytes is aborted."""
         return began + self.seconds + came / self.bytes_a_second

@@ -1,4 +1,4 @@
-"""A shuffler: a process of its own that mixes reports before the collector sees them."""
+"""A shuffler: a separate process that shuffles reports before the collector sees them."""
 
 from bruit.apps.web.shuffler.mixing import Shuffler
 from bruit.apps.web.shuffler.serving import application

@@ -1,4 +1,4 @@
-"""Takes reports, and hands them on by the batch under fresh random tokens: senders, times and order stay here.
+"""Forwards reports in shuffled batches under fresh tokens, so that the collector sees no sender, time or order.
 
 The collector sees n reports in random order. If it and the shuffler do not join, and the others of a batch followed the
 noise, each respondent has the bound of `bruit.local.shuffled` against the collector; against the shuffler, which sees
@@ -44,11 +44,11 @@ class Shuffler:
         self.epsilon = exactly(getattr(self.wire.protocol, "epsilon", None) or _loss(self.wire), "epsilon")
 
     def guarantee(self, people: int) -> Guarantee:
-        """What a batch of so many reports promises each respondent against whoever sees only the collector."""
+        """The guarantee that a batch of `people` reports gives each respondent against the collector."""
         return shuffled(self.epsilon, people, delta=self.delta)
 
     def take(self, number: int, token: str, report: object) -> bool:
-        """Keeps a report until its batch; False where it came before. Refuses what no respondent sends."""
+        """Stores a report until its batch; False where it was sent before. Refuses an invalid report."""
         return self.store.keep(number, token, self._checked(report))
 
     def _checked(self, report: object) -> str:
@@ -56,7 +56,7 @@ class Shuffler:
         return json.dumps(report)
 
     def hand_on(self) -> int:
-        """Mixes and sends the batch that waits, if it is large enough; how many reports the collector counted."""
+        """Shuffles and forwards the waiting batch if it is large enough; returns how many reports were counted."""
         batch = self.store.mix(self.least)
         if not batch:
             return 0
@@ -65,7 +65,7 @@ class Shuffler:
         return counted
 
     def fetch(self, path: str, body: bytes | None = None) -> bytes:
-        """What the collector answers; nothing of the respondent's request goes with it."""
+        """The collector's response to a path; nothing of a respondent's request is forwarded."""
         asked = Request(self.collector + path, body, {"content-type": "application/json"})
         with urlopen(asked, timeout=TIMEOUT) as answer:
             found: bytes = answer.read()

@@ -1,4 +1,4 @@
-"""The shuffler for browsers: it serves the collector's page as its own, so that the collector sees no respondent."""
+"""Serves the poll's page from the shuffler, so that respondents never contact the collector."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ log = logging.getLogger(OWN)
 
 
 def application(shuffler: Shuffler) -> Starlette:
-    """Routes of one poll: its page, its scripts, what a device needs to know, and where reports are taken."""
+    """The Starlette application of one poll: its page, scripts, description, and where reports are received."""
     identity = shuffler.identity
 
     async def show(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Streams: numbers that are published every period, with their bands, followed live."""
+"""Pages of streams: statistics published every period, with interval bands, updated live."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Lines with bands as the numbers of an SVG: what is drawn is decided here, the template only writes it down."""
+"""Computes the SVG coordinates of lines with interval bands; the template only writes them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_GAP = 14
 
 @dataclass(frozen=True)
 class Tick:
-    """A number on an axis, and where it stands."""
+    """A number on an axis and its position."""
 
     place: float
     text: str
@@ -27,7 +27,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Line:
-    """A line with its band, as lists of points for SVG; `band` is empty where nothing has an interval."""
+    """A line and its band as SVG point lists; `band` is empty where there are no intervals."""
 
     label: str
     points: str
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True)
 class BandFigure:
-    """A figure of some lines over periods."""
+    """The coordinates of a figure with lines over periods."""
 
     lines: tuple[Line, ...]
     across: tuple[Tick, ...]
@@ -50,7 +50,7 @@ class BandFigure:
 
 
 def band_figure(series: polars.DataFrame, labels: Sequence[str]) -> BandFigure:
-    """The figure of a series with columns `period`, `label`, `value`, `low` and `high`, for some of its labels."""
+    """The figure of a table with columns `period`, `label`, `value`, `low` and `high`, for some labels."""
     shown = series.filter(polars.col("label").is_in(list(labels)))
     numbers = [number for name in ("value", "low", "high") for number in shown[name].drop_nulls().to_list()]
     low, high = _wide(min(numbers, default=0.0), max(numbers, default=1.0))

@@ -1,4 +1,4 @@
-"""Tells open pages that a stream has published: whoever publishes, another process too, the store knows the period."""
+"""Notifies open pages when a stream publishes, also from another process, by polling the store."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Key = tuple[str, str]
 
 @dataclass
 class Followers:
-    """One broadcast for each stream that somebody looks at, and one task that asks the store for its period."""
+    """One broadcast per stream that is being viewed, and one task that polls the store for its period."""
 
     broadcasts: dict[Key, Broadcast] = field(default_factory=dict)
     tasks: dict[Key, asyncio.Task[None]] = field(default_factory=dict)
 
     def follow(self, key: Key, stream: Stream) -> Broadcast:
-        """What is told about a stream; the task ends when nobody listens any more."""
+        """The broadcast of a stream's new periods; its polling task ends when nobody listens."""
         broadcast = self.broadcasts.setdefault(key, Broadcast())
         if key not in self.tasks:
             self.tasks[key] = asyncio.create_task(self._ask(key, stream))
@@ -55,14 +55,14 @@ class Followers:
             self.broadcasts.pop(key, None)
 
     def end(self) -> None:
-        """Ends every stream of events, so that the server can stop."""
+        """Ends every event stream, so that the server can stop."""
         for broadcast in self.broadcasts.values():
             broadcast.close()
 
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
-    """Followers live as long as the application."""
+    """Lifespan context that keeps the followers while the application runs."""
     app.state.followers = followers = Followers()
     app.state.ending.append(followers.end)
     yield

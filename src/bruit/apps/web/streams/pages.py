@@ -1,4 +1,4 @@
-"""The pages of streams: the list, one stream that follows its periods, and its numbers as a file."""
+"""The pages of streams: the list, one stream with live updates, and its numbers as a file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("")
 def start(request: Request) -> Response:
-    """Every stream of every book, with its last period."""
+    """Every stream of every ledger, with its last period."""
     found = []
     for name in Ledger.names(_store(request)):
         book = Ledger.open(name, _store(request))
@@ -40,7 +40,7 @@ def start(request: Request) -> Response:
 
 @router.get("/show")
 def show(request: Request, book: str, stream: str) -> Response:
-    """One stream: its figure and its last numbers, which follow what is published."""
+    """One stream: its figure and last numbers, updated as new periods are published."""
     found = _open(request, book, stream)
     return page(request, "streams/stream.html", about=_about(book, stream), book=book, **_live(found))
 

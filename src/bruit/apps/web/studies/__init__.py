@@ -1,4 +1,4 @@
-"""The studies: the figures, tables and paragraphs of every study that was run."""
+"""Pages of the studies that were run, with their figures, tables and paragraphs."""
 
 from pathlib import Path
 

@@ -58,7 +58,7 @@ def show(request: Request, name: str) -> Response:
 
 @router.get("/{name}/files/{file}")
 def download(request: Request, name: str, file: str) -> Response:
-    """A figure or a table of a study: only what its findings name."""
+    """A figure or table of a study; only files that its findings name."""
     _require_known(name)
     found, _ = _found(request, name)
     wanted = [] if found is None else [path for path in found.findings.files if path.name == file]
@@ -76,7 +76,7 @@ def state(request: Request, name: str) -> Response:
 
 @router.post("/{name}/run", dependencies=[Depends(require_steward)])
 async def run(request: Request, name: str) -> Response:
-    """Runs a study at its small size, beside the server."""
+    """Runs a study at its small size in another process."""
     _require_known(name)
     if request.app.state.studies.busy:
         raise HTTPException(409, "A study is running; wait until it has ended.")
@@ -85,7 +85,7 @@ async def run(request: Request, name: str) -> Response:
 
 
 def describe(path: Path) -> str:
-    """The name of a file in words."""
+    """A file's name in words."""
     return path.stem.replace("_", " ").replace("-", " ")
 
 

@@ -1,4 +1,4 @@
-"""Studies that were started from the browser, each in a process of its own."""
+"""Studies started from the browser, each in a separate process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROGRAM = "from bruit.apps.cli import main; main()"
 
 @dataclass
 class Runs:
-    """The last run of each study; one at a time, so that a server with two cores still answers."""
+    """The last run of each study; only one runs at a time, so that a server with two cores still responds."""
 
     processes: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
 
@@ -31,17 +31,17 @@ class Runs:
 
     @property
     def busy(self) -> bool:
-        """Whether any is running."""
+        """Whether any study is running."""
         return any(process.returncode is None for process in self.processes.values())
 
     async def start(self, name: str, folder: Path) -> None:
-        """Runs a study at its small size; what it prints is not kept."""
+        """Starts a study at its small size; its output is discarded."""
         quiet = asyncio.subprocess.DEVNULL
         command = (sys.executable, "-c", PROGRAM, "study", name, "--small", "--folder", str(folder))
         self.processes[name] = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet)
 
     async def stop(self) -> None:
-        """Ends what still runs."""
+        """Ends the running study."""
         for process in self.processes.values():
             with suppress(ProcessLookupError):
                 process.kill()
@@ -50,7 +50,7 @@ class Runs:
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
-    """Studies end with the application."""
+    """Lifespan context that ends running studies with the application."""
     app.state.studies = Runs()
     try:
         yield

@@ -1,4 +1,4 @@
-"""The steward's workbench: from a table to a paid release, with nothing private guessed."""
+"""The steward's workbench: from an uploaded table to a paid release, with nothing private guessed."""
 
 from pathlib import Path
 

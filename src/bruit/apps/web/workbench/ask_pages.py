@@ -1,4 +1,4 @@
-"""A question about a loaded table, its preview, and the release."""
+"""The pages of a question about a loaded table: form, preview and release."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ONCE = 32
 
 @router.get("/tables/{key}/ask")
 def ask(request: Request, key: str) -> Response:
-    """The form of a question, empty: nothing private has a default."""
+    """The empty form of a question; no privacy setting has a default."""
     one = context.find_table(request, key)
     if one.schema is None:
         return RedirectResponse(f"/workbench/tables/{key}", 303)
@@ -42,7 +42,7 @@ def ask(request: Request, key: str) -> Response:
 
 @router.post("/tables/{key}/preview")
 def show_preview(request: Request, key: str, form: Form) -> Response:
-    """The question in words, its price and precision, before anything is spent; what is lacking is said."""
+    """The question in words, its price and precision, before payment; or what is missing."""
     one = context.find_table(request, key)
     try:
         asked = read_question(form, _schema(one))
@@ -57,7 +57,7 @@ def show_preview(request: Request, key: str, form: Form) -> Response:
 
 @router.post("/tables/{key}/release")
 def release(request: Request, key: str, form: Form) -> Response:
-    """Pays and releases, once for each preview however often the button is pressed."""
+    """Pays and releases, once per preview however often the button is pressed."""
     one, session, once = context.find_table(request, key), context.session(request), form.get("once", "")
     if len(once) != ONCE:
         raise HTTPException(400, "Look at the preview first: the release is asked for from there.")

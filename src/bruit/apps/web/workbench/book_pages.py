@@ -1,4 +1,4 @@
-"""The books, their statements, and the releases that stand in them."""
+"""The pages of ledgers, their statements, and their releases."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MOST_SHOWN = 100
 
 @router.get("/new-book")
 def new_book(request: Request, person: str = "") -> Response:
-    """The form of a new book, empty but for whose rows they are where a table's page led here."""
+    """The form of a new ledger, with only the person filled in where a table's page linked here."""
     return _form(request, {"person": person})
 
 
 @router.post("/new-book")
 def create(request: Request, form: Form) -> Response:
-    """Opens a book on the stated terms."""
+    """Creates a ledger on the stated terms."""
     stated = {name: text.strip() for name, text in form.items()}
     if not stated.get("name", "").isprintable():  # PostgreSQL keeps not every sign, and nobody could type it again
         return _form(request, stated, refused="the name of a book is of letters, digits and signs", status=400)
@@ -51,14 +51,14 @@ def create(request: Request, form: Form) -> Response:
 
 @router.get("/book")
 def show(request: Request, name: str) -> Response:
-    """A book: its promise, what is left, every charge."""
+    """A ledger: its guarantee, what is left, every charge."""
     book = context.book(request, name)
     return page(request, "workbench/book.html", book=book, told=statement(book), address=context.address)
 
 
 @router.get("/book/statement")
 def download_statement(request: Request, name: str, kind: str) -> Response:
-    """The statement of a book as JSON or as a page of its own."""
+    """The statement of a ledger as JSON or as an HTML page."""
     told = statement(context.book(request, name))
     if kind == "html":
         return _file(statement_page(told).encode(), "statement.html", "text/html; charset=utf-8")
@@ -67,7 +67,7 @@ def download_statement(request: Request, name: str, kind: str) -> Response:
 
 @router.get("/release")
 def release(request: Request, book: str, number: int) -> Response:
-    """A release: a chart of its values with their intervals, the values, its guarantee and its files."""
+    """A release: a chart of its values with intervals, the values, its guarantee and its files."""
     view = _find_release(request, book, number)
     answer = view.answer
     return page(

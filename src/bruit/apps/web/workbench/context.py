@@ -1,4 +1,4 @@
-"""What the pages of the workbench share: uploaded tables, the browser's session, the books, the kept answers."""
+"""What the workbench's pages share: uploaded tables, the session, the ledgers, the stored answers."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ router = APIRouter(include_in_schema=False)
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
-    """Keeps uploads in a folder that only this user can read, and removes it with all tables at the end."""
+    """Lifespan context that keeps uploads in a private folder and removes it at the end."""
     with TemporaryDirectory(prefix="bruit-", ignore_cleanup_errors=True) as folder:
-        app.state.shelf = UploadStore(Path(folder))
+        app.state.uploads = UploadStore(Path(folder))
         yield
 
 
 def session(request: Request) -> Session:
-    """The session of the browser that asks, identified by its CSRF secret."""
+    """The workbench session of the requesting browser, identified by its CSRF secret."""
     secret, fresh = csrf.session_secret(request)
-    shelf: UploadStore = request.app.state.shelf
+    uploads: UploadStore = request.app.state.uploads
     if fresh:  # its own secret comes with the answer; nothing could be kept for this one
-        return Session(shelf.folder / "none")
-    return shelf.session(hashlib.sha256(b"bruit session:" + secret.encode()).hexdigest()[:32])
+        return Session(uploads.folder / "none")
+    return uploads.session(hashlib.sha256(b"bruit session:" + secret.encode()).hexdigest()[:32])
 
 
 def find_table(request: Request, key: str) -> Loaded:
-    """A table of the session by its key, or 404."""
+    """A table of the session by its key, or error 404."""
     found = session(request).tables.get(key)
     if found is None:
         raise HTTPException(404, "This table is not loaded here: it was removed, or the server was started again.")
@@ -50,12 +50,12 @@ def find_table(request: Request, key: str) -> Loaded:
 
 
 def store(request: Request) -> str:
-    """The database that holds the books."""
+    """The database that holds the ledgers."""
     return str(request.app.state.settings.database)
 
 
 def book(request: Request, name: str) -> Ledger:
-    """A book of the store."""
+    """A ledger of the store by name, or error 404."""
     try:
         if "\0" in name:  # PostgreSQL would refuse the question itself
             raise UnknownLedger(name)
@@ -65,7 +65,7 @@ def book(request: Request, name: str) -> Ledger:
 
 
 def plans(request: Request, book: Ledger) -> dict[str, Plan]:
-    """The tables of the session that have a schema and belong to the people of a book, by their names in SQL."""
+    """The session's tables that have a schema and the ledger's person, as plans by their SQL names."""
     tables = (one for one in session(request).tables.values() if one.schema is not None)
     return {
         one.schema.name: one.plan(book) for one in tables if one.schema is not None and one.schema.person == book.person
@@ -73,21 +73,21 @@ def plans(request: Request, book: Ledger) -> dict[str, Plan]:
 
 
 def schemas(request: Request) -> dict[str, str]:
-    """The schemas of the session in TOML, by the names of their files."""
+    """The session's schemas in TOML, by file name."""
     return {one.name: one.schema.to_toml() for one in session(request).tables.values() if one.schema is not None}
 
 
 def paying_books(request: Request, person: str) -> list[Ledger]:
-    """The books that a table can be paid from: those of its people, kept by a curator."""
+    """The ledgers that can pay for a table: those for its person, unless they are LOCAL."""
     every = (Ledger.open(name, store(request)) for name in Ledger.names(store(request)))
     return [each for each in every if each.neighbours is not LOCAL and each.person == person]
 
 
 def kept_answers(request: Request) -> KeptAnswers:
-    """How the answers of releases are arranged, and what was asked."""
+    """The store of answers that were released here."""
     return KeptAnswers(home(request.app.state.settings) / RELEASES)
 
 
 def address(page: str, **about: object) -> str:
-    """The address of a page of the workbench."""
+    """The URL path of a page of the workbench."""
     return f"/workbench/{page}?{urlencode(about)}"

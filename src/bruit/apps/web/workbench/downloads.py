@@ -1,4 +1,4 @@
-"""The files of a release: values, chart, workbook, statement, and what asks the same question again."""
+"""The files of a release: values, chart, workbook, statement, and code that repeats the question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class ReleaseView:
-    """A release as its page and its files show it."""
+    """A release as its page and files show it."""
 
     book: Ledger
     line: Entry
@@ -40,7 +40,7 @@ class ReleaseView:
 
     @property
     def answer(self) -> AnswerTable | None:
-        """The arranged answer; None where the release holds no numbers."""
+        """The answer as a table; None where the release holds no numbers."""
         release = self.line.release
         if release is None:
             return None
@@ -50,19 +50,19 @@ class ReleaseView:
 
     @property
     def title(self) -> str:
-        """What was asked, in words where the entry has them."""
+        """What was asked, in words where the entry records them."""
         return str(describe_entry(self.line)["asked"] or self.line.what)
 
     @property
     def statement(self) -> Statement:
-        """What was asked, who is protected, what was paid and how precise it is."""
+        """The statement: what was asked, who is protected, what was paid and how precise it is."""
         answers = [] if self.answer is None else [self.answer]
         return make_statement(
             f"Statement: {self.title}", answers, book=self.book, guarantee=self.line.guarantee, number=self.line.number
         )
 
     def file(self, kind: str) -> bytes | None:
-        """A file by the end of its name; None where this release has no such file."""
+        """The bytes of a file by its extension; None where this release has no such file."""
         if kind == "zip":
             return self._archive()
         answer = self.answer

@@ -1,4 +1,4 @@
-"""What was asked for each release and how its answer is arranged, kept beside the books."""
+"""Stores for each release what was asked and how its answer is arranged, beside the ledgers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bruit.core.release import Release
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """A question that was paid for here: what was asked, the schemas it was asked under, and the arranged answer."""
+    """A question that was paid for here: what was asked, the schemas, and the arranged answer."""
 
     asked: dict[str, Any]
     schemas: dict[str, str]
@@ -26,7 +26,7 @@ class KeptAnswer:
 
     @classmethod
     def of(cls, asked: dict[str, Any], schemas: dict[str, str], answer: AnswerTable) -> KeptAnswer:
-        """The kept form of an answer."""
+        """Builds the stored form of an answer."""
         arranged = {
             "title": answer.title,
             "words": answer.words,
@@ -39,7 +39,7 @@ class KeptAnswer:
         return cls(asked, schemas, arranged)
 
     def table(self, release: Release[Any]) -> AnswerTable:
-        """The answer again, with the release that stands in the book."""
+        """Rebuilds the answer table, with the release from the ledger."""
         held = self.answer
         frame = polars.DataFrame(held["columns"], strict=False)
         return AnswerTable(held["title"], held["words"], frame, tuple(held["keys"]), tuple(held["values"]), release)
@@ -47,12 +47,12 @@ class KeptAnswer:
 
 @dataclass(frozen=True)
 class KeptAnswers:
-    """A folder with a file for each release that was made here."""
+    """A folder with one file for each release made here."""
 
     folder: Path
 
     def keep(self, book: str, number: int, kept: KeptAnswer) -> None:
-        """Writes the answer of an entry, whole or not at all."""
+        """Writes the answer of a ledger entry to a file, atomically."""
         path = self._path(book, number)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".new")
@@ -60,7 +60,7 @@ class KeptAnswers:
         unfinished.replace(path)
 
     def find(self, book: str, number: int) -> KeptAnswer | None:
-        """The answer of an entry; None where it was made elsewhere, or by an earlier version."""
+        """The stored answer of an entry; None where it was made elsewhere or by an earlier version."""
         path = self._path(book, number)
         if not path.is_file():
             return None

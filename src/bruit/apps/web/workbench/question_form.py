@@ -1,4 +1,4 @@
-"""The question as a form: by clicking or by SQL, with the limit, the book and the price; nothing private is guessed."""
+"""The form of a question: by clicking or by SQL, with limit, ledger and price; nothing private is guessed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bruit.apps.steward.queries import Query
-from bruit.apps.steward.recipe.written_questions import EXTRACTS, PARTS, STATISTICS, quote, select_of
+from bruit.apps.steward.recipe.written_questions import EXTRACTS, PARTS, SQL_BY_NAME, quote, select_of
 from bruit.central.questions import Limit
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
@@ -19,14 +19,14 @@ ASKED = ("1", "2", "3")
 CONDITIONS = ("1", "2")
 SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 SIGN_CHOICES = tuple(zip(SIGNS, ("equal to", "other than", "below", "at most", "above", "at least"), strict=True))
-OF_COLUMNS = tuple((name, name) for name in STATISTICS if name not in ("rows", "people"))
+OF_COLUMNS = tuple((name, name) for name in SQL_BY_NAME if name not in ("rows", "people"))
 MOST_LABELS = 400
 """Different numbers of a column that can be groups one by one."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the steward filled in: the SQL it means, how much of one person counts, the book and the price."""
+    """What the steward filled in: the SQL, the limit per person, the ledger and the price."""
 
     sql: str
     limit: Limit | None
@@ -36,17 +36,17 @@ class Asked:
     price: dict[str, str]
 
     def query(self, tables: Mapping[str, Plan]) -> Query:
-        """The question over the tables of the session."""
+        """The query over the tables of the session."""
         return Query(self.sql, dict(tables), self.limit, self.most, self.confidence)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in JSON types."""
+        """All fields in JSON types."""
         limit = None if self.limit is None else self.limit.to_json()
         return {**vars(self), "limit": limit}
 
 
 def read_question(form: Mapping[str, str], schema: Schema) -> Asked:
-    """The question of a form, or a sentence that names what is missing."""
+    """Reads a question from a form; an error names what is missing."""
     filled = {name: text.strip() for name, text in form.items() if text.strip()}
     for name, label in (("book", "the book that pays"), ("epsilon", "the price ε")):
         if name not in filled:
@@ -71,7 +71,7 @@ def read_question(form: Mapping[str, str], schema: Schema) -> Asked:
 
 
 def clicked_sql(filled: Mapping[str, str], schema: Schema) -> str:
-    """The SELECT that the choices of a form mean."""
+    """The SELECT that the form's choices mean."""
     keys = list(dict.fromkeys(filled[name] for name in KEYS if name in filled))
     asked: list[tuple[str, str | None]] = [(what, None) for what in ("rows", "people") if f"{what}_asked" in filled]
     for number in ASKED:
@@ -98,7 +98,7 @@ def _condition(filled: Mapping[str, str], number: str, schema: Schema) -> str:
 
 
 def key_choices(schema: Schema) -> list[tuple[str, str]]:
-    """What groups can be made of: declared columns, parts of dates, bins of numbers, texts that nobody listed."""
+    """The possible group keys: declared columns, parts of dates, bins of numbers, found texts."""
     choices: list[tuple[str, str]] = []
     for name, column in schema.columns.items():
         if isinstance(column, Category | YesNo):
@@ -123,7 +123,7 @@ def _widths(column: Number) -> list[int]:
 
 
 def number_columns(schema: Schema) -> list[tuple[str, str]]:
-    """The columns that numbers are computed of."""
+    """The numeric columns, for statistics."""
     return [(name, name) for name, column in schema.columns.items() if isinstance(column, Number)]
 
 

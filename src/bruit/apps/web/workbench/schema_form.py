@@ -1,4 +1,4 @@
-"""The schema as a form: facts about the file, whose rows, one line a column; nothing that is left empty is guessed."""
+"""The form of a schema: file format, person, one line per column; empty fields are never guessed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ OPTIONS = {
 
 
 def read_facts(form: Mapping[str, str], held: File) -> File:
-    """The facts about the file that a form states; what it does not name stays as it is."""
+    """The file's format from a form; what the form does not name stays as it was."""
     facts: dict[str, Any] = held.to_json()
     facts |= {name: form[name] for name in ("separator", "encoding", "decimal", "thousands") if name in form}
     if "missing_texts" in form:
@@ -70,7 +70,7 @@ def read_facts(form: Mapping[str, str], held: File) -> File:
 
 
 def read_schema_form(form: Mapping[str, str], loaded: Loaded) -> Schema:
-    """The schema that a form, or the TOML pasted into it, states; a sentence where something is missing."""
+    """Reads a schema from a form, or from TOML pasted into it; an error says what is missing."""
     if form.get("toml", "").strip():
         return Schema.from_toml(form["toml"])
     person = form.get("person", "")
@@ -94,13 +94,13 @@ def read_schema_form(form: Mapping[str, str], loaded: Loaded) -> Schema:
 
 
 def default_name(loaded: Loaded) -> str:
-    """What a table is called in SQL: the name of its file, of letters, digits and underscores."""
+    """The name of a table in SQL: that of its file, reduced to letters, digits and underscores."""
     plain = re.sub(r"\W+", "_", loaded.name.rpartition(".")[0]).strip("_").lower()
     return plain if plain and not plain[0].isdigit() else f"table_{plain}".rstrip("_")
 
 
 def fill_form(schema: Schema, loaded: Loaded) -> dict[str, str]:
-    """The fields that state a schema, so that one that was pasted can be changed by clicking."""
+    """The form fields of a schema, so that a pasted one can be edited by clicking."""
     facts = schema.file
     form = {"table_name": schema.name, "person": schema.person, **fill_facts(facts)}
     for place, name in enumerate(loaded.columns):
@@ -116,7 +116,7 @@ def fill_form(schema: Schema, loaded: Loaded) -> dict[str, str]:
 
 
 def fill_facts(facts: File) -> dict[str, str]:
-    """The fields of the facts about a file."""
+    """The form fields of a file's format."""
     told = {name: str(getattr(facts, name)) for name in ("separator", "encoding", "decimal", "thousands", "header")}
     told |= {"sheet": str(facts.sheet), "missing_texts": "\n".join(text for text in facts.missing if text)}
     return told | ({"complete": "on"} if facts.complete else {})
@@ -144,7 +144,7 @@ def _options(kind: str, line: Mapping[str, str], name: str) -> dict[str, Any]:
 
 
 def people_of(loaded: Loaded) -> list[tuple[str, str]]:
-    """Whose rows these may be."""
+    """The choices for the person: a column, or each row."""
     return [(EACH_ROW, "each row is a person of its own"), *((name, f"a value of {name}") for name in loaded.columns)]
 
 

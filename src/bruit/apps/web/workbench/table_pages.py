@@ -1,4 +1,4 @@
-"""Loading a table, stating its schema, what its curator may look at, and its risk report."""
+"""The pages of a table: upload, schema, the curator's exact look, and the risk report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Columns = Annotated[list[str] | None, Query()]
 
 @router.get("")
 def start(request: Request) -> Response:
-    """What is loaded, the books, and where to begin."""
+    """The start page: loaded tables, ledgers, and where to begin."""
     books = [Ledger.open(name, context.store(request)) for name in Ledger.names(context.store(request))]
     tables = context.session(request).tables.values()
     shown: dict[str, Any] = {"tables": tables, "books": books, "largest": LARGEST, "kinds": ",".join(KINDS)}
@@ -42,14 +42,14 @@ def start(request: Request) -> Response:
 
 @router.post("/tables")
 async def load(request: Request, name: str) -> Response:
-    """Takes the bytes of a file as they come."""
+    """Receives an uploaded file as a stream."""
     found = await context.session(request).load(name, request.stream())
     return JSONResponse({"address": f"/workbench/tables/{found.key}"}, 201)
 
 
 @router.get("/tables/{key}")
 def table(request: Request, key: str, change: bool = False) -> Response:  # noqa: FBT001, FBT002  a query parameter
-    """A table: its schema's form until it is stated, then what can be done with it."""
+    """The page of a table: the form of its schema until stated, then what can be done with it."""
     one = context.find_table(request, key)
     if one.schema is None or change:
         return _schema_page(request, one, one.form or schema_form.fill_facts(one.head.file))
@@ -58,7 +58,7 @@ def table(request: Request, key: str, change: bool = False) -> Response:  # noqa
 
 @router.post("/tables/{key}/schema")
 def state_schema(request: Request, key: str, form: Form) -> Response:
-    """Keeps the schema of a table, or says in a sentence what it lacks."""
+    """Stores the schema of a table, or says what is missing."""
     one, held = context.find_table(request, key), context.session(request)
     fields = {name: value for name, value in form.items() if name not in ("csrf", "action")}
     try:
@@ -86,7 +86,7 @@ def download_schema(request: Request, key: str) -> Response:
 
 @router.post("/tables/{key}/look")
 def look(request: Request, key: str, form: Form) -> Response:
-    """Exact figures for the curator only; that they were seen is written into the book, never what was seen."""
+    """Exact figures for the curator only; the ledger records that they were seen, never what was seen."""
     one = context.find_table(request, key)
     plan, values = one.plan(), form.get("values") == "on"
     assert one.schema is not None
@@ -104,7 +104,7 @@ def remove(request: Request, key: str) -> Response:
 
 @router.get("/tables/{key}/risk")
 def risk(request: Request, key: str, quasi: Columns = None, sensitive: Columns = None) -> Response:
-    """What the table gives away, for its curator."""
+    """The disclosure-risk report of the table, for its curator."""
     one = context.find_table(request, key)
     found = report(read(one.frame(), person=EACH_ROW), quasi=quasi or (), sensitive=sensitive or ())
     return page(request, "workbench/risk.html", loaded=one, report=found, sections=sections(found))

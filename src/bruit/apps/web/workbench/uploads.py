@@ -1,4 +1,4 @@
-"""Tables that the steward loaded: in a folder of their session, gone when the application ends."""
+"""The steward's uploaded tables, in a folder of the session that is removed when the application ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Loaded:
-    """An uploaded table: its name as the steward knows it, what the file says of itself, and its schema once stated.
+    """An uploaded table: its name, what its file's header says, and its schema once stated.
 
     `form` is the schema's form as it was last filled in.
     """
@@ -56,24 +56,24 @@ class Loaded:
         return tuple(self.head.columns)
 
     def read_again(self, facts: File) -> Loaded:
-        """The same file with other facts about how it is written: its columns may have other names then."""
+        """The same file read with another format, which may change the names of its columns."""
         return replace(self, head=self._saying(lambda: read_names(self.path, facts)), schema=None)
 
     def with_schema(self, schema: Schema, form: Mapping[str, str]) -> Loaded:
-        """The same file under a schema, whose columns it must have."""
+        """The same file with a schema, whose columns the file must have."""
         stated = replace(self, schema=schema, form=dict(form))
         stated.plan()
         return stated
 
     def plan(self, book: Ledger | None = None) -> Plan:
-        """The table under its schema, to be asked; nothing is read."""
+        """The table under its schema as a `Plan`; no row is read."""
         schema = self.schema
         if schema is None:
             raise InvalidArgument(f"{self.name}: state its schema first, so that every cell has one reading")
         return self._saying(lambda: open_plan(str(self.path), schema, book=book))
 
     def frame(self) -> polars.LazyFrame:
-        """The table as its file has it, every cell of a CSV or Excel file a text, for its curator alone."""
+        """The table as in its file, with text cells from CSV and Excel, for its curator only."""
         facts = replace(self.head.file, complete=True)
         bare = Schema(EACH_ROW, {name: text() for name in self.columns})
         opened = self._saying(lambda: open_source(self.path, replace(bare, file=facts)))
@@ -94,7 +94,7 @@ class Loaded:
 
 @dataclass
 class Session:
-    """What one browser of the steward holds; `done` says where a form that was sent already led.
+    """The uploaded tables of one browser; `done` records where an already sent form led, so that it acts once.
 
     `paying` is held while a release is paid for, so that a button pressed twice pays once.
     """
@@ -105,7 +105,7 @@ class Session:
     paying: Lock = field(default_factory=Lock)
 
     async def load(self, name: str, chunks: AsyncIterator[bytes], *, largest: int = LARGEST) -> Loaded:
-        """Streams a file to the session's folder and reads its first line; what is no table leaves nothing behind."""
+        """Streams a file to the session's folder and reads its header; a file that is no table is removed."""
         kind = PurePosixPath(name).suffix.lower()
         if kind not in KINDS:
             raise InvalidArgument(f"the name must end in {', '.join(KINDS)}: CSV, Excel or Parquet can be loaded")
@@ -124,7 +124,7 @@ class Session:
         return self.tables[key]
 
     def remove(self, key: str) -> None:
-        """Removes a table from the session and its file from the disk."""
+        """Removes a table from the session and its file from disk."""
         loaded = self.tables.pop(key, None)
         if loaded is not None:
             loaded.path.unlink(missing_ok=True)
@@ -132,18 +132,18 @@ class Session:
 
 @dataclass
 class UploadStore:
-    """The sessions of an application."""
+    """The upload sessions of an application."""
 
     folder: Path
     sessions: dict[str, Session] = field(default_factory=dict)
 
     def session(self, key: str) -> Session:
-        """The session of a browser, made when it is first asked for."""
+        """The session of a browser, created on first use."""
         return self.sessions.setdefault(key, Session(self.folder / key))
 
 
 def safe_name(name: str) -> str:
-    """The last part of a name, of printable characters only, so that it can stand in a page and in a program."""
+    """The last part of a path in printable characters only, safe for pages and programs."""
     last = PurePosixPath(name.replace("\\", "/")).name
     return "".join(letter for letter in last if letter.isprintable())[-100:]
 

@@ -1,4 +1,4 @@
-"""Forward sums of the joint quantile mechanism: no subtraction, so that the relative error of every weight is known.
+"""Forward sums of the joint quantile mechanism, without subtraction so that relative errors are bounded.
 
 A cut is placed at a rank; the loss of the slot between two cuts is |records in it - target|; its weight is decay^loss.
 `lengths[r]` is the number of cells of rank r, `power[d]` is decay^d. Every kernel keeps each pair of cuts and size
@@ -33,7 +33,7 @@ def count_cells(cells: Integers, grid: int, pad: int) -> Floats:
 
 @kernel
 def find_bounds(size: int, rows: int, targets: Integers, window: int, bounds: Integers) -> None:
-    """What a loss within the window allows: the least and the largest rank of each cut, and how many share a run.
+    """The least and largest rank of each cut, and the most cuts in one run, for losses within the window.
 
     With E = rank - target, |E| + |rows - size - E| <= window. Cuts that share a run have empty slots between them, the
     other slots are over-full by as much: 2 * (sum of their targets) - |rows - size| <= window.
@@ -106,7 +106,7 @@ def add_under_full(
 def place_cut(
     lengths: Floats, targets: Integers, j: int, power: Floats, arrive: Floats, place: Floats, bounds: Integers
 ) -> None:
-    """place[j, r]: the weight of all ways to put cuts 0 .. j with cut j at rank r, alone or sharing its run."""
+    """Sets place[j, r], the total weight of cuts 0 .. j with cut j at rank r, alone or sharing its run of cells."""
     low, top = bounds[0, j], len(power)
     for i in range(bounds[1, j] - low + 1):
         length = lengths[low + i]
@@ -174,14 +174,14 @@ def sum_every_size(
     back: Floats,
     out: Floats,
 ) -> None:
-    """The totals of all table sizes, one after the other."""
+    """Writes the total weight of every table size to `out`, one size at a time."""
     for i in range(len(sizes)):
         out[i] = sum_forward(lengths, sizes[i], targets[i], window, power, arrive, place, bounds, back)
 
 
 @kernel
 def smooth_lanes(place: Floats, ahead: Floats, padded: Floats, at: Integers, decay: float, width: int) -> None:
-    """One cut further in every lane: sums of decay^|E - E'| from both sides, times the cells of each rank.
+    """Advances every lane by one cut: two-sided sums of decay^|E - E'|, times the number of cells at each rank.
 
     The running sums of the lanes are eight names, not an array: so they stay in registers.
     """
@@ -212,7 +212,7 @@ def smooth_lanes(place: Floats, ahead: Floats, padded: Floats, at: Integers, dec
 
 @kernel
 def sum_apart(padded: Floats, pad: int, rows: int, sizes: Integers, targets: Integers, power: Floats) -> Floats:
-    """The totals of LANES table sizes at once, for cuts whose windows do not meet.
+    """The total weights of LANES table sizes at once, for cuts whose windows do not overlap.
 
     With E the rank of a cut less its target, the loss of a slot is |E - E'|: every size runs the same two-sided
     exponential smoothing, and the lanes hide the latency of its recursion.
@@ -239,7 +239,7 @@ def sum_apart(padded: Floats, pad: int, rows: int, sizes: Integers, targets: Int
 def sum_every_size_apart(
     padded: Floats, sizes: Integers, targets: Integers, window: int, power: Floats, out: Floats
 ) -> None:
-    """The totals of all table sizes, LANES at a time; the last block repeats its last size."""
+    """Writes the total weight of every table size to `out`, LANES at a time; the last block repeats its last size."""
     pad = 2 * window + 4
     rows = len(padded) - 2 * pad - 1
     some, aims = np.empty(LANES, np.int64), np.empty((LANES, targets.shape[1]), np.int64)

@@ -19,7 +19,7 @@ from bruit.central.ranks.records import Person
 
 
 def rank_sensitivity(probability: Fraction, person: Person) -> int:
-    """How far one person moves the scaled loss.
+    """The sensitivity of the scaled rank loss to one person.
 
     A record that comes or goes moves den * (records below) - num * n by den - num or by num; one that is exchanged,
     with or without a change of size, by at most den.
@@ -29,21 +29,21 @@ def rank_sensitivity(probability: Fraction, person: Person) -> int:
 
 
 def rank_losses(where: Segments, probability: Fraction, size: int) -> NDArray[np.int64]:
-    """The scaled distance of p n from the ranks that each segment covers."""
+    """The scaled rank loss of each segment: the distance of p n from the ranks it covers."""
     num, den = probability.numerator, probability.denominator
     target = num * size
     return np.maximum(np.maximum(target - den * where.upto, den * where.below - target), 0)
 
 
 def single_plan(probability: Fraction, cells: int, epsilon: Fraction, person: Person) -> Pruning:
-    """What is fixed before the data are seen."""
+    """The pruning of one quantile's exponential mechanism, from public parameters."""
     return single_pruning(epsilon, rank_sensitivity(probability, person), cells)
 
 
 def draw_quantile(
     where: Segments, size: int, probability: Fraction, plan: Pruning, dice: WeightedDraws, *, first: int, last: int
 ) -> int:
-    """One cell of first .. last, from the segments of `size` records there."""
+    """Draws one quantile as a cell in first .. last, from the segments of `size` records."""
     reach = Fraction(plan.window, probability.denominator)
     close = near(where, probability * size - reach, probability * size + reach)
     return draw_cell(close, rank_losses(close, probability, size), plan, dice, first=first, last=last)

@@ -1,4 +1,4 @@
-"""Quantiles by the histogram method: for each, the first edge of equal steps below which enough records lie.
+"""The histogram method for quantiles: the first of equally spaced edges below which enough records lie.
 
 Edges t_i = a + i (b - a) / steps. AboveThreshold over "records below t_i" against p n, with epsilon shared equally; at
 the first edge t_i found above, t_(i-1) is returned, the left edge of the step in which p n is crossed; none above means
@@ -26,7 +26,7 @@ STEPS = 1000
 
 @dataclass(frozen=True)
 class ThresholdPlan:
-    """Everything that is fixed before the data are seen: the edges as cells, and a noise scale for each quantile."""
+    """The public parameters of the histogram method: the edges as cells, and a noise scale for each quantile."""
 
     probabilities: tuple[Fraction, ...]
     edges: NDArray[np.int64]
@@ -36,7 +36,7 @@ class ThresholdPlan:
 def threshold_plan(
     probabilities: Sequence[Fraction], cells: int, epsilon: Fraction, person: Person, *, steps: int = STEPS
 ) -> ThresholdPlan:
-    """The plan; a grid with fewer steps than asked for has each of its cells as an edge."""
+    """A `ThresholdPlan`; a grid with fewer cells than `steps` has each cell as an edge."""
     number = min(whole(steps, "steps"), cells - 1)
     edges = np.array([i * (cells - 1) // number for i in range(number + 1)], np.int64)
     each = epsilon / len(probabilities)
@@ -46,7 +46,7 @@ def threshold_plan(
 
 
 def draw_edges(cells: NDArray[np.int64], plan: ThresholdPlan, rng: np.random.Generator) -> NDArray[np.int64]:
-    """One draw of all quantiles, from the sorted cells of the records.
+    """One draw of all quantiles as cells, from the records' sorted cells.
 
     den * (records below t_i) - num * n, of the sensitivity of `rank_sensitivity`, is compared with zero; the noise is
     twice its scale on the threshold and four times on each edge, fresh for each quantile.

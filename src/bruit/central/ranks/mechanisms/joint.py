@@ -1,4 +1,4 @@
-"""Several quantiles drawn at once, together with the size of the table.
+"""The joint exponential mechanism: several quantiles drawn at once, with the table size where it is private.
 
 Cuts z_1 <= ... <= z_m are cells of a grid; slot s holds the records between two cuts, and tau_s(c) is its whole-number
 share of a table of c rows.
@@ -32,7 +32,7 @@ LARGEST_PRODUCT = 2**62
 
 @dataclass(frozen=True)
 class JointPlan:
-    """Everything that is fixed before the data are seen; `step` is None where the size of the table is public."""
+    """The public parameters of the joint mechanism; `step` is None where the table size is public."""
 
     probabilities: tuple[Fraction, ...]
     cells: int
@@ -43,7 +43,7 @@ class JointPlan:
 def joint_plan(
     probabilities: Sequence[Fraction], cells: int, epsilon: Fraction, person: Person, *, step: int | None = None
 ) -> JointPlan | None:
-    """The plan for these public parameters, or None where weights would leave the range of doubles.
+    """A `JointPlan` for these public parameters, or None where weights would leave the range of doubles.
 
     step = 2 (m + 1) D / epsilon, where nothing else is stated: a quarter of it is no better for deciles.
     """
@@ -63,7 +63,7 @@ def joint_plan(
 
 
 def target_ranks(sizes: Sequence[int] | NDArray[np.int64], probabilities: Sequence[Fraction]) -> NDArray[np.int64]:
-    """The rank of each cut in tables of these sizes: size * p, rounded half up; large ones in Python's integers."""
+    """The target rank of each cut for tables of these sizes: size * p, rounded half up, without overflow."""
     numerators = np.array([p.numerator for p in probabilities], np.int64)
     denominators = np.array([p.denominator for p in probabilities], np.int64)
     if 2 * int(max(sizes)) * int(denominators.max()) < LARGEST_PRODUCT:
@@ -74,7 +74,7 @@ def target_ranks(sizes: Sequence[int] | NDArray[np.int64], probabilities: Sequen
 
 
 def draw_cuts(cells: NDArray[np.int64], plan: JointPlan, dice: WeightedDraws) -> NDArray[np.int64]:
-    """One draw of the cuts, from the sorted cells of the records."""
+    """One draw of all cuts (quantile cells), from the records' sorted cells."""
     return Sums(cells, plan).draw(dice)
 
 
@@ -124,7 +124,7 @@ class Sums:
         sum_every_size(self.lengths, self.sizes, self.targets, window, self.power, *scratch, self.totals)
 
     def draw(self, dice: WeightedDraws) -> NDArray[np.int64]:
-        """A size or the floor, then the cuts."""
+        """Draws a table size, then all cuts; or uniform cuts where the floor outcome is drawn."""
         choice = dice.index(self.totals)
         cuts = self.cuts(choice, dice) if choice < len(self.sizes) else None
         if cuts is None:  # the floor
@@ -132,7 +132,7 @@ class Sums:
         return cuts
 
     def cuts(self, choice: int, dice: WeightedDraws) -> NDArray[np.int64] | None:
-        """The cuts of one size, drawn from the last to the first; None where weights below the floor vanished."""
+        """Draws the cuts for one table size, last to first; None where underflowed weights leave no choice."""
         size, targets = int(self.sizes[choice]), self.targets[choice]
         scratch = (self._arrive, self._place, self._bounds, self._back)
         sum_forward(self.lengths, size, targets, self.plan.pruned.window, self.power, *scratch)

@@ -1,4 +1,4 @@
-"""How many records would have to change for a cell to be the quantile: the length of inverse sensitivity.
+"""Inverse-sensitivity path lengths: how many records must change for a cell to be the quantile.
 
 The quantile of n >= 1 records is the record of rank ceil(p n). Where the size is public, length(z) counts exchanged
 records; else it counts records that come or go. Either way it is a distance between tables, so that one record moves it
@@ -18,13 +18,13 @@ Integers = NDArray[np.int64]
 
 
 def lengths_by_exchange(where: Segments, probability: Fraction, size: int) -> Integers:
-    """For each cell, how many records must be exchanged to make it the quantile, k = ceil(p n)."""
+    """For each segment, how many records must be replaced to make it the quantile, k = ceil(p n)."""
     rank = -(-probability.numerator * size // probability.denominator)
     return np.maximum(np.maximum(rank - where.upto, where.below - rank + 1), 0)
 
 
 def lengths_by_moves(where: Segments, probability: Fraction, size: int) -> Integers:
-    """For each cell, how many records must come or go to make it the quantile.
+    """For each segment, how many records must be added or removed to make it the quantile.
 
     Too low, while p n > upto: a record added at z gains 1 - p, one removed from above gains p. Too high, while
     p n <= below: a record added at z gains p, one removed from below gains 1 - p. A cell without a record needs one.

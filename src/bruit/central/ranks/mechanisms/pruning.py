@@ -1,4 +1,4 @@
-"""How far an exponential mechanism may be pruned and rounded without spending more than its epsilon.
+"""How far an exponential mechanism can be pruned and rounded within its epsilon.
 
 Every output gets a floor, a tiny weight that does not depend on the data, so that outputs of a large loss may be left
 out: bare pruning would not be private. The proof is in docs/quantiles.md.
@@ -32,7 +32,7 @@ ALLOWANCES = (2.0**-20, 2.0**-16, 2.0**-12, 2.0**-8)
 
 @dataclass(frozen=True)
 class Pruning:
-    """A mechanism with weights decay^loss in which outputs of a loss above `window` may be left out."""
+    """An exponential mechanism with weights decay^loss, whose outputs with a loss above `window` may be left out."""
 
     kappa: float
     decay: float
@@ -48,7 +48,7 @@ def pruning(
     sizes: Callable[[int], int] = lambda _: 1,
     roundings: Callable[[int], float],
 ) -> Pruning | None:
-    """The narrowest window that keeps the guarantee, or None where these public parameters allow none.
+    """The pruning with the narrowest window that keeps the guarantee, or None where no window does.
 
     log M + kappa d - kappa W <= log(exp(kappa d) - 1) + log(floor / outputs), M = sizes(W) pairs for each output, and
     2 kappa D + roundings(W) * 2^-53 <= epsilon; both are checked on the numbers that are used. D is the sensitivity;

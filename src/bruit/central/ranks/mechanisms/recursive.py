@@ -1,4 +1,4 @@
-"""Many quantiles by halving: the middle one first, then the quantiles below it among the records below, and above.
+"""Many quantiles by recursive halving: the middle one first, then those below and above it.
 
 A level of the tree costs epsilon / levels. A record that comes or goes touches one sub-table of each level; an
 exchanged one may leave one sub-table and enter another, so that below the root it is charged as two.
@@ -26,7 +26,7 @@ FINEST = 10**6
 
 @dataclass(frozen=True)
 class RecursivePlan:
-    """Everything that is fixed before the data are seen: for each quantile its place among its neighbours' records."""
+    """The public parameters of recursive halving: for each quantile, its relative rank between its neighbours."""
 
     probabilities: tuple[Fraction, ...]
     cells: int
@@ -39,7 +39,7 @@ def levels(number: int) -> int:
 
 
 def recursive_plan(probabilities: Sequence[Fraction], cells: int, epsilon: Fraction, person: Person) -> RecursivePlan:
-    """The plan; the windows are those of the whole grid, which suffice for every part of it."""
+    """A `RecursivePlan`; its windows are computed for the whole grid and hold for every part."""
     steps: dict[int, tuple[Fraction, Pruning]] = {}
     each = epsilon / levels(len(probabilities))
 
@@ -66,7 +66,7 @@ def _sensitivity(aim: Fraction, person: Person, *, root: bool) -> int:
 
 
 def draw_recursively(cells: NDArray[np.int64], plan: RecursivePlan, dice: WeightedDraws) -> NDArray[np.int64]:
-    """One draw of all quantiles, from the sorted cells of the records."""
+    """One draw of all quantiles as cells, from the records' sorted cells."""
     cuts = np.empty(len(plan.probabilities), np.int64)
 
     def draw(low: int, high: int, records: NDArray[np.int64], first: int, last: int) -> None:

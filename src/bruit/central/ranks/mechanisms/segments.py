@@ -1,4 +1,4 @@
-"""Stretches of the grid between and at the records, and one cell drawn from them by an exponential mechanism."""
+"""Segments of the grid at and between the records, and the exponential mechanism over their cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUNDINGS = 64.0 * 1024
 
 @dataclass(frozen=True)
 class Segments:
-    """The grid as cells that hold records, each by itself, and the empty stretches between them.
+    """The grid as single cells that hold records, and the empty runs between them.
 
     `below` and `upto` count the records before the cells of a segment, and those before or in them.
     """
@@ -47,7 +47,7 @@ def segments(cells: NDArray[np.int64], first: int, last: int) -> Segments:
 
 
 def single_pruning(epsilon: Fraction, sensitivity: int, cells: int, *, unit: int | None = None) -> Pruning:
-    """The window of a draw of one cell; refused, before anything is charged, where no window keeps the guarantee."""
+    """The pruning of a draw of one cell; refused before any charge where no window keeps the guarantee."""
     plan = pruning(epsilon, sensitivity, log_outputs=log(cells), unit=unit, roundings=lambda _: ROUNDINGS)
     if plan is None:
         raise InvalidArgument(
@@ -68,7 +68,7 @@ def near(where: Segments, low: Fraction, high: Fraction) -> Segments:
 def draw_cell(
     where: Segments, losses: NDArray[np.int64], plan: Pruning, dice: WeightedDraws, *, first: int, last: int
 ) -> int:
-    """A cell of first .. last with probability proportional to exp(-kappa loss), or by the floor.
+    """Draws a cell of first .. last with probability proportional to exp(-kappa loss), or uniformly by the floor.
 
     Cells of a loss above the window are left to the floor, so their segments need not be given.
     """

@@ -1,4 +1,4 @@
-"""Exact draws from weights that are doubles: every chance is the one that the written weights say."""
+"""Exact random draws from weights in double precision, without rounding of the probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOM = 62
 
 
 class WeightedDraws:
-    """Single draws from one stream of words; a test puts one in its place that goes through every outcome."""
+    """Exact single draws from one random stream; tests substitute one that enumerates every outcome."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._words = iter(Stream(rng))

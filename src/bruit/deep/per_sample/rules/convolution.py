@@ -11,8 +11,8 @@ from torch.nn import functional
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.factored_gradients import (
     LIGHT,
-    Kept,
-    Share,
+    PerSampleGradients,
+    StoredGradients,
     gram_is_cheaper,
     is_traced,
     lengths,
@@ -31,31 +31,31 @@ NEAR = 2**18
 """Numbers that fit into the cache of one core, so that patches are multiplied where they were laid out."""
 
 
-def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
-    """A linear layer on the patches of the image: ∂W = Σ_t g_t patch_tᵀ, ∂b = Σ_t g_t."""
-    shares: dict[str, Share] = {}
+def convolution(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
+    """Per-sample gradients of a convolution, as a linear layer on patches: ∂W = Σ_t g_t patch_tᵀ, ∂b = Σ_t g_t."""
+    gradients: dict[str, PerSampleGradients] = {}
     if layer.weight.requires_grad:
         inputs = inputs.to(outputs.dtype)  # what autocast multiplied
         if isinstance(layer, nn.Conv2d) and choice.can_fuse(inputs, outputs) and is_square(layer):
-            shares["weight"] = square_convolution(layer, inputs, outputs)
+            gradients["weight"] = square_convolution(layer, inputs, outputs)
         else:
-            shares["weight"] = patches(layer, inputs, outputs)
+            gradients["weight"] = patches(layer, inputs, outputs)
     if layer.bias is not None and layer.bias.requires_grad:
-        shares["bias"] = Kept(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
-    return shares
+        gradients["bias"] = StoredGradients(outputs.flatten(2).sum(2, dtype=wide_kind(outputs.dtype)))
+    return gradients
 
 
-def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> Share:
-    """The per-sample gradients of a kernel, in the cheaper form: stored ones save a second pass over the images."""
+def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
+    """The per-sample gradients of a convolution kernel, stored as tensors or as patches, whichever is cheaper."""
     found = Patches(layer, inputs, outputs)
     width, positions = layer.weight.shape[1:].numel(), outputs[0, 0].numel()
     if gram_is_cheaper(2 * positions, width, layer.out_channels // layer.groups):
         return found
-    return Kept(found.per_sample())
+    return StoredGradients(found.per_sample())
 
 
 class Patches:
-    """The per-sample gradients of a kernel from unfolded patches, which are made to measure them and not kept."""
+    """The per-sample gradients of a convolution kernel from unfolded patches, which are recomputed for each use."""
 
     def __init__(self, layer: Layer, inputs: Tensor, outputs: Tensor) -> None:
         self.layer, self.inputs, self.outputs = layer, inputs, outputs
@@ -71,7 +71,7 @@ class Patches:
         return secure_squares((inner * outer).sum((2, 3)), reaches, widths, outputs).sum(1)
 
     def per_sample(self) -> Tensor:
-        """The gradients; on a CPU patches are laid out for as many samples at a time as stay near it."""
+        """The per-sample gradients; on a CPU, patches are unfolded for as many samples at a time as fit in cache."""
         laid, outputs, groups = self._windows(), wide(self.outputs).flatten(2), self.layer.groups
         found = outputs.new_empty((len(outputs), *self.layer.weight.shape))
         rows = found.view(len(outputs) * groups, self.layer.out_channels // groups, -1)
@@ -128,7 +128,7 @@ def windows(
     padding: Sequence[int],
     dilation: Sequence[int],
 ) -> Tensor:
-    """The patch of every position as a view: (batch, channels, *kernel, *positions), to be copied once.
+    """A view of the patch at each position: (batch, channels, *kernel, *positions).
 
     `torch.nn.functional.unfold` copies too, half as slowly again on one core and sample by sample on a GPU.
     """

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import LIGHT, Share, lengths, rounding, wide, zero_samples
+from bruit.deep.per_sample.factored_gradients import LIGHT, PerSampleGradients, lengths, rounding, wide, zero_samples
 
 
 @contextmanager
 def only_known_rows(model: nn.Module) -> Iterator[None]:
-    """Makes indices beyond a table read its first row while the context is open: an error would be a leak.
+    """Makes out-of-range indices read row 0 while the context is open, since an error would leak a record's value.
 
     [docs/rules.md 2]
     """
@@ -35,8 +35,8 @@ def _known(layer: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[t
     return (), dict(zip(named, (known, *others), strict=True))
 
 
-def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
-    """The gradient of a row is the sum of the output gradients at the positions that looked it up."""
+def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
+    """Per-sample gradients of an embedding table: each row's is the sum of output gradients where it was looked up."""
     if not layer.weight.requires_grad:
         return {}
     outputs = outputs.reshape(len(outputs), -1, outputs.shape[-1])
@@ -44,7 +44,7 @@ def embedding(layer: nn.Embedding, inputs: Tensor, outputs: Tensor) -> dict[str,
 
 
 class Rows:
-    """Gradients of a table, of which a sample touches few rows."""
+    """Per-sample gradients of an embedding table, held as looked-up indices and output gradients."""
 
     def __init__(self, layer: nn.Embedding, looked_up: Tensor, outputs: Tensor) -> None:
         self.layer, self.looked_up = layer, looked_up
@@ -57,7 +57,7 @@ class Rows:
         return self.outputs.numel() <= LIGHT
 
     def squares(self) -> Tensor:
-        """Σ_tt' [row_t = row_t'] (g_t·g_t'), and what rounding may hide of it."""
+        """Squared norms Σ_tt' [row_t = row_t'] (g_t·g_t'), plus a margin for rounding."""
         outputs = wide(self.outputs)
         same = self.looked_up.unsqueeze(2) == self.looked_up.unsqueeze(1)
         products = outputs @ outputs.mT

@@ -7,16 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from bruit.deep.per_sample.factored_gradients import Kept, Share, wide
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients, StoredGradients, wide
 from bruit.deep.per_sample.layer_hooks import Call, Watch, own_names
 
 
-def group_norm(layer: nn.GroupNorm, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:
-    """∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t, for every channel."""
+def group_norm(layer: nn.GroupNorm, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:
+    """Per-sample gradients of each channel: ∂w = Σ_t g_t · normalised_t, ∂b = Σ_t g_t."""
     values = wide(inputs).contiguous()
     shape = (len(values), values.shape[1], values[0, 0].numel(), layer.num_groups)
     _, mean, inverse = torch.ops.aten.native_group_norm(values, None, None, *shape, layer.eps)
-    return _shares(layer, _sums(wide(outputs), values), mean, inverse)
+    return _gradients(layer, _sums(wide(outputs), values), mean, inverse)
 
 
 def compiled_group_norm(
@@ -26,7 +26,7 @@ def compiled_group_norm(
     given: tuple[Any, ...],
     output: Tensor,  # noqa: ARG001
 ) -> Tensor:
-    """The same layer as one scale and one shift for each channel: its gradient and the shares need the same sums."""
+    """The layer's output as a scale and shift per channel, whose backward pass also yields per-sample gradients."""
     call = watch.note(Call(path, layer, given[0].detach(), own_names(layer)))
     made: Tensor = _ScaleAndShift.apply(given[0], watch.anchor, layer.weight, layer.bias, call)  # type: ignore[no-untyped-call]
     return made
@@ -50,9 +50,9 @@ class _ScaleAndShift(torch.autograd.Function):
         inputs, mean, inverse, weight = ctx.saved_tensors
         values, outputs = wide(inputs), wide(gradients[0])
         sums = _sums(outputs, values)
-        shares = _shares(ctx.call.layer, sums, mean, inverse)
-        ctx.call.rule = lambda *_: shares
-        ctx.call.hear(gradients[0])
+        each = _gradients(ctx.call.layer, sums, mean, inverse)
+        ctx.call.rule = lambda *_: each
+        ctx.call.take_gradient(gradients[0])
         found = _input_gradient(values, outputs, sums, (mean, inverse, weight))
         return found.to(inputs.dtype), None, None, None, None
 
@@ -78,14 +78,18 @@ def _sums(outputs: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     return (outputs * values).sum(_space(values)), outputs.sum(_space(values))
 
 
-def _shares(layer: nn.Module, sums: tuple[Tensor, Tensor], mean: Tensor, inverse: Tensor) -> dict[str, Share]:
+def _gradients(
+    layer: nn.Module, sums: tuple[Tensor, Tensor], mean: Tensor, inverse: Tensor
+) -> dict[str, PerSampleGradients]:
     products, totals = (each.view(*mean.shape, -1) for each in sums)
-    shares: dict[str, Share] = {}
+    gradients: dict[str, PerSampleGradients] = {}
     if layer.weight is not None and layer.weight.requires_grad:
-        shares["weight"] = Kept(((products - mean.unsqueeze(2) * totals) * inverse.unsqueeze(2)).flatten(1))
+        gradients["weight"] = StoredGradients(
+            ((products - mean.unsqueeze(2) * totals) * inverse.unsqueeze(2)).flatten(1)
+        )
     if layer.bias is not None and layer.bias.requires_grad:
-        shares["bias"] = Kept(sums[1])
-    return shares
+        gradients["bias"] = StoredGradients(sums[1])
+    return gradients
 
 
 def _input_gradient(

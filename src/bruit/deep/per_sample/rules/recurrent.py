@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bruit.deep.per_sample.factored_gradients import Share
+from bruit.deep.per_sample.factored_gradients import PerSampleGradients
 from bruit.deep.per_sample.layer_hooks import Call, Watch
 from bruit.deep.per_sample.rules.linear import linear
 from bruit.errors import InvalidArgument
@@ -48,13 +48,13 @@ def _nothing() -> None:
     """Replaces `flatten_parameters` and does nothing."""
 
 
-def recurrent(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, Share]:  # noqa: ARG001
-    """Never called: `unroll` gives every part of the layer a rule of its own."""
+def recurrent(layer: Layer, inputs: Tensor, outputs: Tensor) -> dict[str, PerSampleGradients]:  # noqa: ARG001
+    """A placeholder that is never called, since `unroll` gives every part of the layer its own rule."""
     raise AssertionError("a recurrent layer is taken apart")
 
 
 def unroll(watch: Watch, path: str, layer: Layer, given: tuple[Any, ...], output: Any) -> Any:  # noqa: ARG001
-    """The output and the last states of a recurrent layer, time step by time step."""
+    """The output and final states of a recurrent layer, computed time step by time step with recorded calls."""
     values = given[0]
     if not isinstance(values, Tensor) or values.dim() != 3 or not layer.batch_first:
         raise InvalidArgument(

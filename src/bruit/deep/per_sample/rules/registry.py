@@ -41,7 +41,7 @@ COMPILED: Final[Mapping[type[nn.Module], Instead]] = MappingProxyType(
 
 
 def rule_of(layer: nn.Module) -> Rule | None:
-    """The rule of a layer, or None: a subclass may compute something else and has none."""
+    """The per-sample gradient rule of a layer's exact type, or None (a subclass may compute something else)."""
     if isinstance(layer, nn.Embedding) and (layer.max_norm is not None or layer.scale_grad_by_freq):
         return None
     if isinstance(layer, nn.LSTM) and layer.proj_size:

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bruit.deep.per_sample.factored_gradients import (
-    Kept,
-    Share,
+    PerSampleGradients,
+    StoredGradients,
     gram_is_cheaper,
     secure_squares,
     triangle_bounds,
@@ -25,7 +25,7 @@ SIDES = (1, 3)
 
 
 def is_square(layer: nn.Conv2d) -> bool:
-    """Whether the kernels serve a layer: one stride and one border of zeros for both sides, no groups, no gaps."""
+    """Whether the kernels support a layer: square kernel, equal strides and zero padding, no groups, no dilation."""
     plain = layer.groups == 1 and layer.dilation == (1, 1) and layer.padding_mode == "zeros"
     same = all(
         isinstance(each, tuple) and len(set(each)) == 1 for each in (layer.kernel_size, layer.stride, layer.padding)
@@ -35,7 +35,7 @@ def is_square(layer: nn.Conv2d) -> bool:
 
 @contextmanager
 def images_last(model: nn.Module) -> Iterator[None]:
-    """Gives convolutions their images with channels last while the context is open."""
+    """Converts the images given to convolutions to channels-last layout while the context is open."""
     layers = [layer for layer in model.modules() if type(layer) is nn.Conv2d]
     handles = [layer.register_forward_pre_hook(_last) for layer in layers]
     try:
@@ -52,8 +52,8 @@ def _last(layer: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:  # noqa:
     return (given[0].contiguous(memory_format=torch.channels_last), *given[1:])
 
 
-def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> Share:
-    """The share of a kernel: gradients are kept where they take no more room than what they are made of."""
+def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
+    """The per-sample gradients of a square kernel, stored where they take no more memory than inputs and outputs."""
     from bruit.deep.gpu_kernels.images import patch_gradients
 
     images = Images(layer, inputs, outputs)
@@ -68,7 +68,7 @@ def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> Sha
 
 
 class Images:
-    """Gradients that are measured by the products between positions and added up from the images."""
+    """Per-sample gradients of a square kernel held as input images and output gradients (ghost norms, fused sums)."""
 
     light = False
 
@@ -83,12 +83,12 @@ class Images:
         return self.secured(squares, reaches)
 
     def secured(self, squares: Tensor, reaches: Sequence[Tensor]) -> Tensor:
-        """The squares with the room for rounding."""
+        """The squared norms plus a margin for rounding."""
         widths = self.layer.weight.shape[1:].numel(), self.layer.out_channels
         return secure_squares(squares, reaches, widths, self.outputs)
 
     def reaches(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Those of the patches, whose squared lengths are sums of those of the pixels."""
+        """The triangle bounds of the gradient norms, from the norms of patches and of output gradients."""
         side, stride, padding = self.shape
         pixels = wide(self.inputs).square().sum(1, keepdim=True)
         inputs = functional.avg_pool2d(pixels, side, stride, padding, divisor_override=1)
@@ -107,12 +107,12 @@ class Images:
         found: Tensor = patch_sums(self.inputs, self.outputs, weights, *self.shape)
         return found
 
-    def without(self, dropped: Tensor) -> Share:
+    def without(self, dropped: Tensor) -> PerSampleGradients:
         return Images(self.layer, zero_samples(self.inputs, dropped), zero_samples(self.outputs, dropped))
 
 
 class Measured(Images):
-    """Gradients of a kernel whose norms were measured already."""
+    """Per-sample gradients of a square kernel whose norms are already computed."""
 
     def __init__(self, layer: nn.Conv2d, inputs: Tensor, outputs: Tensor, squares: Tensor) -> None:
         super().__init__(layer, inputs, outputs)
@@ -122,8 +122,8 @@ class Measured(Images):
         return self._squares
 
 
-class KeptImages(Kept):
-    """Gradients as the kernels keep them, channels last, with their squares."""
+class KeptImages(StoredGradients):
+    """Stored per-sample gradients in channels-last layout, with their squared norms."""
 
     def __init__(self, gradients: Tensor, squares: Tensor | None = None) -> None:
         super().__init__(gradients)

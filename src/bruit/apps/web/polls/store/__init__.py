@@ -1,4 +1,4 @@
-"""What polls keep in a database: reports and their counts, sessions, admissions."""
+"""The database of polls: reports and their counts, sessions, admissions."""
 
 from bruit.apps.web.polls.store.reports import (
     Counts,

@@ -1,4 +1,4 @@
-"""Admissions on disk: the signing key of a poll, and the one-time codes of its cards, by their hashes."""
+"""Stored admissions: a poll's signing key, and its cards' one-time codes as hashes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bruit.storage import connect, reading, writing
 
 
 class Claim(StrEnum):
-    """What became of a code."""
+    """The result of using a card's code."""
 
     GRANTED = "granted"
     """Now, or before with the same blinded message: whoever got no answer asks again."""
@@ -26,7 +26,7 @@ class AdmissionStore:
         prepare_tables(self._engine)
 
     def keep_key(self, poll: str, private: bytes) -> None:
-        """Keeps the signing key of a new poll."""
+        """Stores the signing key of a new poll."""
         with writing(self._engine) as connection:
             connection.execute(admission_keys.insert().values(poll=poll, private=private))
 
@@ -38,12 +38,12 @@ class AdmissionStore:
         return None if found is None else bytes(found.private)
 
     def add(self, poll: str, codes: Sequence[str]) -> None:
-        """Keeps the hashes of new codes, each good for one signature."""
+        """Stores the hashes of new codes, each valid for one signature."""
         with writing(self._engine) as connection:
             connection.execute(admissions.insert(), [{"poll": poll, "code": code, "blinded": ""} for code in codes])
 
     def claim(self, poll: str, code: str, blinded: str) -> Claim:
-        """Uses a code for one blinded message, given by hashes; in one step, so that two who try get one."""
+        """Uses a code for one blinded message (both as hashes), atomically."""
         same = (admissions.c.poll == poll) & (admissions.c.code == code)
         with writing(self._engine) as connection:
             line = admissions.update().where(same & (admissions.c.blinded.in_(("", blinded)))).values(blinded=blinded)

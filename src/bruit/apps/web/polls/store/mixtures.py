@@ -1,4 +1,4 @@
-"""What a shuffler keeps: reports that wait, the batch under way, and the tokens it has taken: each counts once."""
+"""A shuffler's database: waiting reports, the batch being sent, and the tokens already seen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ waiting = Table(
 
 
 class Mixed(NamedTuple):
-    """A report of a batch under the token that it is handed on with."""
+    """A report of a batch, with the fresh token it is forwarded under."""
 
     sent_as: str
     round: int
@@ -40,7 +40,7 @@ class MixtureStore:
         prepare(self._engine, "shuffler", number=1, tables=metadata)
 
     def keep(self, number: int, token: str, report: str) -> bool:
-        """Keeps a report; False where its token came before."""
+        """Stores a report; False where its token was seen before."""
         same = (waiting.c.round == number) & (waiting.c.token == token)
         with writing(self._engine) as connection:
             if connection.execute(waiting.select().where(same)).first() is not None:
@@ -49,13 +49,13 @@ class MixtureStore:
         return True
 
     def count(self) -> int:
-        """How many reports wait."""
+        """The number of waiting reports."""
         line = select(func.count()).select_from(waiting).where(waiting.c.report != "", waiting.c.sent_as == "")
         with reading(self._engine) as connection:
             return int(connection.execute(line).scalar_one())
 
     def mix(self, least: int) -> list[Mixed]:
-        """The batch to hand on, in the order of fresh random tokens; the one before, where it was not handed on yet.
+        """The batch to forward, in the order of fresh random tokens, or the previous one if not yet forwarded.
 
         Fewer than `least` reports are no batch. The tokens are on disk before anything is sent: a batch that is sent
         twice, because somebody was killed between, is counted once.
@@ -74,7 +74,7 @@ class MixtureStore:
         return self._under_way()
 
     def forget(self) -> None:
-        """Forgets the reports that were handed on; their tokens stay."""
+        """Deletes the reports that were forwarded; their tokens are kept."""
         with writing(self._engine) as connection:
             connection.execute(waiting.update().where(waiting.c.sent_as != "").values(report="", sent_as=""))
         truncate_wal(self._engine)

@@ -1,4 +1,4 @@
-"""Polls and the reports sent to them: what was accepted is on disk, each token once, and the counters agree.
+"""Stored polls and reports: each accepted report is on disk, each token counts once, and counters agree.
 
 A report is what a respondent's device sent, already noised. No time and no address is kept beside it, and the reports
 of a round are read in the order of their random tokens. (SQLite keeps them so; the pages of PostgreSQL still show its
@@ -49,7 +49,7 @@ _LOCK_WAIT: Final = "SET LOCAL lock_timeout = '2s'"
 
 @dataclass(frozen=True)
 class StoredPoll:
-    """A poll as it is kept: its definition in JSON, hashes of its secrets, the round that is asked now."""
+    """The stored record of a poll: its definition in JSON, hashes of its secrets, the current round."""
 
     identity: str
     definition: str
@@ -62,7 +62,7 @@ class StoredPoll:
 
 
 class NewReport(NamedTuple):
-    """A report on its way to the disk."""
+    """A report that is about to be stored."""
 
     poll: str
     round: int
@@ -84,7 +84,7 @@ Count = Callable[[Key, Counts, Sequence[str]], Counts]
 
 
 class Outcome(StrEnum):
-    """What became of a report; only the first two are final."""
+    """The outcome for a submitted report; only the first two are final."""
 
     COUNTED = "counted"
     KNOWN = "counted before"
@@ -94,7 +94,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Added:
-    """What one commit did: what became of each report of the batch, and the counts of the rounds that grew."""
+    """The result of one commit: the outcome of each report, and the new counts of the rounds that grew."""
 
     outcomes: tuple[Outcome, ...]
     counts: dict[Key, Counts]
@@ -113,13 +113,13 @@ class ReportStore:
 
     # ------------------------------------------------------------ polls
     def create(self, poll: StoredPoll) -> None:
-        """Keeps a new poll, with the counters of its first round."""
+        """Stores a new poll with zero counters for its first round."""
         with writing(self._engine) as connection:
             connection.execute(polls.insert().values(vars(poll)))
             self._open_round(connection, poll.identity, poll.round)
 
     def poll(self, identity: str) -> StoredPoll | None:
-        """The poll of this identity."""
+        """The stored poll of this identity; None where there is none."""
         with reading(self._engine) as connection:
             row = connection.execute(polls.select().where(polls.c.identity == identity)).first()
         return None if row is None else StoredPoll(**row._mapping)
@@ -131,7 +131,7 @@ class ReportStore:
         return [StoredPoll(**row._mapping) for row in rows]
 
     def set_open(self, identity: str, *, is_open: bool) -> None:
-        """Opens or closes a poll; no report that is written after a close is counted."""
+        """Opens or closes a poll; reports stored after a close are not counted."""
         with writing(self._engine) as connection:
             connection.execute(polls.update().where(polls.c.identity == identity).values(is_open=is_open))
 
@@ -144,7 +144,7 @@ class ReportStore:
             self._open_round(connection, identity, int(number))
 
     def delete(self, identity: str) -> None:
-        """Forgets a poll and every report of it, and overwrites them in SQLite's file and in its WAL."""
+        """Deletes a poll and all its reports, and overwrites them in SQLite's file and WAL."""
         mentions = [table.c.poll for table in (reports, counters, admissions, admission_keys)]
         with writing(self._engine) as connection:
             for column in (*mentions, polls.c.identity):
@@ -153,7 +153,7 @@ class ReportStore:
 
     # ------------------------------------------------------------ reports
     def add(self, batch: Sequence[NewReport], count: Count, fence: Fence | None = None) -> Added:
-        """Writes reports and their counts in one transaction; a token that is there already changes nothing.
+        """Stores reports and updates counts in one transaction; a known token changes nothing.
 
         The counts are read and written inside the transaction, so they agree with the reports whatever happens; and
         so is the state of each poll, so that no report is counted once a round is over.
@@ -192,7 +192,7 @@ class ReportStore:
             return [int(row.round) for row in connection.execute(line)]
 
     def reports(self, identity: str, number: int) -> Iterator[tuple[str, str]]:
-        """Token and report of every report of a round, in the order of the tokens."""
+        """Yields (token, report) for every report of a round, in the order of the tokens."""
         after = ""
         while True:
             line = reports.select().where(

@@ -1,4 +1,4 @@
-"""Sessions on disk: who is signed in survives a restart, and whoever reads the table can sign in nowhere."""
+"""Stored sessions: sign-ins survive a restart; the table holds only hashes, useless to a thief."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SessionStore:
             return [Session(**row._mapping) for row in connection.execute(sessions.select())]
 
     def add(self, session: Session) -> None:
-        """Keeps a session."""
+        """Stores a session."""
         with writing(self._engine) as connection:
             connection.execute(sessions.insert().values(vars(session)))
 

@@ -1,4 +1,4 @@
-"""The tables of polls, reports, sessions and admissions, and the way to them from older schemas."""
+"""The database tables of polls, reports, sessions and admissions, and migrations from older schemas."""
 
 from typing import Final
 
@@ -93,5 +93,5 @@ MIGRATIONS: Final[dict[int, Migration]] = {1: _add_tables}
 
 
 def prepare_tables(engine: Engine) -> None:
-    """Makes the tables, or brings those of an older version up to this one."""
+    """Creates the tables, or migrates those of an older version."""
     prepare(engine, "reports", number=SCHEMA, tables=metadata, migrations=MIGRATIONS)

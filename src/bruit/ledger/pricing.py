@@ -1,4 +1,4 @@
-"""What a loss costs in a book, in the units of the accountant that the book adds up by.
+"""Prices of losses in a ledger, in the units of its accountant: epsilon, rho or a Rényi divergence.
 
 No mathematics of losses stands here: `bruit.privacy` prices, this module rounds up and compares.
 """
@@ -13,14 +13,13 @@ from typing import Final
 import numpy as np
 
 from bruit.core.losses import Approximate, Loss, ZeroConcentrated
-from bruit.core.numbers import as_float
-from bruit.core.numbers import rounded_up as as_fraction
+from bruit.core.numbers import as_float, rounded_up
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger.books.units import PER_ONE, Units, round_down, round_up
 from bruit.ledger.terms import Terms
 from bruit.privacy import epsilon, rdp, zcdp
-from bruit.privacy.accounting.basic import approximation, basic, total
-from bruit.privacy.accounting.rdp import improved_epsilon
+from bruit.privacy.accounting.composition import approximation, basic, total
+from bruit.privacy.accounting.renyi import improved_epsilon
 
 ACCOUNTANT: Final = "1"
 """The version of the prices; it stands in every entry, so that a corrected formula can find what it priced before."""
@@ -29,13 +28,13 @@ ACCOUNTANT: Final = "1"
 REMEMBERED: Final = 256
 """For how many terms the capacity is remembered: the runs of a search all have the same."""
 
-MEASURES: Final = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi divergence"}
+UNITS: Final = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi divergence"}
 """What each kind of book adds up."""
 
 
 @dataclass(frozen=True)
-class Price:
-    """What one loss amounts to by itself, and by which accountant."""
+class PricedLoss:
+    """The epsilon and delta of one loss alone, and the accountant that computed them."""
 
     epsilon: Fraction
     delta: Fraction
@@ -44,7 +43,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Amount:
-    """A running total: the (ε, δ) it amounts to, and the sum itself in the measure that the book adds up."""
+    """A running total as (ε, δ), and as the exact sum in the book's own measure: ε, ρ or a Rényi divergence."""
 
     epsilon: Fraction
     delta: Fraction
@@ -52,23 +51,23 @@ class Amount:
     measure: str
 
 
-def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -> Price:
-    """The (ε, δ) of a loss: the exact sum where every part has one, else at the stated δ by the book's accountant."""
+def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -> PricedLoss:
+    """The (ε, δ) of a loss: the exact sum if every part has an ε, else the ε at the stated δ by an accountant."""
     if by in (None, "basic"):
         try:
-            return Price(*basic(loss), by="basic")
+            return PricedLoss(*basic(loss), by="basic")
         except NotPrivate:
             if by == "basic":
                 raise
     chosen = by or {"basic": "pld"}.get(terms.by, terms.by)
     if not delta:
         raise InvalidArgument(f"{type(loss).__name__} has an ε only at some δ: give delta= to ledger.budget")
-    return Price(epsilon(loss, delta=delta, by=chosen), delta, chosen)
+    return PricedLoss(epsilon(loss, delta=delta, by=chosen), delta, chosen)
 
 
 @lru_cache(REMEMBERED)
 def capacity(terms: Terms) -> Units:
-    """The most a book may add up to, so that its whole stays within its (ε, δ)."""
+    """The largest running total that still keeps the book within its (ε, δ)."""
     if terms.by == "basic":
         return round_down(terms.epsilon, terms.delta)
     # At a high order and a large δ a divergence converts into a little less than itself.
@@ -84,7 +83,7 @@ def capacity(terms: Terms) -> Units:
     return Units(low, round_down(Fraction(0), terms.failures).delta)
 
 
-def cost(loss: Loss, value: Price, terms: Terms) -> Units:
+def cost(loss: Loss, value: PricedLoss, terms: Terms) -> Units:
     """What a loss adds to the running total of a book."""
     if terms.by == "basic":
         return round_up(value.epsilon, value.delta)
@@ -108,8 +107,8 @@ def amount(spent: Units, terms: Terms) -> Amount:
     """The (ε, δ) that a running total in the book's units amounts to."""
     total, delta = spent.exact
     if terms.by == "basic" or spent.main == 0:
-        return Amount(total, delta, total, MEASURES[terms.by])
-    return Amount(_worth(spent.main, terms), terms.delta, total, MEASURES[terms.by])
+        return Amount(total, delta, total, UNITS[terms.by])
+    return Amount(_worth(spent.main, terms), terms.delta, total, UNITS[terms.by])
 
 
 def _worth(units: int, terms: Terms) -> Fraction:
@@ -117,12 +116,12 @@ def _worth(units: int, terms: Terms) -> Fraction:
     if terms.order is None:
         return epsilon(ZeroConcentrated(value, neighbours=terms.neighbours), delta=left, by="zcdp")
     divergence, order = np.array([float(value)]), np.array([float(terms.order)])
-    return as_fraction(float(improved_epsilon(divergence, order, float(left))[0]))
+    return rounded_up(float(improved_epsilon(divergence, order, float(left))[0]))
 
 
 def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:
-    """Why a charge was refused: asked, left and total, and what can be done."""
-    measure = MEASURES[terms.by]
+    """The message for a charge that does not fit: what was asked, what is left of the total, and what to do."""
+    measure = UNITS[terms.by]
     return (
         f"asked {_words(asked, measure)}; left {_words(left, measure)} of {_words(limit, measure)}; "
         "nothing was charged. Ask for less, or read again what was released: ledger.releases, or bruit ledger export"

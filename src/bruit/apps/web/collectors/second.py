@@ -1,4 +1,4 @@
-"""The second collector: joins by a link, waits, pulls the sealed halves, and takes the poll to its end.
+"""The second collector: joins by a link, waits, fetches its encrypted shares, and finishes the poll.
 
 It only asks, by outgoing requests: it needs no open port, no certificate and no address. Ended at any point and
 started again with the same link and store, it goes on where it was.
@@ -33,21 +33,21 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Invited:
-    """An invitation's link, taken apart."""
+    """A parsed invitation link: the address of the first collector and the secret."""
 
     address: str
     secret: str
 
     @classmethod
     def read(cls, link: str) -> Invited:
-        """The address and the secret of a link such as https://host/collectors/join/secret."""
+        """Parses a link such as https://host/collectors/join/secret."""
         address, mark, secret = link.partition("/collectors/join/")
         if not mark or not secret or not urlsplit(address).hostname:
             raise InvalidArgument("this is no invitation: a link looks like https://host/collectors/join/…")
         return cls(address, secret)
 
     def ask(self, path: str, body: bytes | None = None, *, kind: str = "application/octet-stream") -> bytes:
-        """The answer of the first collector; its refusals are said in its words."""
+        """Sends a request to the first collector and returns its answer; its error messages are passed on."""
         headers = {"authorization": f"Bearer {self.secret}", "content-type": kind}
         request = Request(f"{self.address}/collectors/api/{path}", body, headers)
         try:
@@ -73,7 +73,7 @@ class SecondCollector:
 
     @property
     def sealing_key(self) -> SealingKey:
-        """The key that halves are sealed to."""
+        """The key pair that the second shares are encrypted to."""
         return SealingKey(bytes.fromhex(self._details["sealing"]))
 
     def _join(self) -> Task:
@@ -104,7 +104,7 @@ class SecondCollector:
 
     # ------------------------------------------------------------ to the end
     def follow(self, *, wait: float = WAIT) -> State:
-        """Waits until the poll is closed, then pulls, verifies, draws once and publishes; keeps on where it was."""
+        """Waits until the poll is closed, then fetches, verifies, adds noise and publishes; resumes after a stop."""
         while self.collector.state not in _ENDED:
             try:
                 if self.collector.state is State.OPEN and not self._pull():

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.ledger.accountants import amount, capacity, cost, price
 from bruit.ledger.books.units import Units
+from bruit.ledger.pricing import amount, capacity, cost, price
 from bruit.ledger.terms import check_terms, terms_from_json
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,

@@ -30,7 +30,7 @@ LARGEST_EXPONENT = 700
 
 
 def basic(loss: Loss) -> tuple[Fraction, Fraction]:
-    """The sum of every epsilon and of every delta, exactly.
+    """The summed epsilon and the summed delta of a loss, exactly, by basic composition.
 
     (sum epsilon_i, sum delta_i)                                              [Dwork & Roth 2014, Theorem 3.16]
 
@@ -41,7 +41,7 @@ def basic(loss: Loss) -> tuple[Fraction, Fraction]:
 
 
 def approximation(loss: Loss) -> Fraction:
-    """The probability with which a loss may fail altogether; zero for a law without such a clause."""
+    """The delta of a loss as a chance of failure; zero for a loss that cannot fail."""
     if isinstance(loss, Approximate):
         return loss.delta
     if isinstance(loss, Sampled):
@@ -75,7 +75,7 @@ def _exp_minus_one(epsilon: Fraction) -> Fraction:
 
 
 def total(loss: Loss, price: Callable[[Loss], Fraction]) -> Fraction:
-    """The most one person pays when prices add up: sums over what is composed, the largest of what is parallel."""
+    """The most one person pays when prices add up: the sum over composed parts, the dearest of parallel parts."""
     if isinstance(loss, Composed):
         return sum((times * total(part, price) for part, times in loss.counted), ZERO)
     if isinstance(loss, Parallel):
@@ -85,7 +85,7 @@ def total(loss: Loss, price: Callable[[Loss], Fraction]) -> Fraction:
 
 
 def parts_touched(loss: Parallel) -> int:
-    """How many parts one person can change: those the rows are in, and under replacement those they move to."""
+    """How many parallel parts one person can change; twice as many under replacement as under add-or-remove."""
     moves = 1 if loss.neighbours is ADD_OR_REMOVE_ONE else 2
     return min(moves * loss.cells, len(loss.losses))
 
@@ -101,7 +101,7 @@ def remaining_delta(delta: Fraction, failed: Fraction, by: str) -> Fraction:
 
 
 def sampled_share(loss: Sampled) -> Fraction:
-    """The share of a loss that sampling leaves of delta: the rate where amplification is proved, else all of it."""
+    """The factor by which sampling shrinks delta: the rate where amplification is proved, else 1."""
     require_amplification(loss)
     return Fraction(1) if loss.scheme is Scheme.SHUFFLED else loss.rate
 
@@ -120,7 +120,7 @@ def amplify(loss: Sampled, epsilon: Fraction) -> Fraction:
 
 
 def require_amplification(loss: Sampled) -> None:
-    """Refuses every scheme and neighbours for which no bound is proved (docs/accounting.md, Sampling).
+    """Refuses a sampling scheme and neighbours without a proved amplification (docs/accounting.md, Sampling).
 
     Poisson: one coin decides whether the record is there, so presence is what must be hidden. Fixed size: exchanging a
     record exchanges one in the subset. Shuffled: given the order, a record is in one batch, which pays once.
@@ -136,7 +136,7 @@ def require_amplification(loss: Sampled) -> None:
 
 
 def replacement(guarantee: Guarantee) -> Guarantee:
-    """What a guarantee for adding or removing one person says about replacing one: the only conversion there is.
+    """Converts an add-or-remove guarantee into one for replacing one person; there is no other conversion.
 
     (epsilon, delta) becomes (2 epsilon, (1 + e^epsilon) delta): one removal, then one addition.
     """

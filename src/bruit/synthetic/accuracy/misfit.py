@@ -1,4 +1,4 @@
-"""The paid check of a synthetic table: how far counts that nobody measured are off, with noise."""
+"""The paid audit of a synthetic table: a noisy measure of how far unmeasured marginals are off."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MOST_DRAWS: Final = 20
 """Draws for each marginal wanted: where nearly all are measured, fewer are found."""
 
 
-def audit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
-    """For each order, the noisy mean misfit of a marginal that nobody measured, in people; absent where all were."""
+def measure_misfit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
+    """For each order, the noisy mean l1 error of unmeasured marginals, in people; none where all were measured."""
     rng, cliques, sizes = np.random.default_rng(state), [one.clique for one in fit.measured], curator.sizes
     found = {}
     for order in curator.plan.question.orders:
@@ -31,7 +31,7 @@ def audit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
 def draw_unmeasured(
     order: int, sizes: Counts, cliques: Sequence[Clique], many: int, rng: np.random.Generator
 ) -> list[Partition]:
-    """At most `many` marginals of an order, by lot among those that no measured one holds, each cut by lot."""
+    """Draws at most `many` marginals of an order that no measured one contains, each cut into random ranges."""
     same, larger = set(cliques), [set(clique) for clique in cliques if len(clique) > order]
     found: list[Partition] = []
     for _ in range(MOST_DRAWS * many):
@@ -46,14 +46,14 @@ def draw_unmeasured(
 def expected_boxes(
     rows: NDArray[np.uint8], partitions: Sequence[Partition], sizes: Counts, people: float
 ) -> list[Counts]:
-    """What a table says about the boxes of partitions, in whole people."""
+    """The counts that a table predicts for the boxes of each partition, in whole people."""
     columns, weight = np.ascontiguousarray(rows.T), people / max(len(rows), 1)
     folded = (each.fold(weight * count_cells(columns, each.clique, sizes), sizes) for each in partitions)
     return [np.rint(boxes).astype(np.int64) for boxes in folded]
 
 
 def mean_misfit(truth: NDArray[np.uint8], fit: Fit, partitions: Sequence[Partition], sizes: Counts) -> float:
-    """The mean misfit of a fit to a table that is known: what a rehearsal would have been told without noise."""
+    """The mean l1 error of a fit against a known table: the audit's figure in a rehearsal, without noise."""
     exact = expected_boxes(truth, partitions, sizes, float(len(truth)))
     guesses = expected_boxes(fit.rows, partitions, sizes, fit.people)
     return float(np.mean([np.abs(a - b).sum() for a, b in zip(exact, guesses, strict=True)]))

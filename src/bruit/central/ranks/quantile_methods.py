@@ -1,4 +1,4 @@
-"""How quantiles are drawn on a grid: each method with everything public about it, made before anything is charged."""
+"""The methods that draw quantiles on a grid, with all public parameters checked before anything is charged."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivit
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A method with everything public about it, made and checked before anything is charged."""
+class QuantileMethod:
+    """A quantile method with its public parameters, checked before anything is charged."""
 
     method: str
     grid: int
@@ -47,13 +47,13 @@ class Drawing:
     details: dict[str, Any] = field(default_factory=dict)
 
     def draw_once(self, cells: Cells, rng: np.random.Generator) -> Cells:
-        """One answer, as cells of the grid, from the cells of the records in any order."""
+        """One draw of the quantiles as grid cells, from the records' cells in any order."""
         return self.draw(parted(cells, self.grid, self.sub_cells, rng=rng), rng) // self.sub_cells
 
 
 @dataclass(frozen=True)
 class RankQuestion:
-    """What was asked, of what is public; each method makes its drawing from it."""
+    """The public parameters of a quantile query, from which each `QuantileMethod` is made."""
 
     probabilities: tuple[Fraction, ...]
     domain: Within
@@ -65,16 +65,16 @@ class RankQuestion:
 
     @property
     def candidates(self) -> Spacing:
-        """Which values may be answered."""
+        """The candidate values and their spacing."""
         return Spacing(self.domain, self.spacing)
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """The number of candidate values."""
         return self.candidates.size
 
-    def drawing(self, method: str | None) -> Drawing:
-        """How a method draws, or the default one."""
+    def method_named(self, method: str | None) -> QuantileMethod:
+        """The `QuantileMethod` of this name, or the default one."""
         if method is not None and method not in METHODS:
             raise InvalidArgument(f"method={method!r}; choose among {', '.join(METHODS)}, or leave it out")
         if self.smoothing is not None and method != "smooth":
@@ -91,12 +91,12 @@ class RankQuestion:
 
     @property
     def sub_cells(self) -> int:
-        """A power of two near 2^24 epsilon, since ranks within 1 / epsilon of each other need not be told apart."""
+        """The number of sub-cells per grid cell, a power of two near 2^24 epsilon, that break ties between records."""
         wished = SUB_CELLS * min(max(float(self.epsilon) / self.person.moves, 2.0**-8), 2.0**4)
         return 1 << min(round(log2(wished)), 51 - self.size.bit_length())
 
-    def joint(self) -> Drawing | None:
-        """Cuts drawn together, with the size of the table where it is private."""
+    def joint(self) -> QuantileMethod | None:
+        """The method that draws all quantiles at once by the joint exponential mechanism; None where it cannot run."""
         plan = joint_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         if plan is None:
             return None
@@ -104,15 +104,15 @@ class RankQuestion:
             "joint", lambda cells, rng: draw_jointly(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
-    def recursive(self) -> Drawing:
-        """The middle quantile first, then each half."""
+    def recursive(self) -> QuantileMethod:
+        """The method that halves recursively: the middle quantile first, then those of each half."""
         plan = recursive_plan(self.probabilities, self.size * self.sub_cells, self.epsilon, self.person)
         return self._made(
             "recursive", lambda cells, rng: draw_recursively(cells, plan, WeightedDraws(rng)), sub_cells=self.sub_cells
         )
 
-    def exponential(self) -> Drawing:
-        """Each quantile by itself, epsilon shared equally."""
+    def exponential(self) -> QuantileMethod:
+        """The method that draws each quantile by the exponential mechanism, with epsilon split equally."""
         size, each = self.size, self.epsilon / len(self.probabilities)
         plans = [single_plan(p, size, each, self.person) for p in self.probabilities]
 
@@ -124,18 +124,18 @@ class RankQuestion:
 
         return self._made("exponential", draw)
 
-    def histogram(self) -> Drawing:
-        """AboveThreshold over equal steps."""
+    def histogram(self) -> QuantileMethod:
+        """The histogram method: AboveThreshold over equal steps."""
         plan = threshold_plan(self.probabilities, self.size, self.epsilon, self.person, steps=self.steps)
         details = {"steps": len(plan.edges) - 1, "edge": "left"}
-        return Drawing("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
+        return QuantileMethod("histogram", self.size, lambda cells, rng: draw_edges(cells, plan, rng), details=details)
 
-    def inverse_sensitivity(self) -> Drawing:
-        """Each quantile by the number of records that would have to change."""
+    def inverse_sensitivity(self) -> QuantileMethod:
+        """The inverse sensitivity method: each candidate is scored by how many records must change."""
         return self._made("inverse-sensitivity", self._by_lengths(0))
 
-    def smooth(self) -> Drawing:
-        """The same, with the least number within a distance."""
+    def smooth(self) -> QuantileMethod:
+        """The smooth inverse sensitivity method: the score is the least number of changes within a distance."""
         if self.spacing != "linear":
             raise InvalidArgument("method='smooth' needs spacing='linear': its distance is in the units of the column")
         radius = exactly(self.smoothing if self.smoothing is not None else self.domain.grid, "smoothing")
@@ -143,7 +143,7 @@ class RankQuestion:
             raise InvalidArgument(f"smoothing={self.smoothing} must not be negative")
         whole = round(radius / self.domain.grid)
         draw = self._by_lengths(whole)
-        return Drawing("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
+        return QuantileMethod("smooth", self.size, draw, details={"smoothing": float(whole * self.domain.grid)})
 
     def _by_lengths(self, radius: int) -> Draw:
         size, person = self.size, self.person
@@ -165,7 +165,7 @@ class RankQuestion:
 
         return draw
 
-    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> Drawing:
+    def _made(self, method: str, draw: Draw, *, sub_cells: int = 1) -> QuantileMethod:
         errors = rank_error(self.probabilities, self.epsilon, self.person, method)
         details = {"expected_rank_error": errors.round(3).tolist()}
-        return Drawing(method, self.size, draw, sub_cells, details)
+        return QuantileMethod(method, self.size, draw, sub_cells, details)

@@ -1,4 +1,4 @@
-"""Answers a split poll without a page: the script is this installed package, not what a collector sent."""
+"""Answers a split poll from Python, so that no script sent by a collector needs to be trusted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NotDelivered(BruitError):
 
 
 class SplitPollClient:
-    """One split poll as a participant sees it; refuses a task whose text is not what its name binds."""
+    """A participant's client of one split poll; refuses a task whose text does not match its name's hash."""
 
     def __init__(self, address: str, name: str) -> None:
         self._address = f"{address.rstrip('/')}/collectors/api/{name}"
@@ -32,18 +32,18 @@ class SplitPollClient:
             raise ProtocolError("the collector answered with another poll than was asked for; nothing was sent")
 
     def seal(self, answer: int | Sequence[int], *, token: bytes | None = None) -> bytes:
-        """The bytes to send: both shares, the second one sealed. Keep them to send the same ones again."""
+        """The report as bytes: both shares, the second encrypted. Keep it, to send the same bytes again."""
         split = self.task.scheme.shard([answer])
         nonce, public, first, second = (part[0].tobytes() for part in (split.nonces, split.public, *split.shares))
         row = ReportRow(nonce, secrets.token_bytes(TOKEN) if token is None else token, public, first)
         return b"".join(row[:4]) + seal(self.task, row, second)
 
     def send(self, report: bytes) -> bool:
-        """Sends a report until it is on disk; whether it was new to the collector."""
+        """Sends a report until it is stored; returns whether it was new."""
         return bool(self._ask(f"{self._address}/reports", report)["counted"])
 
     def answer(self, answer: int | Sequence[int]) -> bool:
-        """Splits one answer here and sends it."""
+        """Splits one answer on this device and sends the report."""
         return self.send(self.seal(answer))
 
     def _ask(self, address: str, body: bytes | None) -> dict[str, Any]:

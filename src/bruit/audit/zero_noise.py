@@ -1,4 +1,4 @@
-"""What a release adds noise to, heard from inside: how far one person moves it, beside what was charged for.
+"""Checks sensitivities without sampling: compares exact integers of zero-noise runs on neighbouring small tables.
 
 While one listens, every sampler of noise gives zeros that note what they are added to, so that the exact integers of
 any release are known, whoever wrote it: a statistic, the fit of an estimator, scores of the user's own. The release is
@@ -30,8 +30,8 @@ from bruit.channels.vector_noise import CubeNoise
 from bruit.core.losses import Approximate, BoundedRange, Loss, Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import basic
-from bruit.privacy.accounting.zcdp import concentrated_price, zcdp
+from bruit.privacy.accounting.composition import basic
+from bruit.privacy.accounting.concentrated import concentrated_price, zcdp
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 R = TypeVar("R")
@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Use:
-    """One use of a noise: its law with its parameter, and the exact integers it was added to."""
+    """One use of noise: its law, its parameter, and the exact integers that it was added to."""
 
     law: str
     parameter: Fraction
@@ -53,14 +53,14 @@ class Use:
 
 @dataclass
 class Tape:
-    """The uses of one run; where there are answers of an earlier run they are given again instead of its own."""
+    """Records each use of noise in one run; can replay the noisy answers of an earlier run."""
 
     uses: list[Use] = field(default_factory=list)
     answers: Sequence[Any] | None = None
     given: list[Any] = field(default_factory=list)
 
     def note(self, use: Use, answer: Any) -> Any:
-        """Notes a use, and gives its answer, or the one that was noted in its place before."""
+        """Records a use of noise and returns its answer, or the answer replayed from the earlier run."""
         place = len(self.uses)
         self.uses.append(use)
         if self.answers is not None and place < len(self.answers):
@@ -69,12 +69,12 @@ class Tape:
         return answer
 
     def choose(self, kind: str, exponent: Fraction, scores: NDArray[Any], *, monotone: bool = False) -> int:
-        """Notes the scores of a choice and takes the best, or the one that was taken before."""
+        """Records the scores of a private choice and returns the best index, or the one replayed from before."""
         return int(self.note(Use(kind, exponent, scores.copy(), monotone), int(np.argmax(scores))))
 
 
-class Silence(np.ndarray[Any, np.dtype[np.int64]]):
-    """Noise of zeros that notes what it is added to."""
+class RecordingZeros(np.ndarray[Any, np.dtype[np.int64]]):
+    """An array of zeros in the place of noise; records on a tape what it is added to."""
 
     tape: Tape
     law: str
@@ -103,16 +103,16 @@ def _whole(exact: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return np.array(np.broadcast_to(exact, np.broadcast_shapes(exact.shape, shape)))
 
 
-def silence(tape: Tape, law: str, parameter: Any, shape: Any, entries: int = 1) -> Silence:
-    """So many zeros that listen."""
-    zeros = np.zeros(shape, np.int64).view(Silence)
+def recording_zeros(tape: Tape, law: str, parameter: Any, shape: Any, entries: int = 1) -> RecordingZeros:
+    """Makes an array of zeros of a shape that records on the tape what it is added to."""
+    zeros = np.zeros(shape, np.int64).view(RecordingZeros)
     zeros.tape, zeros.law, zeros.parameter, zeros.entries = tape, law, Fraction(parameter), entries
     return zeros
 
 
-def silent_cube(tape: Tape, noise: CubeNoise, blocks: int) -> Silence:
-    """Blocks of zeros in the place of the noise of cubes."""
-    return silence(tape, "cube", noise.scale, (blocks, noise.entries), noise.entries)
+def recording_cube(tape: Tape, noise: CubeNoise, blocks: int) -> RecordingZeros:
+    """Makes recording zeros in the place of `CubeNoise`, one row for each block."""
+    return recording_zeros(tape, "cube", noise.scale, (blocks, noise.entries), noise.entries)
 
 
 TAPES: list[Tape] = []
@@ -120,11 +120,11 @@ TAPES: list[Tape] = []
 
 
 @contextmanager
-def listening(tape: Tape) -> Iterator[None]:
-    """Every noise of the package is silent, and noted on the tape. One listens in one thread at a time."""
+def recording_noise(tape: Tape) -> Iterator[None]:
+    """Replaces every noise sampler of the package by recording zeros; for one thread at a time."""
     samplers: dict[Any, Any] = {
-        discrete_laplace: lambda scale, size=1, **_: silence(tape, "laplace", scale, size),
-        discrete_gaussian: lambda variance, size=1, **_: silence(tape, "gaussian", variance, size),
+        discrete_laplace: lambda scale, size=1, **_: recording_zeros(tape, "laplace", scale, size),
+        discrete_gaussian: lambda variance, size=1, **_: recording_zeros(tape, "gaussian", variance, size),
     }
     changed: list[tuple[Any, str, Any]] = []
 
@@ -138,7 +138,7 @@ def listening(tape: Tape) -> Iterator[None]:
             for name, value in list(vars(module).items()):
                 if callable(value) and getattr(value, "__hash__", None) and value in samplers:
                     change(module, name, samplers[value])
-        change(CubeNoise, "draw", lambda self, blocks, **_: silent_cube(tape, self, blocks))
+        change(CubeNoise, "draw", lambda self, blocks, **_: recording_cube(tape, self, blocks))
         change(IntegerNoise, "send", lambda self, values, *_, **__: _sent(tape, self, values))
         for kind in (Exponential, PermuteAndFlip):
             change(kind, "send", lambda self, values, *_, **__: _chosen(tape, self, values))
@@ -163,8 +163,8 @@ def _chosen(tape: Tape, choice: Choice, scores: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What small tables reached and what was charged, as epsilon, or as rho where a noise is Gaussian."""
+class SensitivityCheck:
+    """The loss that small tables really reached beside the loss charged: epsilon, or rho for Gaussian noise."""
 
     name: str
     neighbours: Neighbours
@@ -177,24 +177,24 @@ class Heard:
 
     @property
     def holds(self) -> bool:
-        """Whether no small table moved the integers further than was paid for."""
+        """Whether no pair of small tables lost more than was charged."""
         return not self.fault and self.reached <= self.charged * (1 + ROUNDING)
 
     def to_json(self) -> dict[str, Any]:
-        """The line in JSON types."""
+        """The result in JSON types."""
         found = {"measure": self.measure, "claimed": self.charged, "reached": self.reached, "tables": self.tables}
         verdict = "passes" if self.holds else "fails"
         return {"name": self.name, "neighbours": self.neighbours.value, **found, "verdict": verdict}
 
 
-def listen(
+def check_sensitivity(
     name: str,
     release: Callable[[Sequence[R], Neighbours], Loss],
     people: Sequence[Sequence[R]],
     *,
     others: Sequence[R] = (),
-) -> list[Heard]:
-    """Walks all pairs of small tables under both relations: one line a relation, which holds or shows how it fails.
+) -> list[SensitivityCheck]:
+    """Compares the loss reached on all pairs of small neighbouring tables with the charge, for both relations.
 
     `release(rows, neighbours)` pays for an answer and gives back the loss that was charged; it must draw whatever is
     not noise from a fixed seed. `people` are the rows of different persons, of whom one is in the table or another;
@@ -203,19 +203,19 @@ def listen(
     return [_walk(name, release, people, others, neighbours) for neighbours in (ADD_OR_REMOVE_ONE, REPLACE_ONE)]
 
 
-def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbours) -> Heard:
+def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbours) -> SensitivityCheck:
     reached, uses, tables, fault = 0.0, 0, 0, ""
     loss: Loss | None = None
     if neighbours is REPLACE_ONE:
         people = [person for person in people if person]
     for start in [()] if neighbours is ADD_OR_REMOVE_ONE else people:
         first = Tape()
-        with listening(first):
+        with recording_noise(first):
             loss = release([*others, *start], neighbours)
         gaussian = any(use.law == "gaussian" for use in first.uses)
         for person in people:
             tape = Tape(answers=first.given)
-            with listening(tape):
+            with recording_noise(tape):
                 release([*others, *person], neighbours)
             tables += 1
             if [use.exact.shape for use in tape.uses] != [use.exact.shape for use in first.uses]:
@@ -225,7 +225,7 @@ def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbo
             reached = max(reached, sum(_price(one, other, neighbours, rho=gaussian) for one, other in pairs))
         uses = max(uses, len(first.uses))
     measure, charged = _charged(loss, gaussian=gaussian)
-    return Heard(
+    return SensitivityCheck(
         name, neighbours, measure, charged, reached, uses, tables, fault or ("" if uses else "no noise was heard")
     )
 

@@ -1,4 +1,4 @@
-"""Zero-concentrated privacy: one number that adds up, even when the next question depends on the last answer."""
+"""Zero-concentrated DP (zCDP): one number, rho, that adds up even when questions depend on earlier answers."""
 
 import math
 from collections.abc import Callable
@@ -23,12 +23,12 @@ from bruit.core.losses import (
 )
 from bruit.core.numbers import SMALLEST, rounded_up
 from bruit.errors import NotPrivate
-from bruit.privacy.accounting.basic import amplify, basic, require_amplification, total
+from bruit.privacy.accounting.composition import amplify, basic, require_amplification, total
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF
 
 
 def zcdp(loss: Loss) -> Fraction:
-    """The rho of a loss: its Rényi divergence of every order a is at most rho * a, up to the stated deltas.
+    """The rho of a loss: its Rényi divergence of every order a is at most rho * a; deltas of parts are left out.
 
     epsilon^2 / 2 for what is pure [Bun & Steinke 2016, Prop. 1.4]; epsilon^2 / 8 for what has a bounded range
     [Cesar & Rogers 2021]; squared sensitivity / (2 variance) for Gaussian
@@ -41,7 +41,7 @@ def zcdp(loss: Loss) -> Fraction:
 
 
 def concentrated_epsilon(rho: float, delta: float) -> float:
-    """The epsilon of a rho at a delta, at the best order.
+    """The epsilon that rho-zCDP implies at a delta, at the best Rényi order.
 
     min over a of rho a + ln(1 - 1/a) - ln(delta a)/(a - 1)        [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
@@ -56,7 +56,7 @@ def concentrated_epsilon(rho: float, delta: float) -> float:
 
 
 def concentrated_delta(rho: float, epsilon: float) -> float:
-    """The delta of a rho at an epsilon, at the best order, rounded up; zero only where rho is.
+    """The delta that rho-zCDP implies at an epsilon, at the best Rényi order, rounded up; zero only for rho = 0.
 
     min over a of exp((a-1)(rho a - epsilon)) (1 - 1/a)^a / (a - 1)  [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
@@ -131,7 +131,7 @@ def _best_rho(loss: BestOf) -> Fraction:
 
 
 def concentrated_price(epsilon: float, delta: float) -> Fraction:
-    """The largest rho, rounded down, whose epsilon at delta is at most the one asked: what a budget is worth."""
+    """The largest rho, rounded down, for which rho-zCDP implies (epsilon, delta)-privacy."""
     top = epsilon
     if concentrated_epsilon(top, delta) <= epsilon:
         return Fraction(top)

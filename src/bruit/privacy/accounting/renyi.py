@@ -28,7 +28,7 @@ from bruit.core.losses import (
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from bruit.core.numbers import SMALLEST, Exact, positive, rounded_up
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.privacy.accounting.basic import amplify, basic, parts_touched, require_amplification
+from bruit.privacy.accounting.composition import amplify, basic, parts_touched, require_amplification
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF
 from bruit.privacy.accounting.sampled_gaussian import replaced_gaussian_rdp, sampled_gaussian_rdp
 
@@ -56,7 +56,7 @@ def rdp(loss: Loss, order: Exact) -> Fraction:
 
 
 def renyi(loss: Loss, orders: Floats) -> Floats:
-    """The Rényi divergence of everything in a loss at each order, up to the stated deltas.
+    """The Rényi divergence of a loss at each order; the deltas of its parts are left out.
 
     D_a = ln E_Q[(P/Q)^a] / (a - 1); divergences of a composition add           [Mironov 2017, Prop. 1]
     """
@@ -70,7 +70,7 @@ def renyi(loss: Loss, orders: Floats) -> Floats:
 
 
 def choose_orders(orders: Sequence[float] | Floats) -> Floats:
-    """The orders a caller asked for, sorted."""
+    """The Rényi orders that a caller asked for, checked and sorted."""
     chosen = np.unique(np.asarray(orders, float))
     if not len(chosen) or not np.isfinite(chosen).all() or chosen[0] <= 1:
         raise InvalidArgument("orders must be finite numbers above 1, at least one of them")
@@ -83,7 +83,7 @@ def simple_epsilon(divergences: Floats, orders: Floats, delta: float) -> Floats:
 
 
 def improved_epsilon(divergences: Floats, orders: Floats, delta: float) -> Floats:
-    """The tighter conversion at each order.
+    """The epsilon at each order by the tighter conversion from Rényi divergence.
 
     D_a + ln(1 - 1/a) - ln(delta a)/(a - 1)                          [Canonne, Kamath and Steinke 2020, Prop. 12]
     """
@@ -97,7 +97,7 @@ def simple_delta(divergences: Floats, orders: Floats, epsilon: float) -> Floats:
 
 
 def improved_delta(divergences: Floats, orders: Floats, epsilon: float) -> Floats:
-    """The delta of the tighter conversion at each order: exp((a-1)(D_a - epsilon)) (1 - 1/a)^(a-1) / a."""
+    """The delta at each order by the tighter conversion: exp((a-1)(D_a - epsilon)) (1 - 1/a)^(a-1) / a."""
     exponent = (orders - 1) * (divergences - epsilon + np.log1p(-1 / orders)) - np.log(orders)
     return _delta(exponent, divergences, orders, epsilon)
 
@@ -109,7 +109,7 @@ def _delta(exponent: Floats, divergences: Floats, orders: Floats, epsilon: float
 
 
 def gaussian_noise(loss: Loss) -> float | None:
-    """The noise of one Gaussian release that says as much as the Gaussian releases composed here, if they all are."""
+    """The noise multiplier of the one Gaussian equivalent to a composition of Gaussians; None if a part is not one."""
     parts = list(loss.parts())
     if not all(isinstance(part, Gaussian) for part, _ in parts):
         return None
@@ -219,7 +219,7 @@ def _with_rounding(log_moment: Floats, epsilon: float, orders: Floats) -> Floats
 
 
 def discrete_laplace_atoms(scale: float, sensitivity: int) -> tuple[Floats, Floats]:
-    """The growing losses of noise of mass proportional to exp(-|k|/scale) moved by `sensitivity`, and their masses."""
+    """The privacy losses of discrete Laplace noise at a sensitivity, in rising order, and their masses."""
     inner = np.arange(1, sensitivity)
     below = 1 / (1 + np.exp(-1 / scale))
     above = np.exp(-(sensitivity - 1) / scale) / (1 + np.exp(1 / scale))
