@@ -18,7 +18,7 @@ from bruit.apps.studies.attacks.mobility import match_once
 from bruit.apps.studies.attacks.models import invert_once, steal_once
 
 PEOPLE = {"small": 500, "full": 10_000}
-TARGETS = {"small": 30, "full": 1000}
+TARGETS = {"small": 30, "full": 400}
 FITS = {"small": 1, "full": 10}
 ROWS = {"small": 2000, "full": None}
 KNOWN = {"small": [1, 4], "full": [1, 2, 3, 4, 6, 8]}

@@ -23,7 +23,7 @@ from bruit.apps.findings import Findings, Size
 from bruit.local import Warner
 
 EPSILONS: dict[Size, list[str]] = {"small": ["ln 3"], "full": ["0.5", "1", "ln 3", "2", "4"]}
-REPEATS = {"small": 3, "full": 100}
+REPEATS = {"small": 3, "full": 60}
 ROWS = {"small": 4000, "full": None}
 WAYS = ("knows the coins", "takes reports for truths")
 NAMES = ("constant", "age, in decades", "male", "education, in years")
