@@ -46,7 +46,7 @@ def run(
         {"way": way, "level": level, "calls": CALLS[size]} for way, level in ways(size)
     ]
     rows = sweeps.run(forecast_once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["way", "level"], within=(0, np.inf))
+    table = sweeps.summary(rows, by=["way", "level", "calls"], within=(0, np.inf))
     table.write_csv(folder / "firefighters.csv")
     figures = {label(way, level): mean for way, level, mean in table.select("way", "level", "mean").iter_rows()}
     return Findings(

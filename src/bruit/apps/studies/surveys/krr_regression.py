@@ -43,7 +43,7 @@ def run(
     points: dict[str, Sequence[str | int | None]] = {"epsilon": EPSILONS[size], "rows": [ROWS[size]]}
     file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(survey_once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["epsilon"]).with_columns(truth=_truths(ROWS[size]))
+    table = sweeps.summary(rows, by=["epsilon", "rows"]).with_columns(truth=_truths(ROWS[size]))
     table.write_csv(folder / "coefficients.csv")
     figures = headline(table)
     used = f"only the first {ROWS[size]} people" if ROWS[size] else ""
