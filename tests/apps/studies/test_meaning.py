@@ -48,8 +48,8 @@ def test_regression_that_knows_the_coins_finds_what_the_true_answers_say() -> No
     weights = np.array([-0.5, 0.8])
     answers = rng.random(60_000) < 1 / (1 + np.exp(-known @ weights))
     reports = np.where(rng.random(60_000) < 0.75, answers, ~answers)
-    aware, errors = krr_regression.fit(known, reports, 0.75, 0.25)
-    naive, _ = krr_regression.fit(known, reports, 1.0, 0.0)
+    aware, errors = krr_regression.fit(known, reports.astype(float), np.ones(60_000), 0.75, 0.25)
+    naive, _ = krr_regression.fit(known, reports.astype(float), np.ones(60_000), 1.0, 0.0)
     assert (np.abs(aware - weights) < 6 * errors).all()
     assert abs(naive[1]) < 0.5 * weights[1]
 
@@ -61,7 +61,9 @@ def test_regression_without_a_channel_is_scikit_learns() -> None:
     known = np.column_stack([np.ones(800), rng.normal(size=800)])
     answers = rng.random(800) < 1 / (1 + np.exp(-known @ [0.2, 1.0]))
     theirs = LogisticRegression(C=1e9, fit_intercept=False, tol=1e-9).fit(known, answers).coef_[0]
-    np.testing.assert_allclose(krr_regression.fit(known, answers, 1.0, 0.0)[0], theirs, atol=1e-4)
+    np.testing.assert_allclose(
+        krr_regression.fit(known, answers.astype(float), np.ones(800), 1.0, 0.0)[0], theirs, atol=1e-4
+    )
 
 
 def test_the_least_number_of_people_is_the_least_that_is_accurate_enough(tmp_path: Path) -> None:
