@@ -74,7 +74,7 @@ def groups() -> Floats:
 
 def counted(group: NDArray[np.int64], answers: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """How many of each group say yes, and how many there are."""
-    return np.bincount(group, answers.astype(float), 6), np.bincount(group, minlength=6).astype(float)
+    return np.bincount(group[answers], minlength=6).astype(float), np.bincount(group, minlength=6).astype(float)
 
 
 @cache
