@@ -58,8 +58,8 @@ SURFACES = {
     "learning": "estimator estimator.records nearest_neighbours.plan nearest_neighbours.space "
     "nearest_neighbours.votes trees.binning",
     "ledger": "books.entries statements subjects",
-    "local": "estimation.adjustment estimation.intervals files frequencies.hadamard questionnaires rappor "
-    "rappor.protocol",
+    "local": "estimation.adjustment estimation.intervals files frequencies.hadamard heavy_hitters.prefix_search "
+    "questionnaires rappor rappor.protocol",
     "privacy": "accounting.composition accounting.concentrated accounting.gaussian accounting.renyi beliefs groups "
     "pld.distribution pld.dominating_pairs training.correlated_noise training.factorisation",
     "randomness": "stream",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bruit import local
 from bruit.apps.audits.case import EPSILON, Case
 from bruit.core.neighbours import LOCAL
+from bruit.local.heavy_hitters.prefix_search import fingerprints
 
 ANSWERS = ("a", "b", "c", "d", "e")
 REPORTS = 4
@@ -41,6 +42,7 @@ def cases() -> Iterator[Case]:
     for how in ("split", "sample", "fake"):
         yield attributes_case(local.Attributes({"one": ANSWERS, "two": 3}, epsilon=EPSILON, how=how))
     yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
+    yield word_case(local.PrefixSearch(2, epsilon=EPSILON))
     yield from rappor_cases(local.Rappor(bits=32, hashes=2, cohorts=1, f=0.5, p=0.25, q=0.75))
 
 
@@ -53,6 +55,19 @@ def protocol_case(protocol: local.FrequencyProtocol, *, view: View = np.asarray,
     first, second = protocol.categories.labels[:2]
     promised = float(protocol.epsilon) if claimed is None else claimed
     return Case(f"local.{type(protocol).__name__}", LOCAL, (first, second), reports, claimed=promised)
+
+
+def word_case(protocol: local.PrefixSearch) -> Case:
+    """The case of a search for words on two words: whether a report agrees with either of their fingerprints."""
+    pair = ("no", "so")
+    listed = fingerprints(np.array([list(word.encode()) for word in pair], np.uint8)).astype(np.uint64)
+
+    def reports(word: str, samples: int, rng: np.random.Generator) -> NDArray[Any]:
+        _, factor, shift, bucket = protocol.randomise([word] * samples, rng=rng).values.astype(np.uint64).T
+        hashed = [((factor * one + shift) % 2**32 // 2**16 * protocol.buckets) // 2**16 for one in listed]
+        return np.stack([place == bucket for place in hashed], axis=1)
+
+    return Case("local.PrefixSearch", LOCAL, pair, reports, claimed=float(protocol.epsilon))
 
 
 def window_case(protocol: local.PiecewiseMean) -> Case:
