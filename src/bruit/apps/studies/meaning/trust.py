@@ -110,8 +110,8 @@ def summarise(figures: Mapping[str, float]) -> str:
         f"replaced: told by a trusted curator it is off by {figures['error, curator']:.2g} (root mean square), with a "
         f"trusted shuffler (δ = {DELTA:g}) by {figures['error, shuffler']:.2g}, because each report may then cost ε = "
         f"{figures['shuffled report']:.2f}, and with nobody trusted by {figures['error, nobody']:.2g}. The "
-        "curator's error falls as one over the number of people, with nobody trusted as one over its root; more people let "
-        "each shuffled report say more, so that the shuffler's falls nearly as fast as the curator's."
+        "curator's error falls as one over the number of people, with nobody trusted as one over its root; more people "
+        "let each shuffled report say more, so that the shuffler's falls nearly as fast as the curator's."
     )
 
 
