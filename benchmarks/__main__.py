@@ -18,6 +18,7 @@ AREAS = (
     "local",
     "central",
     "continual",
+    "inference",
     "learning",
     "deep",
     "codes",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bruit import core as core
     from bruit import deep as deep
     from bruit import errors as errors
+    from bruit import inference as inference
     from bruit import learning as learning
     from bruit import ledger as ledger
     from bruit import local as local
@@ -80,6 +81,7 @@ __all__ = [
     "core",
     "deep",
     "errors",
+    "inference",
     "learning",
     "ledger",
     "local",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.central.questions.answers import describe_noisy
 from bruit.central.questions.asking import Question
 from bruit.central.questions.measures import Measure
 from bruit.central.questions.noises import BudgetShare, PricedNoise, buy
@@ -87,7 +89,10 @@ def integers_mechanism(
         return np.stack(reader.read(rng).parts)
 
     def of_a_row(row: NDArray[Any]) -> Outcome[T]:
-        return interpret(row.reshape(parts, -1))
+        noisy = row.reshape(parts, -1)
+        outcome = interpret(noisy)
+        law = {ANSWER: describe_noisy(question.measures[ANSWER], noisy, bought.noise)}
+        return replace(outcome, details={**outcome.details, "noisy": law})
 
     return Mechanism(what, bought.loss, read, send_array(bought.noise), of_a_row, assumes)
 

@@ -139,7 +139,26 @@ def _details(question: Question, priced: Sequence[PricedLevel], answer: Answer, 
         least, people = zip(*found, strict=True)
         details |= {"threshold": least[0] if len(found) == 1 else list(least)}
         details |= {"people": [each for some in people for each in some]}
+    if len(priced) == 1 and not question.is_found:
+        (one,), (drawn,) = priced, answer.levels
+        laws = {name: paid.noise for name, paid in one.bought.items() if isinstance(paid, PricedNoise)}
+        details["noisy"] = {
+            name: describe_noisy(question.measures[name], drawn.noisy[name], noise) for name, noise in laws.items()
+        }
     return details
+
+
+def describe_noisy(measure: Measure, noisy: NDArray[Any], noise: IntegerNoise) -> dict[str, Any]:
+    """The noisy integers of a measure by part, with the loss that names their law: what inference starts from.
+
+    Numbers are in steps of the grid, `lowest` to `highest` of them for one row.
+    """
+    parts = {part.what: row for part, row in zip(measure.parts, noisy, strict=False)}
+    described: dict[str, Any] = {"loss": noise.loss.to_json(), "parts": parts}
+    if measure.value is not None and measure.what in ("sum", "mean", "variance"):
+        numbers = measure.value.numbers
+        described |= {"grid": float(numbers.grid), "lowest": numbers.lowest, "highest": numbers.highest}
+    return described
 
 
 def _level_values(question: Question, priced: PricedLevel, drawn: LevelAnswer) -> Bounded:

@@ -1,14 +1,16 @@
 """Support counts of listed fingerprints in local-hashing reports: (a x + b) mod 2^32 in the reported bucket."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from bruit._jit import kernel
 
+Words = NDArray[np.uint32]
+Counts = NDArray[np.int32]
+
 
 @kernel
-def add_four(a: Any, b: Any, width: Any, fingerprints: Any, counts: Any) -> None:
+def add_four(a: Words, b: Words, width: Words, fingerprints: Words, counts: Counts) -> None:
     """Adds to counts (k,) int32 how many of four reports, (4,) uint32 each of a, b and width, each fingerprint meets.
 
     b has the start of the bucket taken off, so that the test of a bucket is one comparison.
@@ -26,7 +28,7 @@ def add_four(a: Any, b: Any, width: Any, fingerprints: Any, counts: Any) -> None
 
 
 @kernel
-def count_listed(a: Any, b: Any, width: Any, fingerprints: Any, counts: Any) -> None:
+def count_listed(a: Words, b: Words, width: Words, fingerprints: Words, counts: Counts) -> None:
     """Adds the support of reports (n,) uint32, n a multiple of 4, to counts (k,) int32 of fingerprints (k,) uint32.
 
     Fingerprints are taken in blocks that stay in the first-level cache while all reports pass over them.

@@ -1,0 +1,105 @@
+"""The three totals that a mean needs: the number of people, the sum of their values and the sum of the squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bruit.channels import Support
+from bruit.core.guarantee import Guarantee
+from bruit.errors import InvalidArgument
+from bruit.inference.noise_laws import Floats, ReportNoise
+from bruit.inference.noisy_counts import Block, Cells
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Number, sum and sum of squares of values from `low` to `high`, each a straight line of noisy counts.
+
+    total_k = matrix[k] . counts + offsets[k]. With `two_valued` every value is one of the bounds, and so the variance
+    at a mean m is (m - low)(high - m).
+    """
+
+    block: Block
+    matrix: Floats
+    offsets: Floats
+    low: float
+    high: float
+    two_valued: bool = False
+    guarantees: tuple[Guarantee, ...] = ()
+
+    @property
+    def people(self) -> float:
+        """The estimated number of people."""
+        return float(self.matrix[0] @ self.block.values + self.offsets[0])
+
+    @property
+    def total(self) -> float:
+        """The estimated sum."""
+        return float(self.matrix[1] @ self.block.values + self.offsets[1])
+
+    @property
+    def mean(self) -> float:
+        """Sum over number, between the bounds; their middle where the number drowns in its noise."""
+        if not self.is_counted:
+            return (self.low + self.high) / 2
+        return float(np.clip(self.total / self.people, self.low, self.high))
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of people stands out of its own noise: by half a deviation, and by one person at least."""
+        weights = self.matrix[0]
+        noise = float(weights @ self.block.law.covariance(self.block.values) @ weights)
+        return bool(self.people > max(noise**0.5 / 2, 1.0))
+
+    def weights(self, means: Floats) -> Floats:
+        """The weights of the counts in sum - mean * number, one row a mean: zero on average at the true mean."""
+        return np.asarray(self.matrix[1] - means[:, None] * self.matrix[0])
+
+    def sampling(self, means: Floats) -> Floats:
+        """The variance that the choice of people gives sum - mean * number."""
+        number, total = self.people, self.total
+        if self.two_valued:
+            return np.asarray(np.maximum(number, 0) * (means - self.low) * (self.high - means))
+        squares = float(self.matrix[2] @ self.block.values + self.offsets[2])
+        return np.asarray(np.maximum(squares - 2 * means * total + means**2 * number, 0))
+
+    def normal(self, means: Floats) -> Floats:
+        """The variance of everything normal in sum - mean * number."""
+        weights, law = self.weights(means), self.block.law
+        if self.two_valued and isinstance(law, ReportNoise):
+            span = self.high - self.low
+            held = law.people * (means - self.low) / span
+            noise = self._reported(law, held) * span**2
+        else:
+            noise = law.normal_part(weights, self.block.values)
+        return np.asarray(self.sampling(means) + noise)
+
+    def _reported(self, law: ReportNoise, held: Floats) -> Floats:
+        """The variance of the estimated number of people who hold the one answer, if so many do."""
+        place = int(np.argmax(self.matrix[1]))
+        true, false = (
+            np.broadcast_to(part, self.block.values.shape)[place] for part in (law.support.true, law.support.false)
+        )
+        return Support(float(true), float(false)).counted_variance(held, out_of=law.people)
+
+    def heavy(self, means: Floats) -> Floats:
+        """The variance of the noise that is not normal."""
+        weights = self.weights(means)
+        covariance = self.block.law.covariance(self.block.values)
+        whole = np.einsum("...i,ij,...j->...", weights, covariance, weights)
+        return np.asarray(np.maximum(whole - self.block.law.normal_part(weights, self.block.values), 0))
+
+
+def totals_of(cells: Cells, values: Floats, *, two_valued: bool = False) -> Totals:
+    """The totals of a column whose cells stand for these values; the number of respondents of a survey is known."""
+    (block,) = cells.blocks
+    flat, law = block.values.reshape(-1), block.law
+    matrix, offsets = np.stack([np.ones(flat.size), values, values**2]), np.zeros(3)
+    if isinstance(law, ReportNoise):
+        matrix[0], offsets[0] = 0.0, law.people
+    if two_valued and isinstance(law, ReportNoise) and int(values.sum()) != 1:
+        raise InvalidArgument("from randomised answers a share is that of one category: name one")
+    low, high = float(values.min()), float(values.max())
+    return Totals(Block(flat, law), matrix, offsets, low, high, two_valued, cells.guarantees)
