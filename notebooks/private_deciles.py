@@ -18,8 +18,9 @@
 import importlib.util
 import os
 
+REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")  # the folder of the clone that this notebook stands in
 if importlib.util.find_spec("bruit") is None:
-    get_ipython().run_line_magic("pip", "install --quiet 'bruit[plot]'")
+    get_ipython().run_line_magic("pip", f"install --quiet '{REPOSITORY}[plot]'")
 SMALL = "BRUIT_SMALL" in os.environ  # the tests of the project run everything at a small size
 
 # %%
@@ -143,7 +144,7 @@ axes.legend()
 plt.show()
 
 # %% [markdown]
-# The document behind this notebook proves bounds for the first two methods. They are honest and far from tight: at n = 10 000
+# The report behind this notebook (*Arbitrages statistiques dans l’apprentissage automatique confidentiel*, 2022) proves bounds for the first two methods. They are honest and far from tight: at n = 10 000
 # the bound on the median of uniform data is 0.166, what happens is a hundred times better. `bruit study deciles` draws both.
 #
 # **Exercises.** (1) The histogram method does not get better than the width of its steps: find the line in the figure. (2) Give

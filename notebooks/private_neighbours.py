@@ -18,8 +18,9 @@
 import importlib.util
 import os
 
+REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")  # the folder of the clone that this notebook stands in
 if importlib.util.find_spec("bruit") is None:
-    get_ipython().run_line_magic("pip", "install --quiet 'bruit[learn,plot]'")
+    get_ipython().run_line_magic("pip", f"install --quiet '{REPOSITORY}[learn,plot]'")
 SMALL = "BRUIT_SMALL" in os.environ  # the tests of the project run everything at a small size
 
 # %%
@@ -53,7 +54,7 @@ print(exact)
 # ## How much noise?
 #
 # If one person joins, leaves or changes, at most one voter is exchanged: one class may lose a vote **and another gain one**. The
-# votes move by 2 in all, not by 1. The document behind this notebook adds Laplace noise of scale 1/ε, which is calibrated
+# votes move by 2 in all, not by 1. The slides behind this notebook (*Privacidade diferencial*) add Laplace noise of scale 1/ε, which is calibrated
 # for 1; what it really costs is 2ε *for each question*. And noise must be added to **every** class of a public list:
 # noising only the classes that got votes tells which ones got none.
 
@@ -142,6 +143,6 @@ for total in (3.0, 10.0):
 # 1 500 people and ten classes are a hard case: `bruit study knn` shows larger tables, where a student of 30 000 people at a total
 # of ε = 1 loses hardly anything.
 #
-# **Exercises.** (1) `method="document"` charges the true price of the document's noise: compare what is left in the book. (2) Write
+# **Exercises.** (1) `method="document"` charges the true price of the slides' noise: compare what is left in the book. (2) Write
 # down two neighbouring tables for which noise on the observed classes only is not private at any ε. (3) Why does scaling the
 # columns by the data's own standard deviation break the promise, and what does `domain=` do instead?

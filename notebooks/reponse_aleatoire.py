@@ -19,8 +19,9 @@
 import importlib.util
 import os
 
+REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")  # le dossier du dépôt dont ce carnet fait partie
 if importlib.util.find_spec("bruit") is None:
-    get_ipython().run_line_magic("pip", "install --quiet 'bruit[learn,plot]'")
+    get_ipython().run_line_magic("pip", f"install --quiet '{REPOSITORY}[learn,plot]'")
 SMALL = "BRUIT_SMALL" in os.environ  # les tests du projet exécutent tout en petite taille
 
 # %%
@@ -147,7 +148,7 @@ print(
 #
 # ## Expérience C : l'exactitude selon ε
 #
-# La forêt du document apprend les données bruitées comme si elles étaient vraies. Les deux autres connaissent le canal : le Bayes
+# La forêt du projet apprend les données bruitées comme si elles étaient vraies. Les deux autres connaissent le canal : le Bayes
 # naïf inverse les comptes dont il est fait, l'arbre inverse les histogrammes de ses nœuds.
 
 

@@ -18,8 +18,9 @@
 import importlib.util
 import os
 
+REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")  # the folder of the clone that this notebook stands in
 if importlib.util.find_spec("bruit") is None:
-    get_ipython().run_line_magic("pip", "install --quiet 'bruit[plot,notebooks]'")
+    get_ipython().run_line_magic("pip", f"install --quiet '{REPOSITORY}[plot,notebooks]'")
 SMALL = "BRUIT_SMALL" in os.environ  # the tests of the project run everything at a small size
 
 # %%

@@ -15,6 +15,10 @@ def test_the_lecture_s_word() -> None:
     assert unspell("Echo Romeo Romeo Echo Uniform Romeo") == "ERREUR"
 
 
+def test_the_lecture_s_riddle_as_it_prints_it() -> None:
+    assert unspell("Écho, Roméo, Roméo, Écho, Uniforme, Roméo") == "ERREUR"
+
+
 @given(st.text(string.ascii_uppercase, min_size=1))
 def test_there_and_back(text: str) -> None:
     assert unspell(spell(text)) == text

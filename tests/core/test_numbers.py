@@ -2,6 +2,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +16,22 @@ def test_a_float_means_its_shortest_decimal() -> None:
     assert exactly(0.1, "x") == Fraction(1, 10)
     assert exactly("1/3", "x") == Fraction(1, 3)
     assert exactly(3, "x") == 3
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=10**6, max_denominator=10**6))
+def test_a_logarithm_is_read_as_at_most_itself(value: Fraction) -> None:
+    read = exactly(f"ln {value}", "x")
+    assert exactly(f"ln({value})", "x") == read
+    assert math.isclose(read, math.log(value), rel_tol=0, abs_tol=2e-12)
+    assert (
+        mpmath.log(mpmath.mpf(value.numerator) / value.denominator) - mpmath.mpf(read.numerator) / read.denominator >= 0
+    )
+
+
+@pytest.mark.parametrize("text", ["ln", "ln 0", "ln -1", "ln x", "lnln 3", "ln 3 + 1"])
+def test_what_is_no_logarithm_is_refused(text: str) -> None:
+    with pytest.raises(InvalidArgument, match="x"):
+        exactly(text, "x")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

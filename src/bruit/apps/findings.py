@@ -10,12 +10,17 @@ Size = Literal["small", "full"]
 
 @dataclass(frozen=True)
 class Findings:
-    """The result of a study: one paragraph, the files it wrote, and its headline numbers."""
+    """What a study found: one paragraph, the files it wrote, and its headline numbers.
+
+    `data` names what was used where it was not the whole set of the study's title: a stand-in, or a part.
+    """
 
     summary: str
     files: tuple[Path, ...]
     figures: dict[str, float] = field(default_factory=dict)
+    data: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The findings in JSON types."""
-        return {"summary": self.summary, "files": [str(path) for path in self.files], "figures": self.figures}
+        told = {"summary": self.summary, "files": [str(path) for path in self.files], "figures": self.figures}
+        return told | ({"data": self.data} if self.data else {})

@@ -1,4 +1,4 @@
-"""The networks of the studies: the source document's for digits, its frozen VGG16, and three more."""
+"""The networks of the studies: the thesis's for digits, its frozen VGG16, and three more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 class DigitsNetwork(nn.Module):
-    """The source document's network for digits, with feature maps of 14, 13, 5 and 4.        [docs/spec.md S2.15]"""
+    """The thesis's network for digits, with feature maps of 14, 13, 5 and 4.        [docs/spec.md S2.15]"""
 
     def __init__(self) -> None:
         super().__init__()

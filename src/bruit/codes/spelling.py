@@ -1,5 +1,7 @@
 """The spelling alphabet: every letter becomes a word that is hard to mishear."""
 
+import unicodedata
+
 from bruit.errors import InvalidArgument
 
 NAMES = """
@@ -9,7 +11,16 @@ Tango Uniform Victor Whiskey Xray Yankee Zulu
 WORDS = tuple(NAMES.split())
 """One word per letter, in the order of the letters. [ICAO Annex 10]"""
 
-LETTERS = {word.lower(): word[0] for word in WORDS} | {"alpha": "A", "juliet": "J", "x-ray": "X"}
+LETTERS = {word.lower(): word[0] for word in WORDS} | {
+    "alpha": "A",
+    "juliet": "J",
+    "juliette": "J",
+    "novembre": "N",
+    "uniforme": "U",
+    "x-ray": "X",
+    "zoulou": "Z",
+}
+"""The letter of each word, as it is also written in French."""
 
 
 def spell(text: str) -> str:
@@ -21,8 +32,15 @@ def spell(text: str) -> str:
 
 
 def unspell(words: str) -> str:
-    """The text from spelt code words; refuses a word that is not in the alphabet."""
-    wrong = next((word for word in words.split() if word.lower() not in LETTERS), None)
-    if wrong is not None or not words.split():
+    """The letters of spelt words, with or without accents and commas; a word that is not in the alphabet is refused."""
+    heard = words.replace(",", " ").split()
+    wrong = next((word for word in heard if _plain(word) not in LETTERS), None)
+    if wrong is not None or not heard:
         raise InvalidArgument(f"{wrong or words!r} is not in the spelling alphabet: {' '.join(WORDS)}")
-    return "".join(LETTERS[word.lower()] for word in words.split())
+    return "".join(LETTERS[_plain(word)] for word in heard)
+
+
+def _plain(word: str) -> str:
+    """A word in small letters without accents."""
+    parts = unicodedata.normalize("NFD", word.lower())
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import inf, isfinite, isqrt, log
 from typing import Any
@@ -16,11 +17,20 @@ Exact = int | float | str | Fraction
 MOST_DIGITS = 4000
 """Digits of a numerator or denominator that is kept: Python writes integers of up to 4300 as text."""
 
+LOGARITHM_PLACES = 12
+"""Decimal places of a logarithm that is written as one."""
+
+_LOGARITHM = re.compile(r"\s*ln\s*(?:\((\d[^()]{0,40})\)|(\d[^()]{0,40}?))\s*$")
 _EXPONENT = re.compile(r"[eE]([-+]?[\d_]+)\s*$")
 
 
 def exactly(value: Exact, name: str) -> Fraction:
-    """Converts a number to an exact rational; a float is read as its shortest decimal, so 0.1 becomes 1/10."""
+    """The rational number that a caller meant: a float is read as its shortest decimal, so 0.1 is 1/10.
+
+    A text may be a decimal, a fraction "1/3", or a logarithm "ln 3", which is rounded down: reading never raises an ε.
+    """
+    if isinstance(value, str) and (inside := _LOGARITHM.match(value)):
+        return _logarithm(inside[1] or inside[2], name)
     if isinstance(value, np.integer | np.floating):
         value = int(value) if isinstance(value, np.integer) else _shortest(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
@@ -33,10 +43,18 @@ def exactly(value: Exact, name: str) -> Fraction:
     try:
         number = Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
     except (ValueError, ZeroDivisionError) as error:
-        raise InvalidArgument(f"{name}={value!r:.60} is not a number; write it like '0.5' or '1/2'") from error
+        raise InvalidArgument(f"{name}={value!r:.60} is not a number; write it like '0.5', '1/2' or 'ln 3'") from error
     if max(abs(number.numerator), number.denominator) > 10**MOST_DIGITS:
         raise InvalidArgument(_too_long(name))
     return number
+
+
+def _logarithm(text: str, name: str) -> Fraction:
+    """The natural logarithm of a number above zero, rounded down to LOGARITHM_PLACES places."""
+    number = positive(text, f"the number under the ln of {name}")
+    context = Context(prec=40)
+    found = context.ln(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+    return Fraction(found.quantize(Decimal(1).scaleb(-LOGARITHM_PLACES), ROUND_FLOOR))
 
 
 def _shortest(value: np.floating[Any]) -> float | str:

@@ -2,7 +2,7 @@
 
 basic       sums, exactly                                        advanced   many small pure losses
 zcdp        one number that adds up                              gdp        Gaussian trade-offs
-rdp-simple  Rényi, the document's conversion and orders          rdp        Rényi, the tighter conversion, a wider grid
+rdp-simple  Rényi, simple conversion, coarse orders            rdp        Rényi, the tighter conversion, a wider grid
 pld         the whole distribution of the privacy loss: the tightest
 """
 
@@ -31,7 +31,7 @@ from bruit.privacy.accounting.gaussian import bounded_range_shift, gaussian_delt
 from bruit.privacy.pld.distribution import pld_delta, pld_epsilon
 
 Orders = Sequence[float] | NDArray[np.float64] | Literal["fine"] | None
-"""Rényi orders: own ones, "fine" for a search on a wide grid, or None for the document's."""
+"""Rényi orders: own ones, "fine" for a search on a wide grid, or None for the coarse grid of [docs/spec.md S2.11]."""
 
 
 LEAST_DELTA = Fraction(1, 10**280)
@@ -219,7 +219,7 @@ def _rdp_simple_delta(loss: Loss, epsilon: Fraction, orders: Orders) -> Price:
 
 
 def _least(loss: Loss, given: float, orders: Orders, convert: renyi.Conversion) -> Price:
-    """The least over the orders; the document's are left for the wide grid when their best stands at an end."""
+    """The least over the orders; the coarse ones are left for the wide grid when their best stands at an end."""
 
     def least(grid: NDArray[np.float64]) -> tuple[int, Price]:
         bounds = convert(renyi.renyi(loss, grid), grid, given)

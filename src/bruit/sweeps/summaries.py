@@ -10,10 +10,17 @@ from bruit.core.arguments import confidence as checked_confidence
 from bruit.errors import InvalidArgument
 
 
-def summary(frame: polars.DataFrame, by: Sequence[str], *, confidence: float = 0.95) -> polars.DataFrame:
+def summary(
+    frame: polars.DataFrame,
+    by: Sequence[str],
+    *,
+    confidence: float = 0.95,
+    within: tuple[float, float] | None = None,
+) -> polars.DataFrame:
     """One row for each point and quantity: how many repeats, their mean and deviation, and an interval for the mean.
 
-    mean ± t(confidence, n - 1) · deviation / √n, with Student's quantile t; exact for normal repeats.
+    mean ± t(confidence, n - 1) · deviation / √n, with Student's quantile t; exact for normal repeats. What cannot leave
+    a range, as a share cannot leave (0, 1), is stated as `within`: the interval is cut there.
     """
     _check(frame, by, confidence)
     quantities = [
@@ -27,7 +34,10 @@ def summary(frame: polars.DataFrame, by: Sequence[str], *, confidence: float = 0
     number = grouped["repeats"].to_numpy()
     reach = special.stdtrit(np.maximum(number - 1, 1), (1 + confidence) / 2) / np.sqrt(np.maximum(number, 1))
     half = polars.col("deviation") * polars.Series(reach)
-    return grouped.with_columns(low=polars.col("mean") - half, high=polars.col("mean") + half)
+    low, high = polars.col("mean") - half, polars.col("mean") + half
+    return grouped.with_columns(
+        low=low if within is None else low.clip(*within), high=high if within is None else high.clip(*within)
+    )
 
 
 def _check(frame: polars.DataFrame, by: Sequence[str], confidence: float) -> None:

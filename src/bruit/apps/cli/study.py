@@ -1,5 +1,8 @@
 """`bruit study`: runs the studies of the source documents."""
 
+from __future__ import annotations
+
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,11 +11,16 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
+from bruit.apps.findings import Findings, Size
 from bruit.apps.studies import STUDIES, load
+from bruit.apps.studies.book import bind, is_current, write_index
+from bruit.apps.studies.book.earlier import EARLIER
+from bruit.apps.studies.book.provenance import provenance
 from bruit.apps.studies.report import studies_page
 from bruit.apps.studies.saved_findings import keep
+from bruit.errors import InvalidArgument
 
-EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --small --json"
+EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --book docs/results --seed 1"
 
 
 @click.command("study", epilog=EXAMPLE)
@@ -27,26 +35,34 @@ EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all 
     help="Where tables and figures go, a folder for each study.",
 )
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
+@click.option(
+    "--book",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also make pages of the book of results there: full size, seeded, only what is not current yet; "
+    "with --all without the studies of hours.",
+)
 @json_option
-def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, seed: int | None, as_json: bool) -> None:
+def command(
+    names: Sequence[str], *, every: bool, small: bool, folder: Path, seed: int | None, book: Path | None, as_json: bool
+) -> None:
     """Run studies of the source documents: tables, figures, one paragraph each, and one page that holds them all.
 
     Without a name, the studies are listed.
     """
+    if book is not None and (small or seed is None):
+        raise InvalidArgument("--book holds studies at full size that repeat: leave --small out and give a --seed")
     chosen = sorted(STUDIES) if every else list(names)
     if not chosen:
         _list(as_json=as_json)
         return
-    studies = {name: load(name) for name in chosen}
+    for name in chosen:
+        load(name)  # a wrong name is refused before anything runs
+    if book is not None and seed is not None:
+        left = [name for name in chosen if not is_current(name, seed=seed, book=book)]
+        _write_book([name for name in left if not every or name not in EARLIER], folder, book, seed, as_json=as_json)
+        return
     rng = None if seed is None else np.random.default_rng(seed)
-    found = {}
-    for name, study in studies.items():
-        with progress(name, quiet=as_json) as on_progress:
-            found[name] = study(folder / name, size="small" if small else "full", rng=rng, on_progress=on_progress)
-        keep(found[name], folder / name, size="small" if small else "full")
-        if not as_json:
-            files = "\n".join(f"  {path}" for path in found[name].files)
-            show(f"[bold]{name}[/bold]\n{escape(found[name].summary)}\n{escape(files)}\n")
+    found = {name: _run(name, folder, "small" if small else "full", rng, as_json=as_json) for name in chosen}
     report = folder / "index.html"
     report.write_text(studies_page(found, folder=folder, size="small" if small else "full"), encoding="utf-8")
     if as_json:
@@ -55,10 +71,35 @@ def command(names: Sequence[str], *, every: bool, small: bool, folder: Path, see
         show(escape(f"All on one page, with figures: {report}"))
 
 
+def _run(name: str, folder: Path, size: Size, rng: np.random.Generator | None, *, as_json: bool) -> Findings:
+    """Runs one study, keeps what it found, and shows it."""
+    with progress(name, quiet=as_json) as on_progress:
+        findings = load(name)(folder / name, size=size, rng=rng, on_progress=on_progress)
+    keep(findings, folder / name, size=size)
+    if not as_json:
+        files = "\n".join(f"  {path}" for path in findings.files)
+        show(f"[bold]{name}[/bold]\n{escape(findings.summary)}\n{escape(files)}\n")
+    return findings
+
+
+def _write_book(names: Sequence[str], folder: Path, book: Path, seed: int, *, as_json: bool) -> None:
+    """Runs each study with a generator of its own, so that its page does not depend on the others."""
+    for name in names:
+        began = time.monotonic()
+        findings = _run(name, folder, "full", np.random.default_rng(seed), as_json=as_json)
+        bind(name, findings, provenance(name, seed=seed, seconds=time.monotonic() - began), book=book)
+        write_index(book)
+    write_index(book)
+    if as_json:
+        print_json({"book": str(book), "made": list(names)})
+    else:
+        show(escape(f"The book: {book / 'index.md'}; pages made now: {', '.join(names) or 'none, all are current'}"))
+
+
 def _list(*, as_json: bool) -> None:
     lines = {name: line for name, (_, line, _) in sorted(STUDIES.items())}
     if as_json:
         print_json(lines)
     else:
         show(table("Studies: bruit study NAME", ["name", "what it shows"], list(lines.items())))
-        show("S0 to S4 are the source documents; the page documents.md of the documentation says what stands in each.")
+        show("The page documents.md of the documentation says which study answers which source document.")

@@ -70,6 +70,11 @@ class Images:
     held_out: int
     note: str = ""
 
+    @property
+    def stands_in(self) -> bool:
+        """Whether these are other images in the place of a set that is not here."""
+        return self.note == STAND_IN
+
     def first(self, train: int, test: int) -> Images:
         """The first few training and test images, for a quick run."""
         held_out = min(self.held_out, train // 5)

@@ -1,4 +1,4 @@
-"""Draws a decision tree: each node's question, its rows, and its prediction as a colour."""
+"""A tree, drawn: what each node asks, its impurity, its rows and class shares, and the colour of its prediction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def tree(path: Path, model: Any, *, names: Sequence[str], title: str, classes: S
     """Saves a drawing of a fitted `bruit.learning.DecisionTree`; a paler node is less certain."""
     grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
     depth, width = grown.depth + 1, int((grown.left < 0).sum())
-    with save_figure(path, size=(max(6.0, 1.25 * width), 1.2 + 1.1 * depth)) as axes:
+    with save_figure(path, size=(max(6.0, 1.45 * width), 1.2 + 1.3 * depth)) as axes:
         for parent in np.flatnonzero(grown.left >= 0):
             for child, word in ((grown.left[parent], "yes"), (grown.right[parent], "no")):
                 ends = np.array([places[parent], places[child]]).T
@@ -58,13 +58,29 @@ def _places(left: Ints, right: Ints) -> NDArray[np.float64]:
 
 
 def _words(model: Any, node: int, names: Sequence[str], classes: Sequence[str]) -> str:
-    """The question of a node, its weight and what it predicts."""
+    """The question of a node, its impurity, its weight, its class shares and what it predicts."""
     grown, values = model.tree_, model.values_[node]
     regresses = len(values) == 1
     weight = grown.sums[node, 1] if regresses else grown.sums[node].sum()
     found = f"{values[0]:.3g}" if regresses else str((classes or model.classes_)[int(np.argmax(values))])
-    told = f"n = {weight:.0f}\n{found}"
+    told = (
+        f"n = {weight:.0f}\n{found}"
+        if regresses
+        else f"{_impurity(values, model.criterion)}, n = {weight:.0f}\n{_shares(values)}\n{found}"
+    )
     return told if grown.left[node] < 0 else f"{_question(model, node, names)}\n{told}"
+
+
+def _impurity(values: NDArray[np.float64], criterion: str) -> str:
+    """How mixed the classes of a node are, by the criterion of the tree."""
+    share = values[values > 0]
+    if criterion == "entropy":
+        return f"entropy {abs(float((share * np.log2(share)).sum())):.2f}"
+    return f"Gini {1 - float((share**2).sum()):.2f}"
+
+
+def _shares(values: NDArray[np.float64]) -> str:
+    return " / ".join(f"{share:.0%}" for share in values)
 
 
 def _question(model: Any, node: int, names: Sequence[str]) -> str:

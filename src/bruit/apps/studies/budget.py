@@ -1,4 +1,7 @@
-"""The ε of a training run against every one of its parameters, as figures and tidy tables (S2.11, S2.12)."""
+"""The ε of a training run against every one of its parameters, as figures and tidy tables.
+
+[docs/spec.md S2.11, S2.12]
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE
 from bruit.privacy import curve, order_curve, plan, training_loss
 
 REFERENCE: dict[str, Any] = {"size": 60_000, "batch_size": 64, "noise_multiplier": 1.0, "epochs": 15, "delta": 1e-5}
-"""The run of the source document, which costs ε = 1.17 at order 13 by its own accountant."""
+"""The run of the thesis, which costs ε = 1.17 at order 13 by its own accountant."""
 
 ACCOUNTANTS = ("rdp-simple", "rdp", "pld")
 POINTS = {"small": 3, "full": 15}
@@ -114,7 +117,7 @@ def summarise(figures: dict[str, float]) -> str:
     """The findings as one paragraph of plain text for the report and the terminal."""
     return (
         f"60 000 records, batches of 64, noise 1, 15 epochs, δ = 1e-5 (weak for so many records): "
-        f"ε = {figures['rdp-simple']:.2f} by the document's accountant, {figures['rdp']:.2f} by the better conversion "
+        f"ε = {figures['rdp-simple']:.2f} by the thesis's accountant, {figures['rdp']:.2f} by the better conversion "
         f"of Rényi orders, {figures['pld']:.2f} by the whole distribution of the loss. ε falls about as one over the "
         "noise and one over the size, grows about as the root of the epochs, and hardly moves with δ; with noise in "
         "proportion to the batch, larger batches cost less."

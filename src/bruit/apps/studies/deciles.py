@@ -1,4 +1,7 @@
-"""Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5)."""
+"""Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.
+
+[docs/spec.md S3.5]
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,9 @@ def run(
         "rows": ROWS[size],
         "epsilon": EPSILONS[size],
     }
-    rows = sweeps.run(ask_once, points, repeats=repeats, rng=rng, on_progress=on_progress)
+    rows = sweeps.run(
+        ask_once, points, repeats=repeats, rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
     table = summarise_errors(rows)
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "deciles.csv")

@@ -12,9 +12,34 @@ from bruit.apps.findings import Findings, Size
 from bruit.errors import InvalidArgument
 
 STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "attacks": (
+        "studies.attacks.study",
+        "A gallery of attacks, each with its defence and audit: linkage, traces, stealing and inversion of models.",
+        ("learn", "plot"),
+    ),
+    "belief": (
+        "studies.meaning.belief",
+        "What may be believed of a person after an answer: the thesis's table and figures.",
+        ("plot",),
+    ),
+    "noise": (
+        "studies.meaning.noise_laws",
+        "The laws of noise: Laplace beside Gauss, two neighbouring tables, and many questions under one budget.",
+        ("plot",),
+    ),
+    "trust": (
+        "studies.meaning.trust",
+        "One question under three kinds of trust: a curator, a shuffler, nobody.",
+        ("plot",),
+    ),
+    "boosting": (
+        "studies.boosting",
+        "The lecture's regression tree and gradient boosting: one tree, then many that mend each other's errors.",
+        ("learn", "plot"),
+    ),
     "budget": (
         "studies.budget",
-        "The ε of a training run against order, size, batch, noise, epochs and δ (S2.11, S2.12).",
+        "The ε of a training run against order, size, batch, noise, epochs and δ.",
         ("plot",),
     ),
     "cifar10": (
@@ -22,29 +47,44 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "CIFAR-10 without other data: private linear heads over scattering and over eyes that learned from noise.",
         ("deep", "learn", "plot"),
     ),
+    "firefighters": (
+        "studies.publishing.firefighters",
+        "Calls of firefighters forecast from a k-anonymous table, from noised counts and from a synthetic table.",
+        ("plot",),
+    ),
     "flowers": (
         "studies.images.flowers",
-        "102 flowers: the document's table, its curves, and private heads over frozen networks (S2.16).",
+        "102 flowers: the thesis's table, its curves, and private heads over frozen networks.",
         ("deep", "learn", "plot", "networks"),
     ),
     "memory": (
         "studies.memory.study",
-        "The memory of training steps: forecast, measured, and by the document's formulas (S2.17).",
+        "The memory of training steps: forecast, measured, and by the thesis's formulas.",
         ("deep", "plot"),
     ),
     "mnist": (
         "studies.images.mnist",
-        "Digits: the document's network with and without privacy, and a modern recipe (S2.15).",
+        "Digits: the thesis's network with and without privacy, and a modern recipe.",
         ("deep", "learn", "plot"),
     ),
     "codes": (
         "studies.codes",
-        "Codes over noise and over randomised response: capacity, composition, media, error curves (S1.3–S1.7).",
+        "Codes over noise and over randomised response: capacity, composition, media, error curves.",
         ("plot",),
     ),
     "deciles": (
         "studies.deciles",
-        "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds (S3.5).",
+        "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.",
+        ("plot",),
+    ),
+    "economics": (
+        "studies.meaning.economics",
+        "The economic choice of ε: what a study needs to be right, and what its people are to be paid for the risk.",
+        ("plot",),
+    ),
+    "krr-regression": (
+        "studies.surveys.krr_regression",
+        "Regression on randomised answers: a likelihood that knows the coins, beside one that does not.",
         ("plot",),
     ),
     "income": (
@@ -54,17 +94,17 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "knn": (
         "studies.knn.study",
-        "Nearest neighbours with noise on the votes, for each question and for all, on four tables (S4.1).",
+        "Nearest neighbours with noise on the votes, for each question and for all, on four tables.",
         ("learn", "plot"),
     ),
     "krr-learning": (
         "studies.surveys.krr_learning",
-        "Learning from answers that everybody randomised: a forest, and estimators that know the channel (S0.5, S0.6).",
+        "Learning from answers that everybody randomised: a forest, and estimators that know the channel.",
         ("learn", "plot"),
     ),
     "krr-marital": (
         "studies.surveys.krr_marital",
-        "Randomised response on the marital status of UCI Adult, against its theory (S0.4).",
+        "Randomised response on the marital status of UCI Adult, against its theory.",
         ("plot",),
     ),
     "membership": (
@@ -74,7 +114,7 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "rappor": (
         "studies.surveys.rappor",
-        "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages (S2.20).",
+        "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages.",
         ("plot",),
     ),
     "planted": (
@@ -84,12 +124,12 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "reconstruction": (
         "studies.reconstruction",
-        "Secret bits from noisy counts: the threshold at the root of n, and every question asked (S2.3).",
+        "Secret bits from noisy counts: the threshold at the root of n, and every question asked.",
         (),
     ),
     "trees": (
         "studies.trees",
-        "The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn (S1.1).",
+        "The lecture's trees: entropy, a cross-validated tree on wine, and the tree drawn.",
         ("learn", "plot"),
     ),
 }

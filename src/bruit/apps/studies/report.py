@@ -50,8 +50,8 @@ def page(title: str, introduction: str, parts: Sequence[Part], *, folder: Path) 
 
 
 def studies_page(found: Mapping[str, Findings], *, folder: Path, size: str) -> str:
-    """The page of all studies: what each document asks, what it found, and what we found."""
-    parts = [study_part(name, findings) for name, findings in found.items()]
+    """Every study on one page: what its source document asks, what that prints, what was found here."""
+    parts = [study_part(name, findings, size=size) for name, findings in found.items()]
     introduction = (
         f"What the source documents ask, what they found, and what bruit finds ({size} size). Every number is "
         "written by `bruit study --all`; the tables hold each repeat, so that every spread can be computed again."
@@ -59,19 +59,39 @@ def studies_page(found: Mapping[str, Findings], *, folder: Path, size: str) -> s
     return page("The studies", introduction, parts, folder=folder)
 
 
-def study_part(name: str, findings: Findings) -> Part:
-    """One study as a section of the page."""
-    sayings = DOCUMENTS.get(name, Sayings("", ""))
-    terms = {"The document asks": sayings.asks, "The document found": sayings.found}
+def study_part(name: str, findings: Findings, *, size: str) -> Part:
+    """One study as a part of the page."""
     pictures = [path for path in findings.files if path.suffix == ".png"]
     others = [path for path in findings.files if path.suffix != ".png"]
     return Part(
         f"{name}: {STUDIES[name][1]}",
         table=[("number", "value"), *findings.figures.items()] if findings.figures else (),
-        terms={**{term: text for term, text in terms.items() if text}, "Found here": findings.summary},
+        terms={**said(DOCUMENTS.get(name)), "Found here": findings.summary, **used(findings, size)},
         figures=pictures,
         files=others,
     )
+
+
+def said(sayings: Sayings | None) -> dict[str, str]:
+    """What the document of a study asks and prints, and what differs here, as terms."""
+    if sayings is None:
+        return {}
+    told = {"asks": sayings.asks, "prints": sayings.found}
+    terms = {f"{sayings.document} {verb}": text for verb, text in told.items()}
+    return terms | ({"What differs here, and why": sayings.differs} if sayings.differs else {})
+
+
+def used(findings: Findings, size: str) -> dict[str, str]:
+    """What was used where it was not all the data at full size."""
+    if findings.data:
+        return {"Not the whole data": f"{findings.data}. These numbers stand beside nobody's."}
+    return {} if size == "full" else {"Small size": "few repeats: these numbers stand beside nobody's."}
+
+
+def beside(sayings: Sayings | None, figures: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """The numbers that the document prints with ours beside them, where the study has ours."""
+    lines = () if sayings is None else sayings.beside
+    return [(line.what, line.theirs, format(figures[line.ours], line.form)) for line in lines if line.ours in figures]
 
 
 def _summarise(parts: Sequence[Part]) -> Iterable[tuple[int, Part]]:

@@ -1,6 +1,6 @@
 """Accuracy theorems for private quantiles, as functions that check their hypotheses and report vacuous bounds.
 
-They are the bounds of the source document with its slips mended
+They are the bounds of the report with its slips mended
 [docs/spec.md S3.3, S3.4 and errata]: each of `quantiles` calls
 has its share of epsilon, the grid adds a term, and a bound that reaches one is called vacuous.
 """
@@ -93,7 +93,7 @@ def _uniform_tails(gamma: np.ndarray, rows: int, alpha: float) -> np.ndarray:
 
 
 def _normal(probability: float, gamma: float, rows: int, alpha: float, beta: float) -> Bound:
-    """The formulas at the mirrored decile of the upper half, where the document's steps hold."""
+    """The formulas at the mirrored decile of the upper half, where the report's steps hold."""
     upper = max(probability, 1 - probability)
     place, tenth = NormalDist().inv_cdf(upper), 10 * upper
     if gamma > place:

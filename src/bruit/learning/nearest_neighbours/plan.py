@@ -82,7 +82,7 @@ def _choose_method(price: Budget, method: str, queries: int | None, per_query: E
     if method == "gaussian" and (per_query is not None or not price.delta):
         raise InvalidArgument("method='gaussian' needs queries= and a budget with a delta")
     if method == "document" and per_query is None:
-        raise InvalidArgument("method='document' needs per_query=: the epsilon of one question as the document counts")
+        raise InvalidArgument("method='document' needs per_query=: the epsilon of one question as the slides count it")
     return method
 
 

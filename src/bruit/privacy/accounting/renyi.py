@@ -78,7 +78,7 @@ def choose_orders(orders: Sequence[float] | Floats) -> Floats:
 
 
 def simple_epsilon(divergences: Floats, orders: Floats, delta: float) -> Floats:
-    """The epsilon at each order by the simple conversion, D_a + ln(1/delta)/(a - 1).     [Mironov 2017, Prop. 3]"""
+    """The simple conversion at each order: D_a + ln(1/delta)/(a - 1).     [Mironov 2017, Prop. 3]"""
     return np.asarray(np.maximum(divergences - np.log(delta) / (orders - 1), 0))
 
 
@@ -92,7 +92,7 @@ def improved_epsilon(divergences: Floats, orders: Floats, delta: float) -> Float
 
 
 def simple_delta(divergences: Floats, orders: Floats, epsilon: float) -> Floats:
-    """The delta at each order by the simple conversion from Rényi divergence."""
+    """The delta of the simple conversion at each order."""
     return _delta((orders - 1) * (divergences - epsilon), divergences, orders, epsilon)
 
 

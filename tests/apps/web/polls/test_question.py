@@ -26,6 +26,18 @@ def asked(kind: Any, **more: Any) -> Any:
     return PollQuestion(kind=kind, **(BASE | needed.get(kind, {}) | more))
 
 
+@pytest.mark.parametrize(("written", "read"), [("ln 3", "1.098612"), ("ln(3)", "1.098612"), ("1/3", "0.333333")])
+def test_an_epsilon_may_be_a_logarithm_or_a_fraction_and_is_never_read_as_more(written: str, read: str) -> None:
+    assert asked("yes-no", epsilon=written).epsilon == read
+    assert asked("yes-no", epsilon="0.1", forever=written).forever == read
+
+
+@pytest.mark.parametrize("written", ["ln 0", "1/0", "ln", "3 ln", "-1/3"])
+def test_an_epsilon_that_is_no_number_is_refused(written: str) -> None:
+    with pytest.raises(ValidationError):
+        asked("yes-no", epsilon=written)
+
+
 @pytest.mark.parametrize(
     ("question", "kind"),
     [

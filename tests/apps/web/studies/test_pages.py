@@ -36,7 +36,8 @@ def test_every_study_is_listed_and_one_that_was_run_is_shown(
 ) -> None:
     page = visit("/studies", phone=True)
     expect(page.get_by_role("main").get_by_role("listitem")).to_have_count(len(STUDIES))
-    expect(page.get_by_text("bruit study rappor")).to_have_count(1)
+    expect(page.get_by_text("bruit study cifar10")).to_have_count(1)
+    expect(page.get_by_text("In the book of results")).not_to_have_count(0)
     assert_accessible(page)
     screenshot(page, "studies")
     page.get_by_role("main").get_by_role("link", name="deciles").click()
@@ -60,11 +61,11 @@ def test_the_steward_runs_a_study_that_is_missing(
     screenshot: Callable[[Any, str], None],
 ) -> None:
     page = visit("/studies/reconstruction", steward=True)
-    page.get_by_text("It was not run yet.").wait_for()
+    page.get_by_text("what the book of results holds is shown").wait_for()
     page.get_by_role("button", name="Run the small size now").click()
     page.get_by_text("It is running").wait_for()
     assert_accessible(page)
-    page.get_by_text("Headline numbers").wait_for(timeout=120_000)
+    page.get_by_text("Found here, at the small size").wait_for(timeout=120_000)
     expect(page.get_by_role("img")).to_have_count(2)
     screenshot(page, "study-run")
 

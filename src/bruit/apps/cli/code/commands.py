@@ -280,7 +280,7 @@ def parity(*, action: str, bits: str, explain: bool, as_json: bool) -> None:
     run(action=action, number=word, explain=explain, as_json=as_json)
 
 
-@command.command("spell", epilog="Example: bruit code spell ERREUR; bruit code spell --back Echo Romeo")
+@command.command("spell", epilog="Example: bruit code spell ERREUR; bruit code spell --back Écho, Roméo")
 @click.argument("words", nargs=-1, required=True)
 @click.option("--back", is_flag=True, help="From words to letters.")
 @json_option

@@ -21,6 +21,7 @@ from bruit.apps.data.images import Images, cifar10, stand_in
 from bruit.apps.findings import Findings, Size
 from bruit.apps.studies.images.device import best_device
 from bruit.apps.studies.images.frozen_features import Features, epsilon_with_search, trial
+from bruit.apps.studies.images.stand_ins import images_used, marked, titled, trial_run
 from bruit.deep import eye_features
 from bruit.deep.features import Over, Recipe, Whitening, scattering_features
 
@@ -70,17 +71,20 @@ def run(
     ]
     file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(train_once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    found = sweeps.summary(rows, by=["kind", "epsilon"]).filter(polars.col("quantity") == "accuracy")
+    found = sweeps.summary(rows, by=["kind", "epsilon"], within=(0, 1)).filter(polars.col("quantity") == "accuracy")
     table = found.sort("kind", "epsilon")
-    rows.write_csv(folder / "repeats.csv")
-    table.write_csv(folder / "cifar10.csv")
+    used = images_used(images(size), size)
+    marked(rows, used).write_csv(folder / "repeats.csv")
+    marked(table, used).write_csv(folder / "cifar10.csv")
+    files = (folder / "cifar10.csv", folder / "repeats.csv", plot(folder, table, used))
+    if used:
+        return Findings(trial_run("CIFAR-10", used), files, data=used)
     figures = {f"{kind} ε={each:g}": mean for kind, each, mean in table.select("kind", "epsilon", "mean").iter_rows()}
-    files = (folder / "cifar10.csv", folder / "repeats.csv", plot(folder, table))
     return Findings(summarise(table, REPEATS[size], images(size).note), files, figures)
 
 
-def plot(folder: Path, table: polars.DataFrame) -> Path:
-    """Plots accuracy against ε for each kind of features, beside published results."""
+def plot(folder: Path, table: polars.DataFrame, used: str) -> Path:
+    """Accuracy against ε of each kind of features, beside what was published where the images are the same."""
     series = []
     for kind in RECIPES:
         part = table.filter(polars.col("kind") == kind)
@@ -89,8 +93,8 @@ def plot(folder: Path, table: polars.DataFrame) -> Path:
     published = plots.Series("published", list(PUBLISHED), [100 * each for each in PUBLISHED.values()])
     return plots.curves(
         folder / "cifar10.png",
-        [*series, published],
-        title="Right answers on CIFAR-10",
+        series if used else [*series, published],
+        title=titled("Right answers on CIFAR-10", used),
         x="ε at δ = 1e-5",
         y="percent",
     )

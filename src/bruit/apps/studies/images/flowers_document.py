@@ -1,4 +1,7 @@
-"""The document's table of private trainings on 102 flowers, and the ε that its settings cost (S2.16)."""
+"""The thesis's table of private trainings on 102 flowers, and the ε that its settings cost.
+
+[docs/spec.md S2.16]
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ WITHOUT_PRIVACY = 94.0
 
 
 def table() -> polars.DataFrame:
-    """The document's table 1 with the ε of each row: by its own accountant, by pld, and by pld at a sound δ."""
+    """The thesis's table 1 with the ε of each row: by its own accountant, by pld, and by pld at a sound δ."""
     said = polars.DataFrame(TABLE, COLUMNS, orient="row")
     ways = {"rdp_simple": ("rdp-simple", DELTA), "pld": ("pld", DELTA), "pld_sound": ("pld", SOUND_DELTA)}
     return said.with_columns(

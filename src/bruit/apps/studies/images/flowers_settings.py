@@ -1,4 +1,7 @@
-"""102 flowers: varies one setting of a private dense head at a time, as the document did (S2.16)."""
+"""102 flowers: varies one setting of a private dense head at a time, as the thesis did.
+
+[docs/spec.md S2.16]
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,9 @@ import polars
 from bruit import sweeps
 from bruit.apps import plots
 from bruit.apps.findings import Size
-from bruit.apps.studies.images.flowers_features import reduce_features
+from bruit.apps.studies.images.flowers_features import images, reduce_features
 from bruit.apps.studies.images.frozen_features import trial
+from bruit.apps.studies.images.stand_ins import images_used, marked, titled
 from bruit.deep.features import Recipe
 
 DELTA = 1e-4
@@ -28,7 +32,7 @@ BASE: dict[str, float | str] = {
     "rate": 0.5,
     "reduction": 1,
 }
-"""A head of 512 units at the document's batch and δ; rates of gradient descent are those over the bound `clip`."""
+"""A head of 512 units at the thesis's batch and δ; rates of gradient descent are those over the bound `clip`."""
 
 LISTS: dict[str, tuple[float | str, ...]] = {
     "epsilon": (1.0, 2.0, 4.0, 8.3),
@@ -83,9 +87,10 @@ def run(
         file=folder / f"settings_{size}.jsonl",
         on_progress=on_progress,
     )
-    found = sweeps.summary(rows, by=["setting", *BASE]).filter(polars.col("quantity") == "accuracy")
-    found.write_csv(folder / "settings.csv")
-    return folder / "settings.csv", _plot(folder, found)
+    found = sweeps.summary(rows, by=["setting", *BASE], within=(0, 1)).filter(polars.col("quantity") == "accuracy")
+    used = images_used(images(size), size)
+    marked(found, used).write_csv(folder / "settings.csv")
+    return folder / "settings.csv", _plot(folder, found, used)
 
 
 def train_once(*, rng: np.random.Generator, setting: str, size: Size, **values: Any) -> Mapping[str, float]:
@@ -111,7 +116,7 @@ def _recipe(values: Mapping[str, Any], size: int, *, epochs: float) -> Recipe:
     )
 
 
-def _plot(folder: Path, found: polars.DataFrame) -> Path:
+def _plot(folder: Path, found: polars.DataFrame, used: str) -> Path:
     """One bar a setting and value, the base first."""
     labels = []
     for row in found.iter_rows(named=True):
@@ -121,5 +126,5 @@ def _plot(folder: Path, found: polars.DataFrame) -> Path:
             "base" if name == "base" else f"{NAMES[name]} {value if isinstance(value, str) else f'{value:g}'}"
         )
     bars = plots.Bars("accuracy", 100 * found["mean"], 100 * found["low"], 100 * found["high"])
-    title = "102 flowers at ε = 4: one setting changed"
+    title = titled("102 flowers at ε = 4: one setting changed", used)
     return plots.bars(folder / "settings.png", labels, [bars], title=title, y="percent, validation")

@@ -1,4 +1,7 @@
-"""Digits: the document's network with and without privacy (S2.15), and private heads over frozen features."""
+"""Digits: the thesis's network with and without privacy, and private heads over frozen features.
+
+[docs/spec.md S2.15]
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from bruit.apps.findings import Findings, Size
 from bruit.apps.networks import DigitsNetwork
 from bruit.apps.studies.images.device import best_device
 from bruit.apps.studies.images.frozen_features import Features, accuracy, epsilon_with_search, trial
+from bruit.apps.studies.images.stand_ins import images_used, marked, titled, trial_run
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep import eye_features, train
 from bruit.deep.features import Over, Recipe, Whitening, scattering_features
@@ -32,7 +36,7 @@ DOCUMENT: Mapping[Size, dict[str, Any]] = {
     "full": {"epochs": 10, "batch_size": 64},
 }
 NOISE, CLIP, RATE = 1.0, 1.0, 0.1
-"""The document's settings; it does not print noise and clip, for which one is taken."""
+"""The thesis's settings; it does not print noise and clip, for which one is taken."""
 
 SAID = {"without": 0.990, "with": 0.912}
 REPEATS: Mapping[Size, int] = {"small": 2, "full": 5}
@@ -62,22 +66,25 @@ def run(
     grid: list[dict[str, str | float]] = [{"way": w, "epsilon": e, "size": size} for w, e in ways(size)]
     file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(train_once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["way", "epsilon"]).filter(polars.col("quantity") == "accuracy")
-    rows.write_csv(folder / "repeats.csv")
-    table.write_csv(folder / "mnist.csv")
+    table = sweeps.summary(rows, by=["way", "epsilon"], within=(0, 1)).filter(polars.col("quantity") == "accuracy")
+    used = images_used(images(size), size)
+    marked(rows, used).write_csv(folder / "repeats.csv")
+    marked(table, used).write_csv(folder / "mnist.csv")
+    files = (folder / "mnist.csv", folder / "repeats.csv", plot_findings(folder, table, used))
+    if used:
+        return Findings(trial_run("MNIST", used), files, data=used)
     figures = headline(table)
-    files = (folder / "mnist.csv", folder / "repeats.csv", plot_findings(folder, table))
-    return Findings(summarise(figures, REPEATS[size], images(size).note), files, figures)
+    return Findings(summarise(figures, REPEATS[size]), files, figures)
 
 
 def ways(size: Size) -> list[tuple[str, float]]:
-    """The methods and their budgets: the document's network with and without privacy, and two kinds of heads."""
+    """The methods and their budgets: the thesis's network with and without privacy, and two kinds of heads."""
     heads = [(way, epsilon) for way in ("recipe", "eyes") for epsilon in RECIPES]
     return [("document, without privacy", 0.0), ("document", document_epsilon(size)), *heads]
 
 
 def document_epsilon(size: Size) -> float:
-    """The ε that the document's settings cost, to six digits."""
+    """The ε that the thesis's settings cost, to six digits."""
     found = plan(
         size=len(images(size).train),
         noise_multiplier=NOISE,
@@ -144,7 +151,7 @@ def _tensors(data: Images) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def _train_plainly(
     model: torch.nn.Module, inputs: Tensor, labels: Tensor, rng: np.random.Generator, *, epochs: int, batch_size: int
 ) -> None:
-    """Shuffled batches and gradient descent, as in the document."""
+    """Shuffled batches and gradient descent, as in the thesis."""
     optimiser = torch.optim.SGD(model.parameters(), lr=RATE)
     for _ in range(epochs):
         for places in torch.from_numpy(rng.permutation(len(inputs))).to(inputs.device).split(batch_size):
@@ -166,21 +173,21 @@ def headline(table: polars.DataFrame) -> dict[str, float]:
     return found
 
 
-def summarise(figures: dict[str, float], repeats: int, note: str) -> str:
+def summarise(figures: dict[str, float], repeats: int) -> str:
     """The findings as one paragraph of plain text for the report and the terminal."""
     ways_ = {name: value for name, value in figures.items() if not name.endswith(" deviation")}
     parts = [f"{name}: {100 * value:.2f} ± {100 * figures[f'{name} deviation']:.2f} %" for name, value in ways_.items()]
     search = ", ".join(f"{epsilon_with_search(each, DELTA, TRIALS):.0f} for {each:g}" for each in RECIPES)
     return (
-        f"{repeats} seeds, add or remove one digit. {'; '.join(parts)}. The document says "
+        f"{repeats} seeds, add or remove one digit. {'; '.join(parts)}. The thesis says "
         f"{100 * SAID['without']:.1f} % without privacy and {100 * SAID['with']:.1f} % with. Recipes were chosen "
         f"among {TRIALS} on held-out training digits, that of the eyes on CIFAR-10; had each of those trials been paid "
-        f"for as well, ε would be {search}. {note}".strip()
+        f"for as well, ε would be {search}."
     )
 
 
-def plot_findings(folder: Path, table: polars.DataFrame) -> Path:
-    """Plots the accuracy of every method, with its interval."""
+def plot_findings(folder: Path, table: polars.DataFrame, used: str) -> Path:
+    """The accuracy of every way, with its interval."""
     names = [f"{way}, ε = {epsilon:.3g}" if epsilon else way for way, epsilon in table.select("way", "epsilon").rows()]
     bars = plots.Bars("accuracy", 100 * table["mean"], 100 * table["low"], 100 * table["high"])
-    return plots.bars(folder / "mnist.png", names, [bars], title="Right answers on MNIST, %", y="percent")
+    return plots.bars(folder / "mnist.png", names, [bars], title=titled("Right answers on MNIST, %", used), y="percent")

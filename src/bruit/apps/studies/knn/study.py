@@ -1,4 +1,7 @@
-"""Nearest neighbours with noisy votes: accuracy against epsilon, per query and for all queries (S4.1)."""
+"""Nearest neighbours with noisy votes: accuracy against epsilon, per query and for all queries.
+
+[docs/spec.md S4.1]
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -49,12 +52,13 @@ def run(
     once, points = partial(ask_once, rows=ROWS[size]), grid(size)
     file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["table", "voters", "epsilon"])
+    table = sweeps.summary(rows, by=["table", "voters", "epsilon"], within=(0, 1))
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "accuracy.csv")
     figures = headline(table)
     files = (folder / "accuracy.csv", folder / "repeats.csv", *plot_findings(folder, table))
-    return Findings(summarise(figures, REPEATS[size]), files, figures)
+    used = f"only the first {ROWS[size]} rows of each table" if ROWS[size] else ""
+    return Findings(summarise(figures, REPEATS[size]), files, figures, used)
 
 
 def grid(size: Size) -> list[dict[str, Any]]:
@@ -133,7 +137,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
     few, many = voters[0], voters[-1]
     return (
         f"Income in Adult at ε = 0.5 a question ({repeats} draws): {few[2:]} voters are right {least[few]:.1%} of the "
-        f"time, {many[2:]} voters {least[many]:.1%}, because noise does not grow with the votes. The document's noise "
+        f"time, {many[2:]} voters {least[many]:.1%}, because noise does not grow with the votes. The slides' noise "
         "of 1/ε costs 2ε a question, and questions add up: all of them under one ε need Gaussian noise and many "
         "voters, or a student."
     )
@@ -172,7 +176,8 @@ def series(part: polars.DataFrame, voters: int, quantity: str, label: str) -> pl
     """One curve of accuracy against epsilon, with the standard deviation between draws."""
     one = part.filter((polars.col("voters") == voters) & (polars.col("quantity") == quantity)).sort("epsilon")
     mean, spread = one["mean"].to_numpy(), one["deviation"].fill_null(0.0).to_numpy()
-    return plots.Series(label, one["epsilon"], mean, mean - spread, mean + spread)
+    low, high = np.clip([mean - spread, mean + spread], 0, 1)
+    return plots.Series(label, one["epsilon"], mean, low, high)
 
 
 def exact(part: polars.DataFrame, voters: int) -> plots.Series:

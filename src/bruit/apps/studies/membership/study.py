@@ -48,13 +48,16 @@ def run(
     """Trains many models with and without privacy, attacks each, and writes two tables and a figure."""
     folder.mkdir(parents=True, exist_ok=True)
     grid = [{"size": size, "epsilon": epsilon} for epsilon in EPSILONS]
-    rows = sweeps.run(attack_once, grid, repeats=REPEATS[size], rng=rng, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["size", "epsilon"]).with_columns(_bounds(size))
+    rows = sweeps.run(
+        attack_once, grid, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
+    )
+    table = sweeps.summary(rows, by=["size", "epsilon"], within=(0, 1)).with_columns(_bounds(size))
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "membership.csv")
     figures = headline(table)
     files = (folder / "membership.csv", folder / "repeats.csv", *plot_findings(folder, table))
-    return Findings(summarise(figures), files, figures)
+    used = f"only {RECORDS[size]} of the digits" if size == "small" else ""
+    return Findings(summarise(figures), files, figures, used)
 
 
 def attack_once(*, rng: np.random.Generator, size: Size, epsilon: float) -> Mapping[str, float]:

@@ -1,4 +1,7 @@
-"""The source document's formulas for the memory of VGG16 under a dense head (S2.17)."""
+"""The thesis's formulas for the memory of VGG16 under a dense head.
+
+[docs/spec.md S2.17]
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ MEGABYTE = 10**6
 
 
 def document_adds(stage: str, *, hidden_units: int, batch_size: int, reduction: int, private: bool) -> float:
-    """The bytes that a stage of training adds, by the document's formulas.
+    """The bytes that a stage of training adds, by the thesis's formulas.
 
     model 101387·HU + 60.75 MB, batch 224²·3·4·BS/F², backward 101000·HU + 1.34 MB (private + 7.49 MB),
     step 224105·HU (private 108500·(2+BS)·HU)                                                  [docs/spec.md S2.17]

@@ -1,4 +1,7 @@
-"""GPU memory of training steps: forecast from shapes, measured, and by the document's formulas (S2.17)."""
+"""GPU memory of training steps: forecast from shapes, measured, and by the thesis's formulas.
+
+[docs/spec.md S2.17]
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def run(
     rng: np.random.Generator | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Findings:
-    """Writes forecasts beside measurements, memory against hidden units, and the document's formulas."""
+    """Writes forecasts beside measurements, memory against hidden units, and the thesis's formulas."""
     folder.mkdir(parents=True, exist_ok=True)
     compared = compare(read_measurements().gather_every(EVERY[size]), on_progress)
     units = against_units(UNITS[size])
@@ -96,7 +99,7 @@ def compare(cells: polars.DataFrame, on_progress: Callable[[int, int], None] | N
 
 
 def against_units(units: list[int], *, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
-    """The memory of VGG16 against head size: requested, allocated, by the document's formula, and the peak."""
+    """The memory of VGG16 against head size: requested, allocated, by the thesis's formula, and the peak."""
     rows = []
     side = 224 // reduction
     for hidden in units:
@@ -115,7 +118,7 @@ def against_units(units: list[int], *, batch_size: int = 64, reduction: int = 2)
 
 
 def beside_the_document(*, hidden_units: int = 512, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
-    """The memory that each stage adds: our forecast, and by the document's formulas."""
+    """The memory that each stage adds: our forecast, and by the thesis's formulas."""
     rows = []
     side = 224 // reduction
     for private in (False, True):
@@ -149,7 +152,7 @@ def measure_apart(*, rng: np.random.Generator, model: str, batch_size: int, priv
 
 
 def headline(compared: polars.DataFrame) -> dict[str, float]:
-    """The error of the forecasts, and the document's measured row."""
+    """The error of the forecasts, and the thesis's measured row."""
     with torch.device("meta"):
         small = FrozenVGG(MEASURED_UNITS)
     loaded = forecast(small, (3, 224, 224), batch_size=1, private=False).stage("model").allocated
@@ -168,7 +171,7 @@ def summarise(figures: dict[str, float]) -> str:
         if name.startswith("worst_percent_")
     )
     return (
-        f"Peaks forecast from shapes against an H200's counters, the worst cell of each network: {worst}. The document "
+        f"Peaks forecast from shapes against an H200's counters, the worst cell of each network: {worst}. The thesis "
         f"measured {figures['document_row_bytes']:.0f} bytes after loading a head of {MEASURED_UNITS} units; the "
         f"forecast is {figures['forecast_of_that_row']:.0f}: blocks that are too small to be cut are counted "
         "whole, which makes the jumps."
@@ -198,7 +201,7 @@ def plot_findings(folder: Path, compared: polars.DataFrame, units: polars.DataFr
         for label, column, dashed in (
             ("counted by the allocator", "allocated", False),
             ("asked for", "asked", True),
-            ("the document's line", "document", True),
+            ("the thesis's line", "document", True),
         )
     ]
     second = plots.curves(

@@ -1,8 +1,8 @@
-"""Learns marital status from answers randomised by KRR: the document's forest, and models that know the channel.
+"""Learns marital status from answers randomised by KRR: the project's forest, and models that know the channel.
 
-S0.5 and S0.6. The training file and the test file of UCI Adult are the split. Training people send seven attributes and
-the label, test people the attributes, each answer through k-ary randomised response; predictions are compared with the
-true labels of the test people, which nobody sent.
+[docs/spec.md S0.5, S0.6] The training file and the test file of UCI Adult are the split. Training people send seven
+attributes and the label, test people the attributes, each answer through k-ary randomised response; predictions are
+compared with the true labels of the test people, which nobody sent.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ PEOPLE = {"small": 4000, "full": None}
 """How many of the training people take part; None is all."""
 
 NAMES = {
-    "forest": "forest (the document)",
+    "forest": "forest (as in the project)",
     "naive_bayes": "naive Bayes, unmixed",
     "logistic": "logistic, forward channel",
     "tree": "tree, unmixed",
@@ -62,14 +62,15 @@ def run(
     file = folder / f"sweep_{size}.jsonl"
     grid: dict[str, Sequence[float]] = {"epsilon": EPSILONS[size]}
     rows = sweeps.run(once, grid, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["epsilon"])
+    table = sweeps.summary(rows, by=["epsilon"], within=(0, 1))
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "accuracy.csv")
     prices(EPSILONS[size]).write_csv(folder / "prices.csv")
     lines = references(people, trees, generator(rng))
     files = [folder / f"{name}.csv" for name in ("accuracy", "repeats", "prices")]
     figures = headline(table, lines)
-    return Findings(summarise(figures, REPEATS[size]), (*files, *plot_findings(folder, table, lines)), figures)
+    used = f"only the first {people} training people" if people else ""
+    return Findings(summarise(figures, REPEATS[size]), (*files, *plot_findings(folder, table, lines)), figures, used)
 
 
 def learn_once(*, rng: np.random.Generator, epsilon: float, people: int | None, trees: int) -> Mapping[str, float]:
@@ -162,7 +163,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
     naive, aware, device = (figures[f"{name}_at_1"] for name in ("forest", "logistic", "on_device"))
     return (
         f"Marital status from seven attributes, every answer through randomised response ({repeats} surveys): at ε = 1 "
-        f"an answer (8 for a training person, 7 for a test person) the document's forest is right {naive:.1%} of the "
+        f"an answer (8 for a training person, 7 for a test person) the project's forest is right {naive:.1%} of the "
         f"time, telling everybody the most frequent status {figures['majority']:.1%}, logistic regression that knows "
         f"the channel {aware:.1%}, and naive Bayes that predicts on each person's own device {device:.1%}; without "
         f"noise the forest is right {figures['forest_without_noise']:.1%} of the time."
@@ -193,7 +194,8 @@ def series(table: polars.DataFrame, name: str) -> plots.Series:
     """One curve of accuracy against epsilon, with the standard deviation between surveys."""
     part = table.filter(polars.col("quantity") == name).sort("epsilon")
     mean, spread = part["mean"].to_numpy(), part["deviation"].fill_null(0.0).to_numpy()
-    return plots.Series(NAMES[name], part["epsilon"], mean, mean - spread, mean + spread)
+    low, high = np.clip([mean - spread, mean + spread], 0, 1)
+    return plots.Series(NAMES[name], part["epsilon"], mean, low, high)
 
 
 def flat(table: polars.DataFrame, lines: dict[str, float]) -> list[plots.Series]:

@@ -1,4 +1,7 @@
-"""Randomised response on marital status in UCI Adult: estimates and their deviation beside theory (S0.4)."""
+"""Randomised response on marital status in UCI Adult: estimates and their deviation beside theory.
+
+[docs/spec.md S0.4]
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -82,8 +85,8 @@ def compare_protocols(rows: polars.DataFrame) -> polars.DataFrame:
             "people": list(people.values()),
             "true_share": truth,
             "estimate": estimates[0],
-            "low": estimates[0] - reach * expected,
-            "high": estimates[0] + reach * expected,
+            "low": np.clip(estimates[0] - reach * expected, 0, 1),
+            "high": np.clip(estimates[0] + reach * expected, 0, 1),
             "mean_of_estimates": estimates.mean(axis=0),
             "deviation": estimates.std(axis=0, ddof=1),
             "deviation_in_theory": expected,

@@ -1,4 +1,7 @@
-"""RAPPOR decoding: the document's two simulations and two collections, at its parameters (S2.20)."""
+"""RAPPOR decoding: the thesis's two simulations and two collections, at its parameters.
+
+[docs/spec.md S2.20]
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +14,7 @@ from bruit import sweeps
 from bruit.apps import plots
 from bruit.apps.findings import Findings, Size
 from bruit.apps.plots.style import COLOURS
-from bruit.apps.studies.surveys.rappor_populations import CASES, Case
+from bruit.apps.studies.surveys.rappor_populations import CASES, MALWARE, Case
 from bruit.core.release import Release
 from bruit.local import decode
 from bruit.randomness import generator
@@ -32,7 +35,14 @@ def run(
     """Runs every case several times; writes all repeats, their means, one collection's texts per case, and figures."""
     folder.mkdir(parents=True, exist_ok=True)
     source = generator(rng)
-    rows = sweeps.run(decode_once, {"case": list(CASES)}, repeats=REPEATS[size], rng=source, on_progress=on_progress)
+    rows = sweeps.run(
+        decode_once,
+        {"case": list(CASES)},
+        repeats=REPEATS[size],
+        rng=source,
+        file=folder / f"sweep_{size}.jsonl",
+        on_progress=on_progress,
+    )
     means = average_repeats(rows)
     rows.write_csv(folder / "repeats.csv")
     means.write_csv(folder / "cases.csv")
@@ -58,6 +68,7 @@ def decode_once(*, rng: np.random.Generator, case: str) -> Mapping[str, float]:
         "false_share": false / max(1, len(release.labels)),
         "frequent": float(len(frequent)),
         "frequent_found": float(len(set(frequent) & set(release.labels))),
+        "malware_found": float(MALWARE in release.labels) if MALWARE in truth else float("nan"),
         "certain": float((release.details["p_value"] < 1e-10).sum()),
         "mass_found": float(sum(truth.get(label, 0.0) for label in release.labels)),
         "covered": _coverage(release, asked),
@@ -102,7 +113,7 @@ def one_collection(case: Case, rng: np.random.Generator) -> polars.DataFrame:
     release = decode(tally, listed, level=LEVEL, select="none" if everything else "adaptive")
     truth = polars.DataFrame({"label": listed, "true_share": [case.shares.get(text, 0.0) for text in listed]})
     table = truth.join(release.frame().drop("noise"), on="label", how="left", maintain_order="left")
-    return table.with_columns(found=polars.col("label").is_in(list(found)))
+    return table.with_columns(found=polars.col("label").is_in(list(found)), malware=polars.col("label") == MALWARE)
 
 
 def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
@@ -118,12 +129,17 @@ def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
         axes.plot(real["place"], real["true_share"], linestyle="--", color=COLOURS[0], label="truth")
         estimated = shown.filter(polars.col("value").is_not_null())
         for label, colour, some in (
-            ("estimate, 95 % interval", COLOURS[1], estimated.filter(polars.col("true_share") > 0)),
+            (
+                "estimate, 95 % interval",
+                COLOURS[1],
+                estimated.filter(~polars.col("malware"), polars.col("true_share") > 0),
+            ),
+            ("the malware", COLOURS[3], estimated.filter("malware")),
             ("nobody has it", COLOURS[6], estimated.filter(polars.col("true_share") == 0)),
         ):
             if len(some):
                 value, low, high = (some[end].to_numpy() for end in ("value", "low", "high"))
-                reach = np.maximum([value - low, high - value], 0)
+                reach = np.maximum([value - low.clip(0, 1), high.clip(0, 1) - value], 0)
                 axes.errorbar(some["place"], value, reach, fmt="o", markersize=4, capsize=2, color=colour, label=label)
         axes.axhline(0, color="#666666", linewidth=0.8)
         axes.set_xlabel("value" if is_normal else "rank of the text")
@@ -136,7 +152,9 @@ def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
 def headline(means: polars.DataFrame) -> dict[str, float]:
     """The headline numbers by name, as the summary quotes them."""
     wanted = ("true", "false", "false_share", "frequent_found", "frequent", "mass_found", "certain", "detection_limit")
-    return {f"{row['case']}: {name}": float(row[name]) for row in means.iter_rows(named=True) for name in wanted}
+    figures = {f"{row['case']}: {name}": float(row[name]) for row in means.iter_rows(named=True) for name in wanted}
+    caught = means.filter(polars.col("case") == "windows")["malware_found"][0]
+    return figures | {"windows: malware_found": float(caught)}
 
 
 def summarise(figures: dict[str, float]) -> str:
@@ -156,6 +174,7 @@ def summarise(figures: dict[str, float]) -> str:
         f"A million reports of the exponential law give {'; '.join(exponential)}. Of the normal law {normal} values "
         "are found from 10 000, 100 000 and a million reports. On the Windows case "
         f"{of('windows', 'frequent_found'):.1f} of the {of('windows', 'frequent'):.0f} processes from 2.5 % are found, "
+        f"the malware at 2.6 % in {of('windows', 'malware_found'):.0%} of the collections, "
         f"on the Chrome case {of('chrome', 'frequent_found'):.1f} of {of('chrome', 'frequent'):.0f} homepages; what is "
         f"found there holds {of('chrome', 'mass_found'):.0%} of the mass."
     )

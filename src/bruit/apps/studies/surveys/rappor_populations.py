@@ -1,4 +1,7 @@
-"""The populations of the RAPPOR studies: the document's two simulated and two collected ones (S2.20)."""
+"""The populations of the RAPPOR studies: the thesis's two simulated and two collected ones.
+
+[docs/spec.md S2.20]
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ from scipy import stats
 
 from bruit.local.rappor import Rappor, RapporReports, RapporTally, drawn_tally
 
+MALWARE = "malware"
+"""The one malicious process of the Windows case."""
+
 P, Q = "0.5", "0.75"
-"""The noise of each report, in all cases: the document's vectors have it."""
+"""The noise of each report, in all cases: the thesis's vectors have it."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ def windows() -> Case:
     """The case of process names on 10 133 machines: ten at 2.5 to 4.5 %, one of these malicious, and a long tail."""
     known = {f"process {place}": float(share) for place, share in enumerate(np.linspace(0.045, 0.025, 10))}
     del known["process 9"]
-    known |= {"malicious process": 0.026}
+    known |= {MALWARE: 0.026}
     return Case(
         "Windows processes, 186792 reports",
         Rappor(bits=128, hashes=2, cohorts=8, f="0.5", p=P, q=Q),

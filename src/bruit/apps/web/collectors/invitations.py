@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -19,6 +18,7 @@ from bruit.aggregation import (
     Task,
     chunk_for,
 )
+from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -34,7 +34,7 @@ class Invitation(BaseModel):
     kind: Kind
     labels: Annotated[list[Text], Field(min_length=1, max_length=1000)]
     largest: Annotated[int, Field(ge=1, le=2**32 - 1, description="The largest number, or the most marks.")] = 1
-    epsilon: Annotated[str, Field(pattern=r"^[0-9]{1,9}([./][0-9]{1,9})?$")]
+    epsilon: Annotated[str, Field(pattern=r"^(ln )?[0-9]{1,9}([./][0-9]{1,9})?$")]
     least_batch: int
     name: Text
     address: Annotated[str, Field(max_length=200)]
@@ -62,7 +62,7 @@ class Invitation(BaseModel):
             self.question,
             self.circuit(),
             labels=tuple(self.labels),
-            epsilon=Fraction(self.epsilon),
+            epsilon=exactly(self.epsilon, "ε"),
             least_batch=self.least_batch,
             parties=parties,
             key_hash=key_hash,

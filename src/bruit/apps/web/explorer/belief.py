@@ -1,4 +1,7 @@
-"""The range of an attacker's belief about one person after an answer of a given ε (S2.5)."""
+"""The range of an attacker's belief about one person after an answer of a given ε.
+
+[docs/spec.md S2.5]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The ε of a training run against each of its parameters (S2.12)."""
+"""The ε of a training run against each of its parameters.
+
+[docs/spec.md S2.12]
+"""
 
 from __future__ import annotations
 

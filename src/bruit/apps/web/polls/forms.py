@@ -32,7 +32,7 @@ _SAID = {
     "low": "The least number is written like 0 or 2.5.",
     "high": "The largest number is written like 10 or 99.5.",
     "grid": "The step is written like 1 or 0.5.",
-    "epsilon": "Choose ε, a number like 1 or 0.5: nothing about privacy is chosen for you.",
+    "epsilon": "Choose ε, a number like 1, 1/2 or ln 3: nothing about privacy is chosen for you.",
     "forever": "Say what all reports together may cost, a number like 2, or ask once only.",
     "results": "Say who may see the results.",
 }

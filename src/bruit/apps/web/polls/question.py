@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from fractions import Fraction
+from math import floor
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from bruit.core.numbers import exactly
 from bruit.errors import BruitError, InvalidArgument
@@ -27,6 +28,20 @@ from bruit.local.rappor import RapporLaw, optimal_f
 
 Kind = Literal["yes-no", "choices", "number", "text"]
 Decimal = Annotated[str, StringConstraints(pattern=r"^-?\d{1,12}(\.\d{1,6})?$")]
+
+
+def _as_decimal(text: object) -> object:
+    """An ε written as a fraction or as ln 3 becomes a decimal of six places, rounded down; all else stays."""
+    if not isinstance(text, str) or not ("/" in text or "ln" in text):
+        return text
+    try:
+        millionths = floor(exactly(text, "ε") * 10**6)
+    except InvalidArgument as error:
+        raise ValueError(str(error)) from error
+    return f"{millionths // 10**6}.{millionths % 10**6:06}"
+
+
+Epsilon = Annotated[Decimal, BeforeValidator(_as_decimal)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 MOST_EPSILON: Final = 10
@@ -49,8 +64,8 @@ class PollQuestion(BaseModel):
 
     kind: Kind
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-    epsilon: Decimal
-    forever: Decimal | None
+    epsilon: Epsilon
+    forever: Epsilon | None
     choices: Annotated[list[Line], Field(max_length=2000)] = []
     low: Decimal | None = None
     high: Decimal | None = None

@@ -10,7 +10,9 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from bruit.apps.studies import STUDIES
-from bruit.apps.studies.documents import DOCUMENTS, Sayings
+from bruit.apps.studies.book import book_folder
+from bruit.apps.studies.documents import DOCUMENTS
+from bruit.apps.studies.report import beside, said
 from bruit.apps.studies.saved_findings import Kept, read_findings
 from bruit.apps.web.paths import STUDIES as FOLDER
 from bruit.apps.web.paths import home
@@ -26,8 +28,8 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("")
 def start(request: Request) -> Response:
-    """Every study, whether it was run, and when."""
-    studies = [(name, line, read_findings(_folder(request) / name)) for name, (_, line, _) in sorted(STUDIES.items())]
+    """Every study, with what was found here, or else in the book of results."""
+    studies = [(name, line, *_found(request, name)) for name, (_, line, _) in sorted(STUDIES.items())]
     return page(request, "studies/start.html", studies=studies, runs=request.app.state.studies)
 
 
@@ -35,20 +37,22 @@ def start(request: Request) -> Response:
 def show(request: Request, name: str) -> Response:
     """What a study asks and found, its figures and the first rows of its tables."""
     _require_known(name)
-    found = read_findings(_folder(request) / name)
+    found, bound = _found(request, name)
     return page(
         request,
         "studies/study.html",
         name=name,
         line=STUDIES[name][1],
-        sayings=DOCUMENTS.get(name, Sayings("", "")),
+        sayings=said(DOCUMENTS.get(name)),
         found=found,
+        bound=bound,
+        beside=[] if found is None or found.size != "full" else beside(DOCUMENTS.get(name), found.findings.figures),
         pictures=[] if found is None else [path for path in found.findings.files if path.suffix == ".png"],
         tables=[] if found is None else _tables(found),
         state=request.app.state.studies.state(name),
         busy=request.app.state.studies.busy,
         steward=is_steward(request),
-        said=describe,
+        describe=describe,
     )
 
 
@@ -56,7 +60,7 @@ def show(request: Request, name: str) -> Response:
 def download(request: Request, name: str, file: str) -> Response:
     """A figure or table of a study; only files that its findings name."""
     _require_known(name)
-    found = read_findings(_folder(request) / name)
+    found, _ = _found(request, name)
     wanted = [] if found is None else [path for path in found.findings.files if path.name == file]
     if not wanted or wanted[0].suffix not in KINDS:
         raise HTTPException(404)
@@ -83,6 +87,16 @@ async def run(request: Request, name: str) -> Response:
 def describe(path: Path) -> str:
     """A file's name in words."""
     return path.stem.replace("_", " ").replace("-", " ")
+
+
+def _found(request: Request, name: str) -> tuple[Kept | None, bool]:
+    """What was found by a run here, or else what the book of results holds; and whether it is the book's."""
+    own = read_findings(_folder(request) / name)
+    if own is not None:
+        return own, False
+    book = book_folder()
+    bound = None if book is None else read_findings(book / name)
+    return bound, bound is not None
 
 
 def _folder(request: Request) -> Path:

@@ -1,0 +1,1 @@
+"""A gallery of attacks: each with a defence, and an audit of the defence."""

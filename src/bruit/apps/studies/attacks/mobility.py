@@ -1,0 +1,31 @@
+"""Mobility traces: how many people are alone with a few places and hours.            [de Montjoye et al. 2013]"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bruit.apps.studies.attacks.invented import HOURS, SIDE, traces
+
+SEED = 2013
+
+
+@cache
+def published(people: int, kilometres: int, hours: int) -> NDArray[np.int16]:
+    """Traces without names, at squares of so many kilometres and one square for so many hours (the first's)."""
+    fine = traces(people, np.random.default_rng(SEED))
+    row, column = fine // SIDE // kilometres, fine % SIDE // kilometres
+    return np.asarray((row * SIDE + column)[:, ::hours], np.int16)
+
+
+def match_once(
+    *, rng: np.random.Generator, people: int, known: int, kilometres: int, hours: int
+) -> Mapping[str, float]:
+    """One target of whom so many places and hours are known: whether nobody else was there each time."""
+    table = published(people, kilometres, hours)
+    target = int(rng.integers(people))
+    when = rng.choice(HOURS // hours, known, replace=False)
+    return {"alone": float((table[:, when] == table[target, when]).all(axis=1).sum() == 1)}

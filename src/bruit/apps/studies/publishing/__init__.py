@@ -1,0 +1,1 @@
+"""One task on a table that was published in several ways."""

@@ -1,0 +1,77 @@
+"""The book of results: made in one go, taken up again where it was left, and never a small study in it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bruit.apps.cli import main
+from bruit.apps.studies import STUDIES
+from bruit.apps.studies.book import book_folder, is_current, write_index
+from bruit.apps.studies.book.earlier import EARLIER
+from bruit.apps.studies.documents import DOCUMENTS
+from bruit.apps.studies.saved_findings import read_findings
+
+ROOT = Path(__file__).parents[3]
+BOOK = ROOT / "docs" / "results"
+
+
+def make(book: Path, *names: str) -> list[str]:
+    asked = ["study", *names, "--book", str(book), "--folder", str(book.parent / "work"), "--seed", "1", "--json"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 0, done.output
+    return list(json.loads(done.stdout)["made"])
+
+
+def test_a_page_is_made_once_and_again_when_its_seed_changes(tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    assert make(book, "belief") == ["belief"]
+    assert make(book, "belief") == []
+    assert is_current("belief", seed=1, book=book)
+    assert not is_current("belief", seed=2, book=book)
+    page = (book / "belief.md").read_text()
+    assert "bruit study belief --book docs/results --seed 1" in page
+    for picture in (book / "belief").glob("*.png"):
+        assert f"](belief/{picture.name})" in page
+    first = {path.name: path.read_bytes() for path in (book / "belief").glob("*.csv")}
+    assert make(tmp_path / "again" / "book", "belief") == ["belief"]
+    assert first == {path.name: path.read_bytes() for path in (tmp_path / "again" / "book" / "belief").glob("*.csv")}
+
+
+@pytest.mark.parametrize("more", [["--small", "--seed", "1"], []])
+def test_a_book_of_small_studies_or_without_a_seed_is_refused(tmp_path: Path, more: list[str]) -> None:
+    done = CliRunner().invoke(main, ["study", "belief", "--book", str(tmp_path), *more])
+    assert done.exit_code != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_takes_hours_has_a_page_that_says_where_its_figures_come_from(tmp_path: Path) -> None:
+    write_index(tmp_path)
+    for name, told in EARLIER.items():
+        page = (tmp_path / f"{name}.md").read_text()
+        assert told.page in page
+        figures = (ROOT / "docs" / told.page).read_text()
+        for _, _, ours in told.rows:
+            kept = [word.strip(",") for word in ours.split() if any(letter.isdigit() for letter in word)]
+            assert [word for word in kept if word not in figures] == [], name
+
+
+def test_the_book_in_the_repository_is_whole() -> None:
+    assert book_folder() == BOOK
+    index = (BOOK / "index.md").read_text()
+    for name in STUDIES:
+        assert f"({name}.md)" in index, f"{name}: run make book"
+        assert (BOOK / f"{name}.md").is_file()
+    for name in set(STUDIES) - set(EARLIER):
+        found = read_findings(BOOK / name)
+        assert found is not None
+        assert (found.size, found.findings.data) == ("full", "")
+    assert sum(path.stat().st_size for path in BOOK.rglob("*") if path.is_file()) < 6_000_000
+
+
+def test_every_number_of_a_document_has_ours_beside_it() -> None:
+    for name, sayings in DOCUMENTS.items():
+        found = read_findings(BOOK / name)
+        if found is not None:
+            assert [line.ours for line in sayings.beside if line.ours not in found.findings.figures] == []
