@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class NoiseLaw(ABC):
-    """What is known about the noise of a block of counts, given the true ones."""
+    """The distribution of privacy noise on a group of counts: covariance, characteristic function, draws."""
 
     @abstractmethod
     def covariance(self, values: Floats) -> Floats:

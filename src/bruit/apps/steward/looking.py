@@ -50,7 +50,7 @@ class ColumnLook:
 
 @dataclass(frozen=True)
 class Look:
-    """Exact figures on how one table is read, for its curator."""
+    """Exact, not private: rows, people, lost lines, and how the cells of each column were read."""
 
     rows: int
     lost_lines: int | None

@@ -146,7 +146,7 @@ def _precision(answer: AnswerTable) -> str:
 
 
 def noise_words(method: str) -> str:
-    """The names of a release's noises, as printed."""
+    """A release's `method` in printed words: each noise's key replaced by its name."""
     return ", ".join(NOISES.get(each, each) for each in method.split(", "))
 
 

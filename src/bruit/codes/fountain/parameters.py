@@ -45,7 +45,7 @@ class Shape:
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
-        """What the kernels read: J, W, P and the first prime from P on."""
+        """The numbers J (`index`), W (`lt`), P (`permanent`) and the least prime >= P, as one array. [RFC 6330]"""
         prime = next(p for p in range(self.permanent, 2 * self.permanent) if all(p % d for d in range(2, p)))
         return np.array([self.index, self.lt, self.permanent, prime])
 
@@ -58,7 +58,7 @@ def shapes() -> tuple[Shape, ...]:
 
 @cache
 def shape_for(symbols: int) -> Shape:
-    """The smallest shape that holds so many source symbols."""
+    """The smallest of RaptorQ's 477 block sizes that holds so many source symbols."""
     return next(shape for shape in shapes() if shape.source >= symbols)
 
 

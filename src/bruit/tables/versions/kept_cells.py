@@ -38,7 +38,7 @@ class KeptCells:
 
 
 def fill_list(source: Path, plan: Plan, column: str, node: Node, cells: int) -> KeptCells:
-    """Reads the list beside a table's file and adds cells for people who have room left; returns it."""
+    """Updates the file that lists which cells each person counts in: adds cells up to the limit, returns all."""
     path = _beside(source, column, cells)
     present = _present(plan, node)
     identity, before = _read(path, present)
