@@ -1,3 +1,5 @@
+import json
+from fractions import Fraction
 from typing import Any, Never
 
 import numpy as np
@@ -6,6 +8,7 @@ import pytest
 from laws import assert_law
 
 import bruit
+from bruit import central
 from bruit.central import count
 from bruit.core import Neighbours
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, PrivacyError, StorageError
@@ -103,3 +106,17 @@ def test_an_epsilon_that_no_noise_fits_is_refused_before_the_charge(ledger: brui
     with pytest.raises(InvalidArgument, match="larger epsilon"):
         count(table, budget=ledger.budget(epsilon="1e-30"))
     assert not ledger.entries
+
+
+@pytest.mark.parametrize("confidence", [np.float32(0.9), np.float64(0.9), Fraction(9, 10)], ids=repr)
+def test_a_confidence_of_any_kind_of_number_is_no_error_after_the_charge(
+    confidence: Any, neighbours: Neighbours, table: Table
+) -> None:
+    ledger = bruit.Ledger("rows", epsilon=9, neighbours=neighbours, person=bruit.EACH_ROW)
+    x = table["x"].within(0, 10, grid=1, missing=0)
+    asked: list[Any] = [central.count, central.histogram, central.sum, central.mean, central.variance, central.group_by]
+    for ask in asked:
+        release = ask(x, budget=ledger.budget(epsilon=1), confidence=confidence)
+        assert json.dumps(release.to_json())
+        assert release.interval.confidence == pytest.approx(0.9)
+    assert all(entry.finished for entry in ledger.entries)

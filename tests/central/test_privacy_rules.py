@@ -1,6 +1,5 @@
 """The privacy rules that every statistic keeps, held for all of them at once."""
 
-import gc
 import logging
 import warnings
 from pathlib import Path
@@ -91,11 +90,10 @@ def everything_told(
 ) -> Any:
     """The release, the charge, and every line that anybody could see."""
     ledger = book(bruit.ADD_OR_REMOVE_ONE)
-    gc.collect()  # what earlier tests left open is warned of here, not in the middle of this one
     caplog.clear()
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", ResourceWarning)
+        warnings.simplefilter("ignore", ResourceWarning)  # of what earlier tests left open, whenever memory is swept
         release = asked(statistic, source, ledger).to_json()
     entries = [(entry.what, entry.loss, entry.guarantee) for entry in ledger.entries]
     lines = [record.getMessage() for record in caplog.records], [str(each.message) for each in warned]

@@ -218,3 +218,15 @@ def test_intervals_from_the_three_sums_of_a_variance_cover(people: bruit.tables.
         covered += bool(tail_of_mean(again, np.array([TRUE_MEAN]))[0] >= 0.05)
     low, high = binomial_window(times, 0.95, 1e-9)
     assert low <= covered <= high
+
+
+@pytest.mark.parametrize(("limit", "taken"), [({"groups": 3, "each": 1}, False), ({"groups": 1, "each": 1}, True)])
+def test_people_who_count_in_several_groups_are_no_sample(limit: dict[str, int], taken: bool) -> None:
+    table = bruit.tables.read(pl.DataFrame({"id": [1, 1, 2], "x": [0, 1, 2]}), person="id").limit(**limit)
+    book = bruit.Ledger("people", epsilon=1, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
+    release = bruit.central.histogram(table["x"].within(0, 10, grid=1), budget=book.budget(epsilon=1))
+    if taken:
+        assert inference.mean(release).interval.low < inference.mean(release).interval.high
+    else:
+        with pytest.raises(InvalidArgument, match="each must count once"):
+            inference.mean(release)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import polars as pl
 import pytest
 from inference.noisy_tables import laplace, table
 from laws import binomial_window
@@ -173,3 +176,20 @@ def test_a_null_states_every_share(null: dict[str, float]) -> None:
 def test_evidence_needs_a_day() -> None:
     with pytest.raises(InvalidArgument, match="one day"):
         inference.e_values([], null={"0": 0.5, "1": 0.5})
+
+
+def public_mean(people: int, share: float, seed: int) -> Any:
+    """A mean of zeros and ones of a public size, at an epsilon that adds next to no noise."""
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({"x": (rng.random(people) < share).astype(int)})
+    x = bruit.tables.read(frame, person=bruit.EACH_ROW)["x"].within(0, 1, grid=1, missing=0)
+    book = bruit.Ledger("rows", epsilon=10, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
+    return bruit.central.mean(x, size=people, budget=book.budget(epsilon=10), rng=rng)
+
+
+@pytest.mark.parametrize(("few", "many", "share"), [(20, 10_000, 0.05), (20, 20, 0.1)])
+def test_nobody_among_few_people_is_no_certainty(few: int, many: int, share: float) -> None:
+    """None of twenty has a variance of zero at its own share; the test must not take it for known. Here 5 % of 120."""
+    pairs = ((public_mean(few, share, 2 * seed), public_mean(many, share, 2 * seed + 1)) for seed in range(120))
+    wrong = sum(inference.two_proportions(*pair).p_value <= 0.05 for pair in pairs)
+    assert wrong <= stats.binom.isf(1e-3, 120, 0.05)

@@ -127,3 +127,36 @@ def test_rule_8_seeded_candidates_draw_other_noise_for_another_entry() -> None:
         for _ in range(2)
     ]
     assert not np.array_equal(found[0]._means, found[1]._means)
+
+
+class FailsOnRows(NaiveBayes):
+    """A candidate of a user's own that fits nobody but fails wherever there are rows."""
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+        if len(X):
+            raise ValueError(f"{len(X)} rows")
+        return super().fit(X, y, groups=groups)
+
+
+class PredictsPairs(NaiveBayes):
+    """A candidate whose predictions have another shape than the rows."""
+
+    def predict(self, X: Any) -> Any:
+        return np.repeat(super().predict(X)[:, None], 2, axis=1)
+
+
+class FailsToPredict(NaiveBayes):
+    """A candidate whose predictions fail."""
+
+    def predict(self, X: Any) -> Any:
+        raise ValueError(f"{len(X)} rows")
+
+
+@pytest.mark.parametrize("kind", [FailsOnRows, PredictsPairs, FailsToPredict])
+def test_a_candidate_that_fails_on_real_rows_is_worth_nothing_and_says_nothing(kind: Any) -> None:
+    X, y = rows()
+    ledger = book()
+    given = candidates()[0].get_params()
+    found = select([kind(**given)], X, y, budget=ledger.budget(epsilon=30), rng=np.random.default_rng(1))
+    assert found.details["score"] < 150, "of about two hundred rows held back"
+    assert [entry.finished for entry in ledger.entries] == [True]

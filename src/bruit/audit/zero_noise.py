@@ -29,7 +29,7 @@ from bruit.channels.integer_noise import IntegerNoise
 from bruit.channels.vector_noise import CubeNoise
 from bruit.core.losses import Approximate, BoundedRange, Loss, Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
-from bruit.errors import NotPrivate
+from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy.accounting.composition import basic
 from bruit.privacy.accounting.concentrated import concentrated_price, zcdp
 from bruit.randomness import discrete_gaussian, discrete_laplace
@@ -58,6 +58,11 @@ class Tape:
     uses: list[Use] = field(default_factory=list)
     answers: Sequence[Any] | None = None
     given: list[Any] = field(default_factory=list)
+    draws: list[RecordingZeros] = field(default_factory=list)
+    """Every array of zeros that was given out, kept so that its memory names it."""
+    added: set[int] = field(default_factory=set)
+    """Addresses of the zeros that were added to something."""
+    faults: list[str] = field(default_factory=list)
 
     def note(self, use: Use, answer: Any) -> Any:
         """Records a use of noise and returns its answer, or the answer replayed from the earlier run."""
@@ -67,6 +72,20 @@ class Tape:
             answer = self.answers[place]
         self.given.append(answer)
         return answer
+
+    def add(self, zeros: RecordingZeros) -> None:
+        """Records that zeros were added; the same noise under two numbers would tell their difference exactly."""
+        start = np.asarray(zeros.__array_interface__["data"][0])
+        places = sum(np.ix_(*(np.arange(n) * step for n, step in zip(zeros.shape, zeros.strides, strict=True))), start)
+        found = set(np.ravel(places).tolist())
+        if found & self.added:
+            self.faults.append("the same noise was added twice")
+        self.added |= found
+
+    def forgotten(self) -> bool:
+        """Whether some noise was drawn and added to nothing that could be recorded."""
+        starts = [(zeros.__array_interface__["data"][0], zeros.nbytes) for zeros in self.draws if zeros.size]
+        return any(not any(start <= each < start + size for each in self.added) for start, size in starts)
 
     def choose(self, kind: str, exponent: Fraction, scores: NDArray[Any], *, monotone: bool = False) -> int:
         """Records the scores of a private choice and returns the best index, or the one replayed from before."""
@@ -91,6 +110,7 @@ class RecordingZeros(np.ndarray[Any, np.dtype[np.int64]]):
         if ufunc is not np.add or method != "__call__":
             return getattr(ufunc, method)(*plain, **more)
         exact = plain[1 if inputs[0] is self else 0]
+        self.tape.add(self)
         use = Use(self.law, self.parameter, _whole(exact, self.shape), entries=self.entries)
         found = self.tape.note(use, plain[0] + plain[1])
         if out is None:
@@ -107,6 +127,7 @@ def recording_zeros(tape: Tape, law: str, parameter: Any, shape: Any, entries: i
     """Makes an array of zeros of a shape that records on the tape what it is added to."""
     zeros = np.zeros(shape, np.int64).view(RecordingZeros)
     zeros.tape, zeros.law, zeros.parameter, zeros.entries = tape, law, Fraction(parameter), entries
+    tape.draws.append(zeros)
     return zeros
 
 
@@ -197,9 +218,15 @@ def check_sensitivity(
     """Compares the loss reached on all pairs of small neighbouring tables with the charge, for both relations.
 
     `release(rows, neighbours)` pays for an answer and gives back the loss that was charged; it must draw whatever is
-    not noise from a fixed seed. `people` are the rows of different persons, of whom one is in the table or another;
+    not noise from a fixed seed, and noise from the samplers of this package as they are found there: by attribute at
+    each call, added by `+`. `people` are the rows of different persons, of whom one is in the table or another;
     `others` are rows of everybody else. Nobody is a person too: whoever is replaced has at least one row.
+
+    Laws, parameters, numbers of uses and charges must be the same on neighbours; noise that is added to nothing, or
+    twice, is a fault too.
     """
+    if not any(len(person) for person in people):
+        raise InvalidArgument("people= holds nobody: give the rows of at least one person")
     return [_walk(name, release, people, others, neighbours) for neighbours in (ADD_OR_REMOVE_ONE, REPLACE_ONE)]
 
 
@@ -216,18 +243,36 @@ def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbo
         for person in people:
             tape = Tape(answers=first.given)
             with recording_noise(tape):
-                release([*others, *person], neighbours)
+                charge = release([*others, *person], neighbours)
             tables += 1
+            fault = fault or _difference(first, tape) or ("" if charge == loss else "the charge hangs on a record")
             if [use.exact.shape for use in tape.uses] != [use.exact.shape for use in first.uses]:
-                fault = f"{len(tape.uses)} uses of noise beside {len(first.uses)}: what is asked hangs on a record"
                 continue
             pairs = zip(first.uses, tape.uses, strict=True)
             reached = max(reached, sum(_price(one, other, neighbours, rho=gaussian) for one, other in pairs))
         uses = max(uses, len(first.uses))
     measure, charged = _charged(loss, gaussian=gaussian)
+    if gaussian and isinstance(loss, Pure):
+        fault = fault or "Gaussian noise is charged as a pure loss"
     return SensitivityCheck(
         name, neighbours, measure, charged, reached, uses, tables, fault or ("" if uses else "no noise was heard")
     )
+
+
+def _difference(first: Tape, second: Tape) -> str:
+    """What the noise of two neighbouring tables says about a record, or how it was misused; empty for nothing."""
+    shapes, laws = (
+        [[of(use) for use in tape.uses] for tape in (first, second)]
+        for of in (lambda use: use.exact.shape, lambda use: (use.law, use.parameter, use.monotone, use.entries))
+    )
+    if shapes[0] != shapes[1]:
+        return f"{len(shapes[1])} uses of noise beside {len(shapes[0])}: what is asked hangs on a record"
+    if laws[0] != laws[1]:
+        return "the law or the width of a noise hangs on a record"
+    for tape in (first, second):
+        if tape.faults or tape.forgotten():
+            return next(iter(tape.faults), "noise was drawn and added to nothing that can be seen")
+    return ""
 
 
 def _charged(loss: Loss | None, *, gaussian: bool) -> tuple[str, float]:

@@ -49,7 +49,7 @@ def bounds_mechanism(
     column: UndeclaredColumn, price: Budget, *, largest: Exact, grid: Exact, confidence: float = 0.99
 ) -> Mechanism[Integers, NDArray[np.float64]]:
     """The mechanism of `bounds`: noisy counts by magnitude, of which those above a threshold set the bounds."""
-    checked_confidence(confidence)
+    confidence = checked_confidence(confidence)
     searched = searched_column(column, largest, grid)
     question = magnitude_counts(searched)
     moved = question.sensitivity(ANSWER, price.neighbours)

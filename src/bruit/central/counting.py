@@ -35,7 +35,7 @@ def count_mechanism(data: Table | Column, price: Budget, *, confidence: float = 
     else:
         question = question_about(table, measures.non_missing, data, confidence=confidence)
     bought = buy_answer(question, price)
-    width = bought.noise.half_width(confidence)
+    width = bought.noise.half_width(question.confidence)
     details = asked(table, *(() if isinstance(data, Table) else (data,)))
 
     def interpret(noisy: Integers) -> Outcome[int]:
@@ -45,7 +45,7 @@ def count_mechanism(data: Table | Column, price: Budget, *, confidence: float = 
             value=value,
             method=type(bought.noise.loss).__name__,
             labels=("count",),
-            interval=Interval(low, high, confidence, Covers.TABLE),
+            interval=Interval(low, high, question.confidence, Covers.TABLE),
             noise=float(width),
             details=details,
         )

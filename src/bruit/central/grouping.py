@@ -63,7 +63,7 @@ def group_sums_mechanism(
     table, domain = the_table(by, values), values.numbers
     question = question_about(table, measures.total, values, by=(by,), confidence=confidence)
     bought = buy_answer(question, price)
-    width = bought.noise.half_width(confidence) * float(domain.grid)
+    width = bought.noise.half_width(question.confidence) * float(domain.grid)
     labels, details = labels_of(question), asked(table, values, by=(by,))
 
     def interpret(row: Integers) -> Outcome[NDArray[np.float64]]:
@@ -72,7 +72,7 @@ def group_sums_mechanism(
             value=noisy,
             method=type(bought.noise.loss).__name__,
             labels=labels,
-            interval=Interval(noisy - width, noisy + width, confidence, Covers.TABLE),
+            interval=Interval(noisy - width, noisy + width, question.confidence, Covers.TABLE),
             noise=width,
             details=details,
         )
@@ -99,7 +99,7 @@ def found_groups_mechanism(
     assert shown_by is not None
     noise = paid.noise if isinstance(paid, PricedNoise) else None
     grid = 1.0 if values is None else float(values.numbers.grid)
-    width = (noise or shown_by.noise).half_width(confidence) * grid
+    width = (noise or shown_by.noise).half_width(question.confidence) * grid
     details = {"threshold": shown_by.least, **asked(table, *summed, by=(column,))}
 
     def interpret(output: NDArray[Any]) -> Outcome[NDArray[Any]]:
@@ -111,7 +111,7 @@ def found_groups_mechanism(
             value=value,
             method="threshold",
             labels=tuple(labels),
-            interval=Interval(low, high, confidence, Covers.TABLE),
+            interval=Interval(low, high, question.confidence, Covers.TABLE),
             noise=float(width),
             details={"people": list(people), **details},
         )

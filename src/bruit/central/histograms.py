@@ -43,7 +43,7 @@ def histogram_mechanism(
     question = question_about(table, measures.count, by=columns, confidence=confidence)
     bought = buy_answer(question, price)
     shape, labels = tuple(column.domain.size for column in columns), labels_of(question)
-    width, details = bought.noise.half_width(confidence), asked(table, by=columns)
+    width, details = bought.noise.half_width(question.confidence), asked(table, by=columns)
 
     def interpret(noisy: Integers) -> Outcome[NDArray[np.int64]]:
         low, high = (np.maximum(noisy[0] + side, 0).astype(np.float64) for side in (-width, width))
@@ -51,7 +51,7 @@ def histogram_mechanism(
             value=noisy[0].reshape(shape),
             method=type(bought.noise.loss).__name__,
             labels=labels,
-            interval=Interval(low, high, confidence, Covers.TABLE),
+            interval=Interval(low, high, question.confidence, Covers.TABLE),
             noise=float(width),
             details=details,
         )

@@ -41,7 +41,7 @@ def sum_mechanism(column: Column, price: Budget, *, confidence: float = 0.95) ->
     grid = float(column.numbers.grid)
     question = question_about(column.table, measures.total, column, confidence=confidence)
     bought = buy_answer(question, price)
-    width = bought.noise.half_width(confidence)
+    width = bought.noise.half_width(question.confidence)
 
     def interpret(noisy: Integers) -> Outcome[float]:
         value, low, high = (int(noisy[0, 0] + side) * grid for side in (0, -width, width))
@@ -81,7 +81,7 @@ def mean_mechanism(
 
     def interpret(noisy: Integers) -> Outcome[float]:
         above, below = noisy
-        shares = mean_share(above, below), *mean_interval(above, below, bought.noise, confidence)
+        shares = mean_share(above, below), *mean_interval(above, below, bought.noise, question.confidence)
         value, least, greatest = (low + float(share[0]) * span for share in shares)
         rows = round(int(above[0] + below[0]) / steps)
         return _outcome(column, question, bought, (value, least, greatest), size=rows)
@@ -96,7 +96,7 @@ def _mean_of_public_size(column: Column, price: Budget, size: int, confidence: f
         column.table, lambda value: measures.total(value - middle_of(value)), column, confidence=confidence
     )
     bought, middle = buy_answer(around, price), Fraction((numbers.lowest + numbers.highest) // 2)
-    width = bought.noise.half_width(confidence)
+    width = bought.noise.half_width(around.confidence)
 
     def interpret(noisy: Integers) -> Outcome[float]:
         points = [(middle + Fraction(int(noisy[0, 0]) + side, size)) * numbers.grid for side in (0, -width, width)]
@@ -130,7 +130,7 @@ def variance_mechanism(column: Column, price: Budget, *, confidence: float = 0.9
     steps = (numbers.highest - numbers.lowest) ** 2
 
     def interpret(noisy: Integers) -> Outcome[float]:
-        shares = variance_share(noisy), *variance_interval(noisy, bought.noise, confidence)
+        shares = variance_share(noisy), *variance_interval(noisy, bought.noise, question.confidence)
         value, low, high = (float(share[0]) * unit for share in shares)
         return _outcome(column, question, bought, (value, low, high), size=round(int(noisy.sum()) / steps))
 

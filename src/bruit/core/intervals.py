@@ -33,6 +33,9 @@ class Interval:
     covers: Covers
     joint: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "confidence", float(self.confidence))  # np.float32 and fractions are no JSON
+
     def to_json(self) -> dict[str, Any]:
         """The interval in JSON types."""
         return {

@@ -89,8 +89,8 @@ def _only(release: Release[Any]) -> Mapping[str, Any]:
             f"a release by {release.method} does not carry the law of one noise: give a histogram, count, mean or "
             "variance of bruit.central, or a question with one measure and declared groups"
         )
-    limit = asked.get("limit") or {}
-    if asked.get("rows", 1) != 1 or limit.get("rows", 1) != 1:
+    bounds = [(where or {}).get(name) for where in (asked, asked.get("limit")) for name in ("rows", "groups", "each")]
+    if any(bound not in (None, 1) for bound in bounds):
         raise InvalidArgument("people are the sample here, so each must count once: ask again with limit(rows=1)")
     (measure,) = noisy.values()
     return dict(measure)

@@ -125,7 +125,7 @@ def _two(
 def _restricted(groups: tuple[Totals, Totals], times: Floats, shift: Floats) -> tuple[Floats, Floats]:
     """Means that stand in the relation, each moved by its own uncertainty, within the bounds."""
     first, second = groups
-    spread = [_variance(one) / one.people**2 for one in groups]
+    spread = [_variance(one, least_people=1.0) / one.people**2 for one in groups]
     own = np.maximum(spread[0], 1e-300) + times**2 * spread[1]
     gap = first.mean - times * second.mean - shift
     lower = np.clip(second.mean + gap * times * spread[1] / own, second.low, second.high)
@@ -133,9 +133,14 @@ def _restricted(groups: tuple[Totals, Totals], times: Floats, shift: Floats) -> 
     return upper, lower
 
 
-def _variance(totals: Totals) -> float:
-    """The variance of sum - mean * number at the estimated mean."""
-    at = np.array([totals.mean])
+def _variance(totals: Totals, *, least_people: float = 0.0) -> float:
+    """The variance of sum - mean * number at the estimated mean.
+
+    With `least_people` the mean is first drawn to the middle of the bounds, as if so many more people stood there: a
+    share of none of twenty people is no certainty.                                          [Agresti & Coull 1998]
+    """
+    middle = (totals.low + totals.high) / 2
+    at = np.array([(totals.people * totals.mean + least_people * middle) / (totals.people + least_people)])
     return float((totals.normal(at) + totals.heavy(at))[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import polars as pl
 import pytest
 from mechanism_list import mechanisms
 
-from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, central, tables
+from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, central, randomness, tables
 from bruit.apps.audits.small_tables import sums
 from bruit.audit import check_sensitivity
 from bruit.central.questions.sensitivities import sensitivity as stated_sensitivity
 from bruit.core.losses import Loss, Pure
 from bruit.core.neighbours import Neighbours
+from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import FitRequest
 from bruit.mechanisms import buying
 from bruit.randomness import discrete_gaussian
@@ -120,3 +122,55 @@ def test_what_adds_no_noise_is_no_release() -> None:
 
 def test_noise_is_noise_again_after_one_has_listened() -> None:
     assert not all(discrete_gaussian(100, 50, rng=np.random.default_rng(1)) == 0)
+
+
+def count_with(add: Any) -> Any:
+    """A release of a count whose noise and charge come from a function of the rows and their number."""
+
+    def release(rows: Sequence[int], neighbours: Neighbours) -> Loss:
+        return Pure(add(rows, np.array([len(rows)])), neighbours=neighbours)
+
+    return release
+
+
+def sent(scale: Any, exact: Any) -> int:
+    _ = randomness.discrete_laplace(Fraction(scale), 1) + exact
+    return 1
+
+
+def sent_twice(_rows: Any, exact: Any) -> int:
+    noise = randomness.discrete_laplace(Fraction(2), 1)
+    _ = noise + exact, noise + 0 * exact
+    return 1
+
+
+def sent_unseen(_rows: Any, exact: Any) -> int:
+    _ = np.asarray(randomness.discrete_laplace(Fraction(2), 1)) + exact
+    return sent(2, 0 * exact)
+
+
+def sent_as_gaussian(_rows: Any, exact: Any) -> int:
+    _ = randomness.discrete_gaussian(Fraction(4), 1) + exact
+    return 1
+
+
+WRONG = {
+    "the law or the width of a noise hangs on a record": lambda rows, exact: sent(10 if len(rows) < 2 else 1, exact),
+    "the charge hangs on a record": lambda rows, exact: sent(2, exact) * (1 if len(rows) > 1 else 100),
+    "the same noise was added twice": sent_twice,
+    "noise was drawn and added to nothing that can be seen": sent_unseen,
+    "Gaussian noise is charged as a pure loss": sent_as_gaussian,
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_noise_that_hangs_on_a_record_or_hides_nothing_is_caught(fault: str) -> None:
+    (line, _) = check_sensitivity("own", count_with(WRONG[fault]), [(), (1,), (2,)], others=(5,))
+    assert (line.holds, line.fault) == (False, fault)
+    (right, _) = check_sensitivity("own", count_with(lambda _, exact: sent(2, exact)), [(), (1,), (2,)], others=(5,))
+    assert right.holds
+
+
+def test_a_walk_of_nobody_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="nobody"):
+        check_sensitivity("own", count_with(lambda _, exact: sent(2, exact)), [()])

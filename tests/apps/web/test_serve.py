@@ -53,7 +53,7 @@ def test_an_address_for_links_is_an_address(tmp_path: Path) -> None:
 
 def test_a_missing_extra_prints_the_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
     real = importlib.util.find_spec
-    monkeypatch.setattr("bruit.apps.cli.serve.find_spec", lambda name: None if name == "segno" else real(name))
+    monkeypatch.setattr("bruit.apps.extras.find_spec", lambda name: None if name == "segno" else real(name))
     assert "pip install 'bruit[web]'" in refused()
 
 

@@ -38,6 +38,23 @@ def test_nothing_is_listed_where_nobody_agrees() -> None:
     assert protocol.find(WordReports(protocol, np.zeros((0, 4), np.uint32)), most=5).labels == ()
 
 
+@pytest.mark.parametrize(("length", "people", "runs"), [(2, 50, 60), (2, 300, 60), (5, 300, 6)])
+def test_few_people_do_not_list_words_that_nobody_has(length: int, people: int, runs: int) -> None:
+    """A count near one is far from normal: .05 false words on average, here fewer than 1e-6 would allow."""
+    protocol, wrong = PrefixSearch(length, epsilon=4), 0
+    for seed in range(runs):
+        found = protocol.find(protocol.randomise(["hello"] * people, rng=np.random.default_rng(seed)), most=10_000)
+        assert found.labels[0] == "hello"[:length]
+        wrong += len(found.labels) - 1
+    assert wrong <= stats.poisson.isf(1e-6, 0.05 * runs)
+
+
+def test_words_that_differ_have_labels_that_differ() -> None:
+    protocol = PrefixSearch(4, epsilon=6)
+    reports = protocol.randomise([b"\\xc3"] * 1000 + [b"\xc3"] * 1000, rng=np.random.default_rng(1))
+    assert set(protocol.find(reports, most=3).labels) == {"\\\\xc3", "\\xc3"}
+
+
 def test_shares_are_unbiased_and_their_intervals_hold() -> None:
     protocol = PrefixSearch(2, epsilon=2)
     found = [protocol.find(survey_of("no", 500, protocol, seed), most=1) for seed in range(60)]
@@ -96,5 +113,9 @@ def test_reports_of_another_protocol_are_refused() -> None:
         protocol.find(WordReports(PrefixSearch(3, epsilon=2), np.zeros((0, 4), np.uint32)), most=1)
     with pytest.raises(InvalidArgument, match="prefix of 2 to 3 bytes"):
         protocol.find(WordReports(protocol, np.full((1, 4), 1, np.uint32)), most=1)
+    with pytest.raises(InvalidArgument, match="four uint32"):
+        protocol.find(WordReports(protocol, np.zeros(4, np.uint32)), most=1)
+    with pytest.raises(InvalidArgument, match="a list of words"):
+        protocol.randomise("abc")
     with pytest.raises(InvalidArgument, match="words are texts"):
         protocol.randomise([3])  # type: ignore[list-item]

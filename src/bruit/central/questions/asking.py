@@ -61,7 +61,7 @@ class Question:
     """The number of rows where it is public, which spares a mean its count: only under replacement of single rows."""
 
     def __post_init__(self) -> None:
-        checked_confidence(self.confidence)
+        object.__setattr__(self, "confidence", checked_confidence(self.confidence))
         if not self.measures or not all(isinstance(each, Measure) for each in self.measures.values()):
             raise InvalidArgument("a question needs at least one measure, such as {'n': count()}")
         object.__setattr__(self, "keys", {name: group_key(key) for name, key in self.keys.items()})

@@ -17,9 +17,8 @@ from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.public_question import require_rows
-from bruit.learning.estimator.records import as_array
 from bruit.learning.selection.stopping import RunPrice, Stopping, price_runs
-from bruit.learning.selection.trials import Trial, paid_candidate, rows_of
+from bruit.learning.selection.trials import Trial, fit_to_nobody, paid_candidate
 from bruit.ledger import Budget, Charge, Purchase, Quote, ask
 from bruit.randomness import uniform_below
 
@@ -154,6 +153,4 @@ def _question(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> Fit
 
 def _rehearse(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> None:
     """Fits the candidate to no rows: what it refuses, such as a price without a delta, is refused before the charge."""
-    nobody = np.zeros(len(as_array(y)), bool)
-    told = {} if groups is None else {"groups": as_array(groups)[nobody]}
-    paid_candidate(candidate, run, "rehearsal").fit(rows_of(X, nobody), as_array(y)[nobody], **told)
+    fit_to_nobody(candidate, run, "rehearsal", X, y, groups)

@@ -41,7 +41,10 @@ class Trial:
         held = self._held()
         model = paid_candidate(candidate, self.run, f"{self.entry} try {number}")
         groups = {} if self.groups is None else {"groups": as_array(self.groups)[~held]}
-        model.fit(rows_of(self.X, ~held), as_array(self.y)[~held], **groups)
+        try:
+            model.fit(rows_of(self.X, ~held), as_array(self.y)[~held], **groups)
+        except Exception:  # a fit of the caller's own that fails on some rows must not say so: it has learned nothing
+            model = fit_to_nobody(candidate, self.run, f"{self.entry} try {number} again", self.X, self.y, self.groups)
         # Under both relations: exchanging a person's rows moves a sum of numbers from 0 to FINE no further than adding.
         noise = self.run.score_noise(question.rows * FINE, self.rng)
         held &= self._counting_rows(question)
@@ -71,11 +74,29 @@ def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
     return nw.from_native(data, eager_only=True).filter(kept.tolist()).to_native()
 
 
+def fit_to_nobody(candidate: Any, run: RunPrice, name: str, X: Any, y: Any, groups: Any) -> Any:
+    """A clone of the candidate fitted to no rows."""
+    nobody = np.zeros(len(as_array(y)), bool)
+    given = {} if groups is None else {"groups": as_array(groups)[nobody]}
+    return paid_candidate(candidate, run, name).fit(rows_of(X, nobody), as_array(y)[nobody], **given)
+
+
+def _predict(model: Any, rows: Any, size: int) -> NDArray[Any] | None:
+    """The predictions, or None where a model of the caller's own fails or answers for other than the rows given."""
+    try:
+        predicted = np.asarray(model.predict(rows))
+    except Exception:  # which rows fail is private: they are worth nothing
+        return None
+    return predicted if predicted.shape == (size,) else None
+
+
 def _points(model: Any, question: FitRequest, rows: Any, y: Any) -> NDArray[np.int64]:
     """What each row adds to a score, from 0 to FINE: one for the right class, less the further a number is off."""
     if not len(y):
         return np.zeros(0, np.int64)
-    predicted = model.predict(rows)
+    predicted = _predict(model, rows, len(y))
+    if predicted is None:
+        return np.zeros(len(y), np.int64)
     if question.classes is not None:
         places, known = encode_classes(y, question.classes)
         return np.where(known & (question.classes[places] == predicted), FINE, 0)

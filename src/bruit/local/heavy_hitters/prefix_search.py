@@ -13,8 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from bruit.channels import ONE, Support, SymmetricChannel, checked_epsilon, symmetric
+from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.arguments import whole
 from bruit.core.guarantee import Assumption, Guarantee
 from bruit.core.intervals import Covers, Interval
@@ -132,11 +134,13 @@ class PrefixSearch:
     def find(self, reports: WordReports, *, most: int, confidence: float = 0.95, beam: int = 256) -> Release[Any]:
         """The `most` frequent words found, with their shares, most frequent first.
 
+        The count of a word that nobody has is binomial, since two words have independent hashes.
+
         Prefixes and whole words are reported by different respondents. A word is listed where its count is beyond what
         all words that were tried would reach by chance: on average at most .05 words are listed that nobody has. Words
         near the end of a list that `most` cuts off stand there partly by luck, and their shares lean upwards.
         """
-        values = self._checked(reports)
+        values, confidence = self._checked(reports), checked_confidence(confidence)
         most, beam = whole(most, "most", least=1, most=10_000), whole(beam, "beam", least=1, most=100_000)
         prefixes = np.stack(np.divmod(np.arange(1 << 16), 256), axis=1).astype(np.uint8)
         total, counts, people = np.zeros(len(prefixes)), np.zeros(0, np.int64), 0
@@ -145,13 +149,15 @@ class PrefixSearch:
             counts, people = self._support(mine[:, 1:], prefixes), len(mine)
             if stage == self.length:
                 break
-            total = total + np.minimum(self._deviations(counts, people), CLIP)
-            kept = np.argsort(-total, kind="stable")[:beam]
+            deviations = self._deviations(counts, people)
+            total = total + np.minimum(deviations, CLIP)
+            kept = np.lexsort((-deviations, -total))[:beam]
             prefixes, total = extend(prefixes[kept]), np.repeat(total[kept], 256)
         credible = total >= LEAST_SCORE * (len(self.stages) - 1)
         order = np.argsort(-np.where(credible, counts, -1), kind="stable")[:most]
-        beyond = two_sided(1 - 2 * FALSE_WORDS / max(int(np.count_nonzero(credible)), 1))
-        order = order[credible[order] & (self._deviations(counts[order], people) > beyond)]
+        tried = max(int(np.count_nonzero(credible)), 1)
+        beyond = binom.isf(FALSE_WORDS / tried, people, float(self.support.false)) if people else 0
+        order = order[credible[order] & (counts[order] > beyond)]
         return self._released(prefixes[order], counts[order], people, confidence, reports)
 
     def _released(
@@ -208,7 +214,9 @@ class PrefixSearch:
 
     def _spelled(self, values: Iterable[str | bytes]) -> Bytes:
         """Words as rows of `length` bytes (UTF-8), cut where they are longer and padded with zeros."""
-        texts = [value.encode() if isinstance(value, str) else value for value in values]
+        if isinstance(values, str | bytes):
+            raise InvalidArgument("give a list of words, one for each respondent")
+        texts = [value.encode(errors="replace") if isinstance(value, str) else value for value in values]
         if not all(isinstance(text, bytes) for text in texts):
             raise InvalidArgument("words are texts or bytes")
         joined = b"".join(text[: self.length].ljust(self.length, b"\0") for text in texts)
@@ -217,7 +225,9 @@ class PrefixSearch:
     def _checked(self, reports: WordReports) -> NDArray[np.uint32]:
         if reports.protocol != self:
             raise InvalidArgument("these reports are of another protocol; search with the protocol they carry")
-        values = reports.values
+        values = np.asarray(reports.values)
+        if values.ndim != 2 or values.shape[1] != 4 or values.dtype != np.uint32:
+            raise InvalidArgument("reports of words are four uint32 each: length of the prefix, a, b and a bucket")
         if len(values) and (values[:, 0].min() < FIRST or values[:, 0].max() > self.length):
             raise InvalidArgument(f"a report is of a prefix of {FIRST} to {self.length} bytes")
         checked_hashed(np.ascontiguousarray(values[:, 1:]), self.buckets)
@@ -245,5 +255,5 @@ def fingerprints(prefixes: Bytes) -> NDArray[np.uint32]:
 
 
 def spell_back(row: Bytes) -> str:
-    """The text of a padded row; bytes that are no UTF-8 are shown as escapes."""
-    return row.tobytes().rstrip(b"\0").decode("utf-8", errors="backslashreplace")
+    """The text of a padded row; bytes that are no UTF-8 are shown as escapes, and a backslash as two."""
+    return row.tobytes().rstrip(b"\0").replace(b"\\", b"\\\\").decode("utf-8", errors="backslashreplace")
