@@ -38,8 +38,8 @@ MAKERS: dict[str, Callable[[], LocalProtocol]] = {
 }
 """One of each public protocol; a test finds those that miss."""
 
-ELSEWHERE = {"Attributes"}
-"""Takes a table and gives a release for each attribute: its own test below."""
+ELSEWHERE = {"Attributes", "PrefixSearch"}
+"""The first takes a table and gives a release for each attribute: its own test below; the second has a folder."""
 
 
 def public() -> set[str]:

@@ -135,10 +135,15 @@ def equal_draws(device: torch.device, seed: int = 0) -> Iterator[None]:
 @contextmanager
 def _without_dropout(model: nn.Module) -> Iterator[None]:
     layers = [layer for layer in model.modules() if isinstance(layer, _DropoutNd) and layer.training]
+    between = {layer: layer.dropout for layer in model.modules() if isinstance(layer, nn.RNNBase)}
     try:
         for layer in layers:
             layer.eval()
+        for recurrent in between:
+            recurrent.dropout = 0.0
         yield
     finally:
         for layer in layers:
             layer.train()
+        for recurrent, share in between.items():
+            recurrent.dropout = share

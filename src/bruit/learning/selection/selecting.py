@@ -99,8 +99,8 @@ class Choice:
         require_rows(X=X, y=y, groups=groups)
         check_consistent_length(X, y, groups)
         questions = [_question(candidate, self.run, X, y, groups) for candidate in self.candidates]
-        for candidate in self.candidates:
-            _rehearse(candidate, self.run, X, y, groups)
+        for candidate in self.candidates:  # what one refuses, such as a price without a delta, is refused uncharged
+            fit_to_nobody(candidate, self.run, "rehearsal", X, y, groups)
         charge = self.purchase.pay(self.run.whole, assumes=self._assumptions, otherwise=DEAREST_ACCOUNTANT)
         source = charge.generator()
         entry = f"{self.purchase.price.ledger.name} entry {charge.number}"
@@ -149,8 +149,3 @@ def _check_tries(candidates: Sequence[Any], tries: int | None) -> int:
 def _question(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> FitRequest:
     """What the candidate would ask: schema and arguments are checked before anything is charged."""
     return paid_candidate(candidate, run, "question")._ask(X, y, groups=groups)  # type: ignore[no-any-return]
-
-
-def _rehearse(candidate: Any, run: RunPrice, X: Any, y: Any, groups: Any) -> None:
-    """Fits the candidate to no rows: what it refuses, such as a price without a delta, is refused before the charge."""
-    fit_to_nobody(candidate, run, "rehearsal", X, y, groups)

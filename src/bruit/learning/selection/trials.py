@@ -74,7 +74,7 @@ def rows_of(data: Any, kept: NDArray[np.bool_]) -> Any:
     return nw.from_native(data, eager_only=True).filter(kept.tolist()).to_native()
 
 
-def fit_to_nobody(candidate: Any, run: RunPrice, name: str, X: Any, y: Any, groups: Any) -> Any:
+def fit_to_nobody(candidate: Any, run: RunPrice, name: str, X: object, y: object, groups: object) -> Any:
     """A clone of the candidate fitted to no rows."""
     nobody = np.zeros(len(as_array(y)), bool)
     given = {} if groups is None else {"groups": as_array(groups)[nobody]}
