@@ -65,7 +65,8 @@ def select(
 
     A score is the noisy number of held rows that a classifier gets right; a row of a regression counts as one less the
     square of its error over the width of the bounds. The number of runs is drawn and not told; the candidates' own
-    budgets are not used.
+    budgets are not used. An estimator of your own that fails on rows says nothing of it: that would tell of a row;
+    a fit that fails has learned from nobody, predictions that fail or do not fit the rows score nothing.
     """
     purchase = ask(budget, what="learning.select", person=EACH_ROW if groups is None else None, rng=rng)
     choice = Choice.of(purchase, candidates, tries=tries, stopping=stopping, held_parts=held_parts)

@@ -15,7 +15,7 @@ class Earlier:
 
 EARLIER = {
     "mnist": Earlier(
-        "about an hour on two cores, minutes on a graphics card",
+        "more than three minutes on two cores",
         "deep_studies.md",
         (
             ("the thesis's network without privacy, five seeds", "99.0 %", "98.79 ± 0.26 %"),
@@ -57,7 +57,7 @@ EARLIER = {
         ),
     ),
     "krr-learning": Earlier(
-        "about an hour on two cores",
+        "more than three minutes on two cores",
         "answers.md",
         (
             ("most frequent status", "no figure", ".4547"),
@@ -68,19 +68,19 @@ EARLIER = {
         ),
     ),
     "income": Earlier(
-        "about twenty minutes on two cores",
+        "more than three minutes on two cores",
         "trees.md",
         (("additive model, AUC at ε = 0.5, 1, 3 (best peer: .901, .905, .907)", "–", ".907, .911, .914"),),
     ),
-    "codes": Earlier("about four minutes on two cores", "codes_soft.md", ()),
-    "knn": Earlier("about twenty minutes on two cores", "neighbours.md", ()),
+    "codes": Earlier("more than three minutes on two cores", "codes_soft.md", ()),
+    "knn": Earlier("more than three minutes on two cores", "neighbours.md", ()),
     "planted": Earlier(
-        "about ten minutes on two cores",
+        "more than three minutes on two cores",
         "planted.md",
         (("faults that are planted, each caught by the test of its row", "–", "96"),),
     ),
     "membership": Earlier(
-        "about ten minutes on two cores",
+        "more than three minutes on two cores",
         "membership.md",
         (
             ("members found at one false alarm in a hundred, without privacy", "–", "9.3 %"),
