@@ -40,8 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps the tests of a file in one process: what a file compiles, serves or computes once is not done in both.
 
     Notebooks, pages and studies are few and long and share nothing: they come last, one by one, and even out the load.
+    Browsers, clusters and databases run by clocks of their own: what fails with one of them is tried once more, and the
+    summary counts it. Nothing else is tried twice.
     """
     for item in items:
+        if item.get_closest_marker("service") is not None:
+            item.add_marker(pytest.mark.flaky(reruns=1))
         path = item.nodeid.partition("::")[0]
         apart = gate.part_of(path, dict(item.keywords)) == "notebooks, docs, studies"
         if not apart and item.get_closest_marker("xdist_group") is None:
