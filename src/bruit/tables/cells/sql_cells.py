@@ -102,8 +102,8 @@ class SqlCells:
         if self.family != "float":
             return "CAST(NULL AS BIGINT)"
         number, most = f"TRY_CAST({self.cell} AS DOUBLE)", min(largest, LARGEST_WHOLE)
-        whole = f"{number} = floor({number}) AND {number} BETWEEN {-most} AND {most}"
-        return f"TRY_CAST(CASE WHEN {whole} THEN {number} END AS BIGINT)"
+        inside = f"(CASE WHEN {number} BETWEEN {-most} AND {most} THEN {number} END)"  # Spark's floor fails beyond 2^63
+        return f"TRY_CAST(CASE WHEN {inside} = floor({inside}) THEN {inside} END AS BIGINT)"
 
     def _number(self, column: Number) -> str:
         if self.family == "text":
