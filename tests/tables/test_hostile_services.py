@@ -16,13 +16,13 @@ A_FEW = 6
 """Hostile cells that are tried in a type of column; a question to Spark takes a second."""
 
 
-def check_all(holders: Iterable[Holder], most: int, folder: Path, say: Callable[[str], None]) -> None:
+def check_all(holders: Iterable[Holder], most: int, folder: Path, write: Callable[[str], None]) -> None:
     """Tries cells of each holder's own kind, evenly from its list."""
     for holder in holders:
         listed = HOSTILE[holder.kind]
         cells = listed[:: -(-len(listed) // most)]
         held, refused, wrong = check(holder, cells, folder)
-        say(f"{holder}: {held} tables with one record, {refused} not holdable")
+        write(f"{holder}: {held} tables with one record, {refused} not holdable")
         assert wrong == []
         assert held > 0
 
