@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression as Exact
 
 import bruit
 from bruit.learning import LinearRegression
+from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.linear_models._moments import Products, sum_of_products
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.tables import among, within
@@ -99,6 +100,11 @@ def test_intervals_cover_where_rows_are_missing_or_the_stated_size_is_wrong(
 ) -> None:
     """The size is soft: taken as exact, these covered 63 % and nothing."""
     assert coverage(neighbours, missing, off, 1, 60) >= stats.binom.ppf(1e-6, 120, 0.95)
+
+
+def test_the_planted_size_that_is_taken_as_exact_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FitRequest, "certain_size", property(lambda asked: asked.size))
+    assert coverage(REPLACE_ONE, 0.1, None, 1, 20) < stats.binom.ppf(1e-6, 40, 0.95)
 
 
 @pytest.mark.stress
