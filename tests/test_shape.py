@@ -26,7 +26,6 @@ LONG_FUNCTIONS = {
     "aggregation/_kernels.py: keccak": "the unrolled rounds of one permutation",
     "anonymity/_kernels.py: mondrian": "one loop nest in numba",
     "codes/low_density/_encoder_kernels.py: peel": "one loop nest in numba",
-    "codes/low_density/_kernels.py: min_sum_lanes": "one loop nest in numba",
     "codes/trellis/_bcjr_kernels.py: bcjr_max": "one loop nest in numba",
     "codes/trellis/_bcjr_kernels.py: bcjr_sum": "one loop nest in numba",
     "codes/trellis/_trellis_kernels.py: _step_of_two": "the unrolled step of one trellis section",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.codes._soft_kernels import quantise
+from bruit.codes._soft_kernels import are_two_valued, largest_size, quantise
 from bruit.codes.word import Decoded, Received, as_symbols, check_shape, is_soft
 from bruit.errors import InvalidArgument
 
@@ -38,10 +38,9 @@ class SoftWords:
     @property
     def two_valued(self) -> NDArray[np.bool_]:
         """A mask of the words whose bits are all equally reliable or erased, as from a binary symmetric channel."""
-        size = np.abs(self.likelihoods)
-        most = size.max(axis=1)
-        least = np.where(size > 0, size, np.inf).min(axis=1)
-        return np.asarray(least >= most)
+        alike = np.empty(self.likelihoods.shape[0], bool)
+        are_two_valued(self.likelihoods, alike)
+        return alike
 
     @property
     def hard(self) -> NDArray[np.uint8]:
@@ -75,10 +74,10 @@ def read_soft_words(received: Received, n: int) -> SoftWords:
     check_shape(array, n, "log-likelihoods")
     with np.errstate(over="ignore"):  # what is too large for a float32 is certain
         values = np.ascontiguousarray(array, np.float32).reshape(-1, n)
-    low, high = values.min(), values.max()  # both are NaN when any value is
-    if np.isnan(low):
+    largest = np.int32(largest_size(values.reshape(-1).view(np.int32))).view(np.float32)
+    if np.isnan(largest):
         raise InvalidArgument("log-likelihoods hold NaN; give 0 for a bit of which nothing is known")
-    if np.abs(low) < FINITE and np.abs(high) < FINITE:
+    if largest < FINITE:
         return SoftWords(values, array.shape[:-1])
     certain = np.abs(values) >= FINITE
     return SoftWords(_tame(values, ~certain), array.shape[:-1], certain)

@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from bruit.codes.low_density import _kernels as kernels
+from bruit.codes._soft_kernels import hard_bits
+from bruit.codes._vector_code import aligned_empty
+from bruit.codes.low_density import _kernels as sum_product_kernels
+from bruit.codes.low_density import _min_sum_kernels as kernels
 from bruit.codes.low_density.encoder import Schedule, fill_parity, parity_places, schedule
 from bruit.codes.low_density.parity_check import ParityChecks, parity_checks, read_alist
 from bruit.codes.soft import CERTAIN, SoftWords, answer, lanes_of, read_soft_words, rounds_of
@@ -84,7 +87,7 @@ class Ldpc(SoftBits):
         words = np.zeros((bits.shape[0], self.graph.variables), np.uint8)
         words[:, self.message] = bits
         fill_parity(self.graph, self._schedule, words)
-        return words[:, self.sent]
+        return np.take(words, self.sent, axis=1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
         """The decoded messages; a word that still violates a check after the last iteration is a failure.
@@ -116,7 +119,7 @@ class Ldpc(SoftBits):
         factors, place = batch.factors(), self.sent
         if len(self._rounds) > 1:
             batch, place = batch.gathered(place, self._rounds, graph.variables), np.arange(graph.variables)
-        total = np.empty((graph.variables, lanes), np.int16)
+        total = aligned_empty((graph.variables, lanes), np.int16)
         work = _work(graph)
         grains = np.int16(max(1, round(factor * (1 << kernels.GRAIN))))
         blocks = (graph.row_start, graph.column, graph.shift, graph.lifting, self.iterations, grains)
@@ -124,15 +127,14 @@ class Ldpc(SoftBits):
         message, word, good = _room(words, self)
         for first in range(0, words, lanes):
             total[:] = 0
-            used = lanes_of(batch, first, factors, place, total, 127)
-            total[:, used:] = 127  # unused words are clean, so that the group can stop
-            total[self.absent] = kernels.LIMIT
-            took = kernels.min_sum_lanes(total.reshape(graph.columns, -1), *blocks, *work)
-            good[first : first + used] = True
-            if took > self.iterations:
-                kernels.satisfied_lanes(total, *graph.flat, good[first : first + used])
-            message[first : first + used] = (total[self.message, :used] < 0).T
-            word[first : first + used] = (total[self.sent, :used] < 0).T
+            used = lanes_of(batch, first, factors, place, total, kernels.LARGEST)
+            total[:, used:] = kernels.LARGEST  # unused words are clean, so that the group can stop
+            total[self.absent] = kernels.KNOWN
+            kernels.min_sum_lanes(total, *blocks, *work)
+            group = slice(first, first + used)
+            good[group] = work[-1][:used] >= 0
+            hard_bits(total, self.message, message[group])
+            hard_bits(total, self.sent, word[group])
         return message, word, good
 
     def _sum_product(self, batch: SoftWords) -> Answers:
@@ -144,8 +146,8 @@ class Ldpc(SoftBits):
             one = SoftWords(batch.likelihoods[word : word + 1], ())
             whole = one.gathered(self.sent, self._rounds, total.size).likelihoods[0].astype(np.float64)
             whole[self.absent] = CERTAIN * max(1.0, float(np.abs(whole).max()))
-            kernels.sum_product(whole, *self.graph.flat, self.iterations, layered, total)
-            good[word] = kernels.is_satisfied(total, *self.graph.flat)
+            sum_product_kernels.sum_product(whole, *self.graph.flat, self.iterations, layered, total)
+            good[word] = sum_product_kernels.is_satisfied(total, *self.graph.flat)
             bits[word] = total < 0
         return bits[:, self.message], bits[:, self.sent], good
 
@@ -154,13 +156,12 @@ def _room(words: int, code: Ldpc) -> Answers:
     return np.empty((words, code.k), np.uint8), np.empty((words, code.n), np.uint8), np.empty(words, bool)
 
 
-def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int16], NDArray[np.int16], NDArray[np.int16]]:
-    """Room for the messages, for one layer's inputs, for its least, second and sign, and for parities."""
-    lanes, tile = kernels.LANES, kernels.TILE * kernels.LANES
+def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int16]]:
+    """Room for the messages, for the inputs of one check, and for the marks of bad words."""
     widest = int(np.diff(graph.row_start).max())
-    messages = np.empty((graph.column.size, graph.lifting * lanes), np.int8)
-    parity = np.empty(graph.lifting * lanes, np.int16)
-    return messages, np.empty((widest, tile), np.int16), np.empty((3, tile), np.int16), parity
+    messages = aligned_empty((graph.column.size * graph.lifting, kernels.LANES), np.int8)
+    inputs = aligned_empty((kernels.TOGETHER * widest, kernels.LANES), np.int8)
+    return messages, inputs, aligned_empty((kernels.LANES,), np.int16)
 
 
 def ldpc(

@@ -72,7 +72,7 @@ def parity_checks(matrix: ArrayLike | sparse.sparray | sparse.spmatrix) -> Parit
 def circulants(base: ArrayLike, lifting: int) -> ParityChecks:
     """A quasi-cyclic matrix from a table of shifts (−1 for a zero block), taken modulo `lifting`."""
     table = np.asarray(base, np.int64)
-    rows, column = np.nonzero(table >= 0)
+    rows, column = (np.ascontiguousarray(places) for places in np.nonzero(table >= 0))
     start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table.shape[0]))]).astype(np.int64)
     return ParityChecks(start, column, table[rows, column] % lifting, int(table.shape[1]), lifting)
 

@@ -80,7 +80,7 @@ class Polar(SoftBits):
         word = np.zeros((bits.shape[0], self.length), np.uint8)
         word[:, self.places] = bits if self.checks is None else self.checks.encode(bits)
         kernels.transform(word)
-        return word[:, self.sent]
+        return np.take(word, self.sent, axis=1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
         """The likeliest listed message with a valid checksum; a failure where there is none, or a tie."""

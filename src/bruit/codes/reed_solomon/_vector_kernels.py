@@ -16,16 +16,26 @@ The algorithms are those of `_kernels`, whose results tests hold these to.
 # ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from bruit._jit import kernel
+from bruit.codes._vector_code import (
+    Builder,
+    Context,
+    Instruction,
+    Signature,
+    Type,
+    Typing,
+    Value,
+    Values,
+    broadcast,
+    instruction,
+)
 
 LANES = 32
 FAILED = -1
@@ -46,21 +56,6 @@ BLOCK = ir.VectorType(ir.IntType(8), LANES)
 INDEX = types.int64
 
 Bytes = NDArray[np.uint8]
-# What numba and llvmlite hand over, neither of which says its types:
-Builder: TypeAlias = Any
-Called: TypeAlias = Any
-Context: TypeAlias = Any
-Signature: TypeAlias = Any
-Type: TypeAlias = Any
-Typing: TypeAlias = Any
-Value: TypeAlias = Any
-Values: TypeAlias = Any
-Instruction: TypeAlias = tuple[Any, Callable[..., Any]]
-
-
-def instruction(function: Callable[..., Instruction]) -> Called:
-    """A numba intrinsic from a function that builds LLVM code (its first parameter is numba's typing context)."""
-    return intrinsic(function)
 
 
 def _place(context: Context, builder: Builder, signature: Signature, values: Values, offset: Value) -> Value:
@@ -83,13 +78,6 @@ def _product(builder: Builder, left: Value, right: Value) -> Value:
     name = "llvm.x86.vgf2p8mulb.256"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(BLOCK, [BLOCK, BLOCK]), name)
     return builder.call(function, [left, right])
-
-
-def _broadcast(builder: Builder, byte: Value) -> Value:
-    """A byte in every lane."""
-    empty = ir.Constant(BLOCK, ir.Undefined)
-    first = builder.insert_element(empty, byte, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
 
 
 def _fold(builder: Builder, block: Value) -> Value:
@@ -153,7 +141,7 @@ def _sum_rows(
         total = _sum_of_products(
             builder,
             values[3],
-            lambda i: _broadcast(builder, builder.load(builder.gep(base, [builder.mul(i, values[2])]))),
+            lambda i: broadcast(builder, builder.load(builder.gep(base, [builder.mul(i, values[2])])), LANES),
             lambda i: _load(builder, builder.gep(table, [builder.mul(i, values[5])])),
         )
         _store(builder, total, _place(context, builder, signature, values, values[6]))
@@ -183,7 +171,7 @@ def _blend(typing: Typing, memory: Type, target: Type, own: Type, source: Type, 
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
         here, other = (_place(context, builder, signature, values, values[i]) for i in (1, 3))
-        first, second = _broadcast(builder, values[2]), _broadcast(builder, values[4])
+        first, second = broadcast(builder, values[2], LANES), broadcast(builder, values[4], LANES)
         next_block = [ir.Constant(ir.IntType(64), LANES)]
         for _ in range(2):
             kept = _product(builder, first, _load(builder, here))
@@ -212,7 +200,7 @@ def _syndromes_of_four(typing: Typing, memory: Type, count: Type) -> Instruction
             row = _load(builder, builder.gep(table, [builder.mul(loop.index, ir.Constant(int64, LANES))]))
             for word, total in enumerate(sums):
                 at = builder.add(loop.index, ir.Constant(int64, 256 * word))
-                product = _product(builder, _broadcast(builder, builder.load(builder.gep(base, [at]))), row)
+                product = _product(builder, broadcast(builder, builder.load(builder.gep(base, [at])), LANES), row)
                 builder.store(builder.xor(builder.load(total), product), total)
         for word, total in enumerate(sums):
             _store(builder, builder.load(total), builder.gep(target, [ir.Constant(int64, LANES * word)]))
@@ -299,7 +287,7 @@ def _horner(typing: Typing, memory: Type, points: Type, coefficients: Type, coun
             last = builder.sub(values[3], ir.Constant(ir.IntType(64), 1))
             coefficient = builder.load(builder.gep(base, [builder.sub(last, loop.index)]))
             product = _product(builder, builder.load(total), x)
-            builder.store(builder.xor(product, _broadcast(builder, coefficient)), total)
+            builder.store(builder.xor(product, broadcast(builder, coefficient, LANES)), total)
         _store(builder, builder.load(total), _place(context, builder, signature, values, values[4]))
         return context.get_dummy_value()
 

@@ -154,7 +154,7 @@ class Convolutional(SoftBits):
 
     def _words(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         coded = self._encode_bits(bits, feedback=self.trellis.masks[0] if self.feedback else 0)
-        return coded if self.puncture is None else coded[:, self.place]
+        return coded if self.puncture is None else np.take(coded, self.place, axis=1)
 
     def _encode_bits(self, bits: NDArray[np.uint8], *, feedback: int) -> NDArray[np.uint8]:
         memory, outputs = self.trellis.memory, self.trellis.outputs

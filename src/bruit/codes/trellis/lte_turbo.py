@@ -116,7 +116,7 @@ class LteTurbo(SoftBits):
             parity_bits(np.ascontiguousarray(bits[:, order]), parity, flush)
             plain[:, (code + 1) * self.k : (code + 2) * self.k] = parity
             plain[:, 3 * self.k + 6 * code : 3 * self.k + 6 * code + 6] = flush.reshape(-1, 6)
-        return plain[:, self.place]
+        return np.take(plain, self.place, axis=1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
         """The messages after the last iteration; a failure where a bit is equally likely 0 and 1.

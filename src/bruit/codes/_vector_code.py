@@ -1,0 +1,82 @@
+"""Builds LLVM vector code for numba kernels, where LLVM finds no vectors in a loop by itself.
+
+Vectors may be longer than the processor's registers: LLVM cuts them up for whatever processor it compiles for. numba
+notices no change of this file: delete the caches of the kernels that use it (`__pycache__/*.nbi`).
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import DTypeLike, NDArray
+
+CACHE_LINE = 64  # bytes; a vector that straddles two lines is read twice
+
+# What numba and llvmlite hand over, neither of which says its types:
+Builder: TypeAlias = Any
+Called: TypeAlias = Any
+Context: TypeAlias = Any
+Signature: TypeAlias = Any
+Type: TypeAlias = Any
+Typing: TypeAlias = Any
+Value: TypeAlias = Any
+Values: TypeAlias = Any
+Instruction: TypeAlias = tuple[Any, Callable[..., Any]]
+
+
+def instruction(function: Callable[..., Instruction]) -> Called:
+    """A numba intrinsic from a function that builds LLVM code (its first parameter is numba's typing context)."""
+    return intrinsic(function)
+
+
+def aligned_empty(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
+    """An uninitialised array whose first element starts a cache line."""
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    room = np.empty(size + CACHE_LINE, np.uint8)
+    first = -room.ctypes.data % CACHE_LINE
+    return room[first : first + size].view(kind).reshape(shape)
+
+
+def array_pointer(context: Context, builder: Builder, kind: Type, array: Value, element: Type) -> Value:
+    """The address of an array's first element, as a pointer to `element`."""
+    return builder.bitcast(context.make_array(kind)(context, builder, array).data, element.as_pointer())
+
+
+def load(builder: Builder, pointer: Value, index: Value) -> Value:
+    """pointer[index], at any alignment."""
+    value = builder.load(builder.gep(pointer, [index]))
+    value.align = 1
+    return value
+
+
+def store(builder: Builder, value: Value, pointer: Value, index: Value) -> None:
+    """pointer[index] = value, at any alignment."""
+    builder.store(value, builder.gep(pointer, [index])).align = 1
+
+
+def constant(kind: Type, number: int) -> Value:
+    """A number in every lane."""
+    return ir.Constant(kind, [number] * kind.count)
+
+
+def broadcast(builder: Builder, scalar: Value, lanes: int) -> Value:
+    """A scalar in every lane."""
+    empty = ir.Constant(ir.VectorType(scalar.type, lanes), ir.Undefined)
+    first = builder.insert_element(empty, scalar, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes))
+
+
+def call(builder: Builder, name: str, *vectors: Value) -> Value:
+    """LLVM's own function of vectors of one kind: "smin", "umax", "sadd.sat", …"""
+    kind = vectors[0].type
+    function = ir.FunctionType(kind, [kind] * len(vectors))
+    full_name = f"llvm.{name}.v{kind.count}i{kind.element.width}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, full_name), vectors)
+
+
+def magnitude(builder: Builder, vector: Value) -> Value:
+    """|vector|, lane by lane; the least number there is stays as it is."""
+    return call(builder, "umin", vector, builder.neg(vector))
