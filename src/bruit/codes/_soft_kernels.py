@@ -1,11 +1,90 @@
-"""Quantises and transposes log-likelihood ratios for kernels that decode many words side by side."""
+"""Quantises and transposes log-likelihood ratios for kernels that decode many words side by side, and back."""
+# ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
 
 import numpy as np
+from llvmlite import ir
+from numba import types
 from numpy.typing import NDArray
 
 from bruit._jit import kernel
+from bruit.codes._vector_code import (
+    Builder,
+    Context,
+    Instruction,
+    Signature,
+    Type,
+    Typing,
+    Value,
+    Values,
+    array_pointer,
+    constant,
+    instruction,
+    load,
+    store,
+    transposed,
+)
 
-TILE = 128  # a tile of so many bits of every word stays in the first-level cache while it is turned
+TILE = 128  # a tile of so many bits of STRIP words stays in the first-level cache while it is turned
+STRIP = 32  # words that are turned together
+BLOCK = 16  # bits of them that are turned at a time
+
+INT64, BYTE = ir.IntType(64), ir.IntType(8)
+PART, WORDS, BYTES = (
+    ir.VectorType(ir.IntType(width), count) for width, count in ((16, BLOCK), (16, STRIP), (8, STRIP))
+)
+
+
+@instruction
+def _turn_numbers(
+    typing: Typing, tile: Type, first: Type, place: Type, at: Type, out: Type, width: Type, word: Type
+) -> Instruction:
+    """out[place[at + c], word + w] = tile[w, first + c] for STRIP words w and BLOCK columns c; out is `width` wide."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        source, target = (array_pointer(context, builder, signature.args[i], values[i], ir.IntType(16)) for i in (0, 4))
+        places = array_pointer(context, builder, signature.args[2], values[2], INT64)
+        rows = [
+            load(
+                builder,
+                builder.bitcast(
+                    builder.gep(source, [builder.add(values[1], ir.Constant(INT64, TILE * w))]), PART.as_pointer()
+                ),
+                ir.Constant(INT64, 0),
+            )
+            for w in range(STRIP)
+        ]
+        halves = transposed(builder, rows)
+        each = STRIP // BLOCK
+        for i, half in enumerate(halves):
+            row = load(builder, places, builder.add(values[3], ir.Constant(INT64, i // each)))
+            column = builder.add(values[6], ir.Constant(INT64, i % each * BLOCK))
+            start = builder.gep(target, [builder.add(builder.mul(row, values[5]), column)])
+            store(builder, half, builder.bitcast(start, PART.as_pointer()), ir.Constant(INT64, 0))
+        return context.get_dummy_value()
+
+    return types.void(tile, types.int64, place, types.int64, out, types.int64, types.int64), generate
+
+
+@instruction
+def _turn_signs(typing: Typing, total: Type, place: Type, at: Type, width: Type, word: Type, tile: Type) -> Instruction:
+    """tile[w, i] = 1 where total[place[at + i], word + w] is negative, else 0, for STRIP words w and places i."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        source = array_pointer(context, builder, signature.args[0], values[0], ir.IntType(16))
+        places = array_pointer(context, builder, signature.args[1], values[1], INT64)
+        target = array_pointer(context, builder, signature.args[5], values[5], BYTES)
+        rows = []
+        for i in range(STRIP):
+            row = load(builder, places, builder.add(values[2], ir.Constant(INT64, i)))
+            start = builder.gep(source, [builder.add(builder.mul(row, values[3]), values[4])])
+            numbers = load(builder, builder.bitcast(start, WORDS.as_pointer()), ir.Constant(INT64, 0))
+            rows.append(builder.zext(builder.icmp_signed("<", numbers, constant(WORDS, 0)), BYTES))
+        for w, column in enumerate(transposed(builder, rows)):
+            store(builder, column, target, ir.Constant(INT64, w))
+        return context.get_dummy_value()
+
+    numbers = (types.int64,) * 3
+    return types.void(total, place, *numbers, tile), generate
 
 
 @kernel
@@ -29,40 +108,43 @@ def quantise(
     limit: np.float32,
     out: NDArray[np.int16],
 ) -> None:
-    """out[place[i], word] = values[word, i] · factors[word], rounded and clipped to ±limit."""
+    """out[place[i], word] = values[word, i] · factors[word], rounded and clipped to ±limit.
+
+    The width of `out` is a multiple of STRIP; what it has beyond the last word is overwritten up to the next multiple.
+    """
     words, length = values.shape
     half = np.float32(limit + np.float32(0.5))
     low = np.int16(limit)
-    tile = np.empty((words, TILE), np.int16)
-    for start in range(0, length, TILE):
-        size = min(TILE, length - start)
-        for w in range(words):
-            _round(values[w, start : start + size], factors[w], limit, half, low, tile[w])
-        for i in range(size):
-            row = out[place[start + i]]
-            for w in range(words):
-                row[w] = tile[w, i]
-
-
-@kernel
-def _signs(row: NDArray[np.int16], out: NDArray[np.uint8]) -> None:
-    for w in range(out.size):
-        out[w] = np.uint8(1) if row[w] < 0 else np.uint8(0)
+    tile = np.zeros((STRIP, TILE), np.int16)
+    for first in range(0, words, STRIP):
+        strip = min(STRIP, words - first)
+        for start in range(0, length, TILE):
+            size = min(TILE, length - start)
+            for w in range(strip):
+                _round(values[first + w, start : start + size], factors[first + w], limit, half, low, tile[w])
+            whole = size - size % BLOCK
+            for i in range(0, whole, BLOCK):
+                _turn_numbers(tile, i, place, start + i, out, out.shape[1], first)
+            for i in range(whole, size):
+                for w in range(strip):
+                    out[place[start + i], first + w] = tile[w, i]
 
 
 @kernel
 def hard_bits(total: NDArray[np.int16], place: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
-    """out[word, i] = 1 where total[place[i], word] is negative, else 0."""
+    """out[word, i] = 1 where total[place[i], word] is negative, else 0; the width of `total` is a multiple of STRIP."""
     words, length = out.shape
-    tile = np.empty((TILE, words), np.uint8)
-    for start in range(0, length, TILE):
-        size = min(TILE, length - start)
-        for i in range(size):
-            _signs(total[place[start + i]], tile[i])
-        for w in range(words):
-            row = out[w, start : start + size]
-            for i in range(size):
-                row[i] = tile[i, w]
+    tile = np.empty((STRIP, STRIP), np.uint8)
+    whole = length - length % STRIP
+    for first in range(0, words, STRIP):
+        strip = min(STRIP, words - first)
+        for start in range(0, whole, STRIP):
+            _turn_signs(total, place, start, total.shape[1], first, tile)
+            for w in range(strip):
+                out[first + w, start : start + STRIP] = tile[w]
+        for i in range(whole, length):
+            for w in range(strip):
+                out[first + w, i] = total[place[i], first + w] < 0
 
 
 @kernel

@@ -80,3 +80,18 @@ def call(builder: Builder, name: str, *vectors: Value) -> Value:
 def magnitude(builder: Builder, vector: Value) -> Value:
     """|vector|, lane by lane; the least number there is stays as it is."""
     return call(builder, "umin", vector, builder.neg(vector))
+
+
+def transposed(builder: Builder, rows: list[Value]) -> list[Value]:
+    """The columns of a matrix, joined and cut to the length of its rows; there are a power of two of these.
+
+    Each turn interleaves the first half of the vectors with the second; after log2(rows) turns all stand in order.
+    """
+    lanes = rows[0].type.count
+    order = [place for i in range(lanes) for place in (i, i + lanes)]
+    masks = [ir.Constant(ir.VectorType(ir.IntType(32), lanes), part) for part in (order[:lanes], order[lanes:])]
+    half = len(rows) // 2
+    for _ in range(half.bit_length()):
+        pairs = zip(rows[:half], rows[half:], strict=True)
+        rows = [builder.shuffle_vector(low, high, mask) for low, high in pairs for mask in masks]
+    return rows

@@ -2,24 +2,48 @@
 
 The register holds the newest bit in bit 0; the state is the register without its oldest bit's place:
 state = register & (states − 1), and `patterns[register]` holds the coded bits, output q in bit q.
-Viterbi runs LANES words side by side, the word innermost, in int16. Work rows are flat arrays indexed by
-constant · LANES + lane (or sliced, so that no index can be negative) and the trellis step is a function of its own:
-otherwise the compiler's guard against overlapping rows fails and the loop runs scalar, ten times slower.
+Viterbi runs LANES words side by side, the word innermost, in int16: metrics are (states, LANES), and bit f of
+choice[step, state] says which parent word f kept.
 """
+# ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
+
+from functools import partial
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
 from numpy.typing import NDArray
 
 from bruit._jit import kernel
+from bruit.codes._vector_code import (
+    Builder,
+    Context,
+    Instruction,
+    Signature,
+    Type,
+    Typing,
+    Value,
+    Values,
+    array_pointer,
+    broadcast,
+    call,
+    constant,
+    instruction,
+    load,
+    store,
+)
 
 Metrics = NDArray[np.int16]
-Bytes = NDArray[np.uint8]
+Masks = NDArray[np.uint64]
 
 LANES = 64
 UNLIKELY = -8000  # the metric of a state in which a word cannot start
 FLOOR = -12000
-GROUPS = 255  # no trellis has more groups of four butterflies
 BETWEEN = 15  # metrics are brought back to zero every 16 steps: 16 · 254 cannot wrap int16
+
+INT64 = ir.IntType(64)
+ROW, EIGHT = ir.VectorType(ir.IntType(16), LANES), ir.VectorType(INT64, 8)
 
 
 @kernel
@@ -52,183 +76,226 @@ def encode_words(
             state = register & (states - 1)
 
 
-@kernel
-def _step_of_two(low: Metrics, high: Metrics, nxt: Metrics, here: Metrics, kept: Bytes, signs: Metrics) -> None:
-    """One trellis step for two outputs whose generators tap both ends of the register, four butterflies at a time.
+def _keep_better(builder: Builder, first: Value, second: Value) -> tuple[Value, Value]:
+    """The larger metric of each word, and a bit for each word: whether it is the second, which loses at a tie."""
+    mask = builder.bitcast(builder.icmp_signed(">", second, first), ir.IntType(LANES))
+    return call(builder, "smax", first, second), mask
 
-    The four branches of a butterfly then have the metrics m, −m, −m, m. The mask changes no number: it tells the
-    compiler that indices are small and never negative.
+
+def _generate_step(plain: bool, context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+    """One trellis step: states j and j + half (now[low + j], now[high + j]) lead to the states 2j and 2j + 1.
+
+    branches[pattern] is what a branch with these coded bits adds. Where `plain`, the four branches of a butterfly add
+    m, −m, −m and m, which saves three loads of four.
     """
-    for group in range(signs.shape[1] // 4):
-        g = group & GROUPS
-        j = 4 * g
-        s0, s1, s2, s3 = signs[0, j], signs[0, j + 1], signs[0, j + 2], signs[0, j + 3]
-        r0, r1, r2, r3 = signs[1, j], signs[1, j + 1], signs[1, j + 2], signs[1, j + 3]
+    before, after, added, coded, kept = (
+        array_pointer(context, builder, signature.args[i], values[i], kind)
+        for i, kind in ((0, ROW), (1, ROW), (2, ROW), (3, INT64), (7, INT64))
+    )
+    low, high, half, step = values[4], values[5], values[6], values[8]
+    states = builder.add(half, half)
+    begin = builder.mul(step, states)
+    with cgutils.for_range(builder, half) as loop:
+        parents = [load(builder, before, builder.add(first, loop.index)) for first in (low, high)]
+        even = builder.add(loop.index, loop.index)
+        registers = [builder.add(even, ir.Constant(INT64, bit)) for bit in range(2)]
+        metric = load(builder, added, load(builder, coded, even))
+        for bit, state in enumerate(registers):
+            if plain:
+                signs = (builder.sub, builder.add) if bit else (builder.add, builder.sub)
+                ways = [sign(parent, metric) for sign, parent in zip(signs, parents, strict=True)]
+            else:
+                ways = [
+                    builder.add(parent, load(builder, added, load(builder, coded, register)))
+                    for parent, register in zip(parents, (state, builder.add(state, states)), strict=True)
+                ]
+            best, mask = _keep_better(builder, *ways)
+            store(builder, best, after, state)
+            store(builder, mask, kept, builder.add(begin, state))
+    return context.get_dummy_value()
+
+
+def _signature(arrays: tuple[Type, ...], choice: Type) -> Type:
+    numbers = (types.int64,) * 3
+    return types.void(*arrays, *numbers, choice, types.int64)
+
+
+@instruction
+def _plain_step(
+    typing: Typing,
+    now: Type,
+    nxt: Type,
+    branches: Type,
+    patterns: Type,
+    low: Type,
+    high: Type,
+    half: Type,
+    choice: Type,
+    t: Type,
+) -> Instruction:
+    return _signature((now, nxt, branches, patterns), choice), partial(_generate_step, True)
+
+
+@instruction
+def _any_step(
+    typing: Typing,
+    now: Type,
+    nxt: Type,
+    branches: Type,
+    patterns: Type,
+    low: Type,
+    high: Type,
+    half: Type,
+    choice: Type,
+    t: Type,
+) -> Instruction:
+    return _signature((now, nxt, branches, patterns), choice), partial(_generate_step, False)
+
+
+@instruction
+def _add_branches(typing: Typing, soft: Type, at: Type, outputs: Type, branches: Type) -> Instruction:
+    """branches[pattern] = Σ ± soft[at + q], plus where bit q of the pattern is 0; each from that without its top 1."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        heard, sums = (array_pointer(context, builder, signature.args[i], values[i], ROW) for i in (0, 3))
+        zero, one = ir.Constant(INT64, 0), ir.Constant(INT64, 1)
+        store(builder, constant(ROW, 0), sums, zero)
+        with cgutils.for_range(builder, values[2]) as loop:
+            value = load(builder, heard, builder.add(values[1], loop.index))
+            store(builder, builder.add(load(builder, sums, zero), value), sums, zero)
+        with cgutils.for_range(builder, values[2]) as loop:
+            value = load(builder, heard, builder.add(values[1], loop.index))
+            top = builder.shl(one, loop.index)
+            with cgutils.for_range(builder, top) as lower:
+                changed = builder.sub(load(builder, sums, lower.index), builder.add(value, value))
+                store(builder, changed, sums, builder.add(top, lower.index))
+        return context.get_dummy_value()
+
+    return types.void(soft, types.int64, types.int64, branches), generate
+
+
+@kernel
+def _bring_back(metrics: Metrics) -> None:
+    """Subtracts the metric of state 0 from all, so that sums stay small."""
+    base = metrics[0].copy()
+    for s in range(metrics.shape[0]):
         for f in range(LANES):
-            a = here[f]
-            b = here[LANES + f]
-            bits = np.int16(0)
-            m = np.int16(np.int16(s0 * a) + np.int16(r0 * b))
-            p = low[(j + 0) * LANES + f]
-            q = high[(j + 0) * LANES + f]
-            x = np.int16(p + m)
-            y = np.int16(q - m)
-            nxt[(2 * j + 0) * LANES + f] = max(x, y)
-            bits |= np.int16(1) if y > x else np.int16(0)
-            x = np.int16(p - m)
-            y = np.int16(q + m)
-            nxt[(2 * j + 1) * LANES + f] = max(x, y)
-            bits |= np.int16(2) if y > x else np.int16(0)
-            m = np.int16(np.int16(s1 * a) + np.int16(r1 * b))
-            p = low[(j + 1) * LANES + f]
-            q = high[(j + 1) * LANES + f]
-            x = np.int16(p + m)
-            y = np.int16(q - m)
-            nxt[(2 * j + 2) * LANES + f] = max(x, y)
-            bits |= np.int16(4) if y > x else np.int16(0)
-            x = np.int16(p - m)
-            y = np.int16(q + m)
-            nxt[(2 * j + 3) * LANES + f] = max(x, y)
-            bits |= np.int16(8) if y > x else np.int16(0)
-            m = np.int16(np.int16(s2 * a) + np.int16(r2 * b))
-            p = low[(j + 2) * LANES + f]
-            q = high[(j + 2) * LANES + f]
-            x = np.int16(p + m)
-            y = np.int16(q - m)
-            nxt[(2 * j + 4) * LANES + f] = max(x, y)
-            bits |= np.int16(16) if y > x else np.int16(0)
-            x = np.int16(p - m)
-            y = np.int16(q + m)
-            nxt[(2 * j + 5) * LANES + f] = max(x, y)
-            bits |= np.int16(32) if y > x else np.int16(0)
-            m = np.int16(np.int16(s3 * a) + np.int16(r3 * b))
-            p = low[(j + 3) * LANES + f]
-            q = high[(j + 3) * LANES + f]
-            x = np.int16(p + m)
-            y = np.int16(q - m)
-            nxt[(2 * j + 6) * LANES + f] = max(x, y)
-            bits |= np.int16(64) if y > x else np.int16(0)
-            x = np.int16(p - m)
-            y = np.int16(q + m)
-            nxt[(2 * j + 7) * LANES + f] = max(x, y)
-            bits |= np.int16(128) if y > x else np.int16(0)
-            kept[g * LANES + f] = np.uint8(bits)
+            metrics[s, f] = max(np.int16(FLOOR), np.int16(metrics[s, f] - base[f]))
 
 
 @kernel
-def _metric_rows(here: Metrics, outputs: int, rows: Metrics) -> None:
-    """rows[pattern] = Σ ± likelihood, plus where the pattern's bit is 0."""
-    rows[:] = 0
-    for c in range(1 << outputs):
-        for q in range(outputs):
-            sign = np.int16(1 - 2 * ((c >> q) & 1))
-            for f in range(LANES):
-                rows[c * LANES + f] += np.int16(sign * here[q * LANES + f])
+def _likeliest_state(metrics: Metrics, word: int, mirrored: int) -> int:
+    """The state with the largest metric; at a tie the lowest, or the highest where `mirrored`."""
+    best = 0
+    for s in range(1, metrics.shape[0]):
+        ahead = metrics[s, word] - metrics[best, word]
+        if ahead > 0 or (mirrored and ahead == 0):
+            best = s
+    return best
+
+
+@instruction
+def _choose(typing: Typing, masks: Type, at: Type, half: Type, plane: Type) -> Instruction:
+    """Puts masks[at + half + i] in place of masks[at + i], i below half, for the words whose bit of `plane` is 1."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        _, first, count, plane_bits = values
+        blocks = builder.udiv(count, ir.Constant(INT64, EIGHT.count))
+        whole = builder.mul(blocks, ir.Constant(INT64, EIGHT.count))
+        start = array_pointer(context, builder, signature.args[0], values[0], INT64)
+
+        def choose(kind: Type, chooser: Value, index: Value) -> None:
+            lower = builder.bitcast(builder.gep(start, [builder.add(first, index)]), kind.as_pointer())
+            upper = builder.bitcast(
+                builder.gep(start, [builder.add(builder.add(first, count), index)]), kind.as_pointer()
+            )
+            zero = ir.Constant(INT64, 0)
+            kept = load(builder, lower, zero)
+            change = builder.and_(builder.xor(kept, load(builder, upper, zero)), chooser)
+            store(builder, builder.xor(kept, change), lower, zero)
+
+        with cgutils.for_range(builder, blocks) as loop:
+            index = builder.mul(loop.index, ir.Constant(INT64, EIGHT.count))
+            choose(EIGHT, broadcast(builder, plane_bits, EIGHT.count), index)
+        with cgutils.for_range_slice(builder, whole, count, ir.Constant(INT64, 1), inc=True) as (index, _):
+            choose(INT64, plane_bits, index)
+        return context.get_dummy_value()
+
+    return types.void(masks, types.int64, types.int64, types.uint64), generate
 
 
 @kernel
-def _copy(source: Metrics, target: Metrics) -> None:
-    for f in range(LANES):
-        target[f] = source[f]
+def _trace_back(choice: Masks, planes: Masks, mirrored: int, path: NDArray[np.uint8]) -> None:
+    """Path (LANES / 8, steps) becomes the register bits, word f in bit f & 7 of row f >> 3; `choice` is used up.
+
+    planes[b] holds bit b of the state of every word. Which parent a word kept is found for all words at once: the
+    highest bit of their states chooses between the halves of choice[t], the next one between quarters, and so on.
+    """
+    memory = planes.size
+    other = np.uint64(0) - np.uint64(mirrored)
+    for t in range(path.shape[1] - 1, -1, -1):
+        for g in range(path.shape[0]):
+            path[g, t] = np.uint8(planes[0] >> np.uint64(8 * g))
+        for b in range(memory - 1, -1, -1):
+            _choose(choice, t << memory, 1 << b, planes[b])
+        for b in range(memory - 1):
+            planes[b] = planes[b + 1]
+        planes[memory - 1] = choice[t, 0] ^ other
 
 
 @kernel
-def _butterfly(low: Metrics, high: Metrics, branch: Metrics, nxt: Metrics, kept: Bytes, shift: np.int16) -> None:
-    for f in range(LANES):
-        x = np.int16(low[f] + branch[f])
-        y = np.int16(high[f] + branch[2 * LANES + f])
-        nxt[f] = max(x, y)
-        bits = np.int16(1) if y > x else np.int16(0)
-        x = np.int16(low[f] + branch[LANES + f])
-        y = np.int16(high[f] + branch[3 * LANES + f])
-        nxt[LANES + f] = max(x, y)
-        bits |= np.int16(2) if y > x else np.int16(0)
-        kept[f] |= np.uint8(bits << shift)
-
-
-@kernel
-def _step_of_any(
-    low: Metrics, high: Metrics, nxt: Metrics, rows: Metrics, kept: Bytes, patterns: NDArray[np.int64], branch: Metrics
-) -> None:
-    """One trellis step for any generators: every branch has its own metric row."""
-    kept[:] = 0
-    half = patterns.size // 4
-    for j in range(half):
-        for b in range(4):
-            r = patterns[2 * (j + (b >> 1) * half) + (b & 1)] * LANES
-            _copy(rows[r : r + LANES], branch[b * LANES : (b + 1) * LANES])
-        here = slice(j * LANES, (j + 1) * LANES)
-        byte = kept[(j >> 2) * LANES : ((j >> 2) + 1) * LANES]
-        _butterfly(low[here], high[here], branch, nxt[2 * j * LANES : 2 * (j + 1) * LANES], byte, np.int16(2 * (j & 3)))
+def _unpack(path: NDArray[np.uint8], bit: np.uint8, out: NDArray[np.uint8]) -> None:
+    for t in range(out.size):
+        out[t] = np.uint8(path[t] >> bit) & np.uint8(1)
 
 
 @kernel
 def viterbi_lanes(
-    soft: NDArray[np.int16],
+    soft: Metrics,
     patterns: NDArray[np.int64],
-    signs: NDArray[np.int16],
     outputs: int,
     plain: int,
     starts: int,
     ends: int,
     mirrored: int,
-    even: NDArray[np.int16],
-    odd: NDArray[np.int16],
-    choice: NDArray[np.uint8],
+    branches: Metrics,
+    metrics: NDArray[np.int16],
+    choice: Masks,
+    path: NDArray[np.uint8],
     decoded: NDArray[np.uint8],
 ) -> None:
     """Viterbi decoding of soft (steps · outputs, LANES) to decoded (words, steps), the register bits of the best path.
 
-    `starts` and `ends` say that the path begins and finishes in state 0. Bit s & 7 of byte s >> 3 of `choice` says
-    which parent state s kept; at a tie that is the lower one, and the lower last state. Where `mirrored`, both parents
-    change places and ties go the other way: two paths that differ are equally likely. The caller then negates `soft`
-    (plain) or moves `patterns` by half (not plain), so that each parent keeps its own branch.
+    `starts` and `ends` say that the path begins and finishes in state 0. At a tie the lower parent is kept, and the
+    lower last state. Where `mirrored`, both parents change places and ties go the other way: two paths that differ are
+    equally likely. The caller then moves `patterns` by half, so that each parent keeps its own branch. `plain` is that
+    of `Trellis`. Overwritten are branches (2^outputs, LANES), metrics (2, states, LANES), those before and after a step
+    in turns, choice (steps, states) and path (LANES / 8, steps).
     """
     states = patterns.size // 2
     half = states // 2
     words, steps = decoded.shape
+    low, high = (half, 0) if mirrored else (0, half)
     top = 0
     while (1 << top) < half:
         top += 1
-    flat = soft.reshape(-1)
-    rows = np.empty((1 << outputs) * LANES, np.int16)
-    branch = np.empty(4 * LANES, np.int16)
-    base = np.empty(LANES, np.int16)
-    split = half * LANES
-    low = slice(split, 2 * split) if mirrored else slice(0, split)
-    high = slice(0, split) if mirrored else slice(split, 2 * split)
-    even[:] = UNLIKELY if starts else 0
-    even[:LANES] = 0
+    metrics[0, :] = UNLIKELY if starts else 0
+    metrics[0, 0] = 0
     for t in range(steps):
-        here = flat[t * outputs * LANES : (t + 1) * outputs * LANES]
-        if not plain:
-            _metric_rows(here, outputs, rows)
-        if t & 1:  # two calls, not one with swapped names: a step compiled into this loop would run scalar
-            if plain:
-                _step_of_two(odd[low], odd[high], even, here, choice[t], signs)
-            else:
-                _step_of_any(odd[low], odd[high], even, rows, choice[t], patterns, branch)
-        elif plain:
-            _step_of_two(even[low], even[high], odd, here, choice[t], signs)
+        _add_branches(soft, t * outputs, outputs, branches)
+        nxt = metrics[(t + 1) & 1]
+        if plain:
+            _plain_step(metrics[t & 1], nxt, branches, patterns, low, high, half, choice, t)
         else:
-            _step_of_any(even[low], even[high], odd, rows, choice[t], patterns, branch)
+            _any_step(metrics[t & 1], nxt, branches, patterns, low, high, half, choice, t)
         if (t & BETWEEN) == BETWEEN:
-            for f in range(LANES):
-                base[f] = even[f]
-            for s in range(states):
-                for f in range(LANES):
-                    even[s * LANES + f] = max(np.int16(FLOOR), np.int16(even[s * LANES + f] - base[f]))
-    state = np.zeros(LANES, np.int64)
+            _bring_back(nxt)
+    planes = np.zeros(top + 1, np.uint64)
     if not ends:
-        last = odd if steps & 1 else even
         for f in range(words):
-            for s in range(states):
-                ahead = last[s * LANES + f] - last[state[f] * LANES + f]
-                if ahead > 0 or (mirrored and ahead == 0):
-                    state[f] = s
-    for t in range(steps - 1, -1, -1):  # all words step back together: independent look-ups overlap
-        for f in range(words):
-            s = state[f]
-            decoded[f, t] = np.uint8(s & 1)
-            bit = ((np.int64(choice[t, (s >> 3) * LANES + f]) >> (s & 7)) & 1) ^ mirrored
-            state[f] = (s >> 1) | (bit << top)
+            state = _likeliest_state(metrics[steps & 1], f, mirrored)
+            for b in range(top + 1):
+                planes[b] |= np.uint64((state >> b) & 1) << np.uint64(f)
+    _trace_back(choice, planes, mirrored, path)
+    for f in range(words):
+        _unpack(path[f >> 3], np.uint8(f & 7), decoded[f])

@@ -58,14 +58,8 @@ class Trellis:
         bits = [np.bitwise_count(registers & mask).astype(np.int64) & 1 for mask in self.masks]
         return sum((bit << q for q, bit in enumerate(bits)), np.zeros_like(registers))
 
-    @cached_property
-    def signs(self) -> NDArray[np.int16]:
-        """+1 where an output of the branch (state j, input bit 0) is 0, else −1, for the lower half of the states."""
-        patterns = self.patterns[: self.states : 2]
-        return np.array([1 - 2 * ((patterns >> q) & 1) for q in range(self.outputs)], np.int16)
-
     @property
     def plain(self) -> bool:
         """Whether both outputs tap the newest and oldest bits, so that one branch metric serves a whole butterfly."""
         ends = 1 | self.states
-        return self.outputs == 2 and self.length >= 4 and all(mask & ends == ends for mask in self.masks)
+        return self.outputs == 2 and all(mask & ends == ends for mask in self.masks)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.codes._vector_code import aligned_empty
 from bruit.codes.soft import SoftWords, lanes_of
 from bruit.codes.trellis._bitten_kernels import best_circle
 from bruit.codes.trellis._trellis_kernels import LANES, viterbi_lanes
@@ -63,18 +64,25 @@ def _read_through(
     A bitten word starts and ends anywhere.
     """
     trellis, steps = code.trellis, code.steps
-    soft = np.zeros(((steps + 1) * trellis.outputs, LANES), np.int16)
-    even, odd = np.empty((2, trellis.states * LANES), np.int16)
-    choice = np.empty((order.size, (trellis.states + 7) // 8 * LANES), np.uint8)
+    soft = aligned_empty(((steps + 1) * trellis.outputs, LANES), np.int16)
+    soft[:] = 0
+    branches = aligned_empty((1 << trellis.outputs, LANES), np.int16)
+    metrics = aligned_empty((2, trellis.states, LANES), np.int16)
+    choice = aligned_empty((order.size, trellis.states), np.uint64)
+    bits = np.empty((LANES // 8, order.size), np.uint8)
     path = np.empty((batch.likelihoods.shape[0], order.size), np.uint8)
     factors = batch.factors()
     limit = min(127, LARGEST // trellis.outputs)
-    flags = (trellis.outputs, int(trellis.plain), int(code.ending != "bitten"), int(code.ending == "zero"))
-    patterns = trellis.patterns if trellis.plain or not mirrored else np.roll(trellis.patterns, trellis.states)
-    sign = np.float32(-1 if trellis.plain and mirrored else 1)
+    flags = (
+        trellis.outputs,
+        int(trellis.plain),
+        int(code.ending != "bitten"),
+        int(code.ending == "zero"),
+        int(mirrored),
+    )
+    patterns = np.roll(trellis.patterns, trellis.states) if mirrored else trellis.patterns
     for first in range(0, path.shape[0], LANES):
-        lanes_of(batch, first, sign * factors, code.place, soft, limit)
+        lanes_of(batch, first, factors, code.place, soft, limit)
         turned = soft.reshape(steps + 1, -1)[order].reshape(-1, LANES) if code.ending == "bitten" else soft
-        rows = path[first : first + LANES]
-        viterbi_lanes(turned, patterns, trellis.signs, *flags, int(mirrored), even, odd, choice, rows)
+        viterbi_lanes(turned, patterns, *flags, branches, metrics, choice, bits, path[first : first + LANES])
     return path
