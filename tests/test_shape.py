@@ -28,7 +28,6 @@ LONG_FUNCTIONS = {
     "codes/low_density/_encoder_kernels.py: peel": "one loop nest in numba",
     "codes/trellis/_bcjr_kernels.py: bcjr_max": "one loop nest in numba",
     "codes/trellis/_bcjr_kernels.py: bcjr_sum": "one loop nest in numba",
-    "codes/trellis/_trellis_kernels.py: viterbi_lanes": "one loop nest in numba",
     "codes/trellis/_turbo_kernels.py: max_log_pass": "the unrolled eight-state trellis",
     "deep/gpu_kernels/images.py: _gradients": "one kernel in Triton",
     "deep/gpu_kernels/positions.py: _gram": "one kernel in Triton",

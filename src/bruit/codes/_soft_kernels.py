@@ -20,7 +20,8 @@ from bruit.codes._vector_code import (
     constant,
     instruction,
     load,
-    store,
+    load_vector,
+    store_vector,
     transposed,
 )
 
@@ -44,47 +45,44 @@ def _turn_numbers(
         source, target = (array_pointer(context, builder, signature.args[i], values[i], ir.IntType(16)) for i in (0, 4))
         places = array_pointer(context, builder, signature.args[2], values[2], INT64)
         rows = [
-            load(
-                builder,
-                builder.bitcast(
-                    builder.gep(source, [builder.add(values[1], ir.Constant(INT64, TILE * w))]), PART.as_pointer()
-                ),
-                ir.Constant(INT64, 0),
-            )
+            load_vector(builder, PART, source, builder.add(values[1], ir.Constant(INT64, TILE * w)))
             for w in range(STRIP)
         ]
-        halves = transposed(builder, rows)
         each = STRIP // BLOCK
-        for i, half in enumerate(halves):
+        for i, half in enumerate(transposed(builder, rows)):
             row = load(builder, places, builder.add(values[3], ir.Constant(INT64, i // each)))
             column = builder.add(values[6], ir.Constant(INT64, i % each * BLOCK))
-            start = builder.gep(target, [builder.add(builder.mul(row, values[5]), column)])
-            store(builder, half, builder.bitcast(start, PART.as_pointer()), ir.Constant(INT64, 0))
+            store_vector(builder, half, target, builder.add(builder.mul(row, values[5]), column))
         return context.get_dummy_value()
 
     return types.void(tile, types.int64, place, types.int64, out, types.int64, types.int64), generate
 
 
 @instruction
-def _turn_signs(typing: Typing, total: Type, place: Type, at: Type, width: Type, word: Type, tile: Type) -> Instruction:
-    """tile[w, i] = 1 where total[place[at + i], word + w] is negative, else 0, for STRIP words w and places i."""
+def _turn_signs(
+    typing: Typing, total: Type, width: Type, place: Type, at: Type, out: Type, length: Type, word: Type
+) -> Instruction:
+    """out[word + w, at + i] = (total[place[at + i], word + w] < 0) for STRIP words w and as many places i.
+
+    total is `width` wide and out is `length` wide.
+    """
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
         source = array_pointer(context, builder, signature.args[0], values[0], ir.IntType(16))
-        places = array_pointer(context, builder, signature.args[1], values[1], INT64)
-        target = array_pointer(context, builder, signature.args[5], values[5], BYTES)
+        places = array_pointer(context, builder, signature.args[2], values[2], INT64)
+        target = array_pointer(context, builder, signature.args[4], values[4], ir.IntType(8))
         rows = []
         for i in range(STRIP):
-            row = load(builder, places, builder.add(values[2], ir.Constant(INT64, i)))
-            start = builder.gep(source, [builder.add(builder.mul(row, values[3]), values[4])])
-            numbers = load(builder, builder.bitcast(start, WORDS.as_pointer()), ir.Constant(INT64, 0))
+            row = load(builder, places, builder.add(values[3], ir.Constant(INT64, i)))
+            numbers = load_vector(builder, WORDS, source, builder.add(builder.mul(row, values[1]), values[6]))
             rows.append(builder.zext(builder.icmp_signed("<", numbers, constant(WORDS, 0)), BYTES))
         for w, column in enumerate(transposed(builder, rows)):
-            store(builder, column, target, ir.Constant(INT64, w))
+            row = builder.add(values[6], ir.Constant(INT64, w))
+            store_vector(builder, column, target, builder.add(builder.mul(row, values[5]), values[3]))
         return context.get_dummy_value()
 
-    numbers = (types.int64,) * 3
-    return types.void(total, place, *numbers, tile), generate
+    numbers = types.int64
+    return types.void(total, numbers, place, numbers, out, numbers, numbers), generate
 
 
 @kernel
@@ -134,14 +132,11 @@ def quantise(
 def hard_bits(total: NDArray[np.int16], place: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
     """out[word, i] = 1 where total[place[i], word] is negative, else 0; the width of `total` is a multiple of STRIP."""
     words, length = out.shape
-    tile = np.empty((STRIP, STRIP), np.uint8)
-    whole = length - length % STRIP
     for first in range(0, words, STRIP):
         strip = min(STRIP, words - first)
+        whole = length - length % STRIP if strip == STRIP else 0
         for start in range(0, whole, STRIP):
-            _turn_signs(total, place, start, total.shape[1], first, tile)
-            for w in range(strip):
-                out[first + w, start : start + STRIP] = tile[w]
+            _turn_signs(total, total.shape[1], place, start, out, length, first)
         for i in range(whole, length):
             for w in range(strip):
                 out[first + w, i] = total[place[i], first + w] < 0

@@ -57,6 +57,17 @@ def store(builder: Builder, value: Value, pointer: Value, index: Value) -> None:
     builder.store(value, builder.gep(pointer, [index])).align = 1
 
 
+def load_vector(builder: Builder, kind: Type, pointer: Value, index: Value) -> Value:
+    """The elements of an array from pointer[index] on, as a vector."""
+    return load(builder, builder.bitcast(builder.gep(pointer, [index]), kind.as_pointer()), ir.Constant(index.type, 0))
+
+
+def store_vector(builder: Builder, vector: Value, pointer: Value, index: Value) -> None:
+    """Puts the elements of a vector into an array from pointer[index] on."""
+    place = builder.bitcast(builder.gep(pointer, [index]), vector.type.as_pointer())
+    store(builder, vector, place, ir.Constant(index.type, 0))
+
+
 def constant(kind: Type, number: int) -> Value:
     """A number in every lane."""
     return ir.Constant(kind, [number] * kind.count)

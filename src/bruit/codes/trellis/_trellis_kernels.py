@@ -31,7 +31,9 @@ from bruit.codes._vector_code import (
     constant,
     instruction,
     load,
+    load_vector,
     store,
+    store_vector,
 )
 
 Metrics = NDArray[np.int16]
@@ -205,14 +207,10 @@ def _choose(typing: Typing, masks: Type, at: Type, half: Type, plane: Type) -> I
         start = array_pointer(context, builder, signature.args[0], values[0], INT64)
 
         def choose(kind: Type, chooser: Value, index: Value) -> None:
-            lower = builder.bitcast(builder.gep(start, [builder.add(first, index)]), kind.as_pointer())
-            upper = builder.bitcast(
-                builder.gep(start, [builder.add(builder.add(first, count), index)]), kind.as_pointer()
-            )
-            zero = ir.Constant(INT64, 0)
-            kept = load(builder, lower, zero)
-            change = builder.and_(builder.xor(kept, load(builder, upper, zero)), chooser)
-            store(builder, builder.xor(kept, change), lower, zero)
+            lower = builder.add(first, index)
+            kept = load_vector(builder, kind, start, lower)
+            other = load_vector(builder, kind, start, builder.add(lower, count))
+            store_vector(builder, builder.xor(kept, builder.and_(builder.xor(kept, other), chooser)), start, lower)
 
         with cgutils.for_range(builder, blocks) as loop:
             index = builder.mul(loop.index, ir.Constant(INT64, EIGHT.count))
