@@ -34,7 +34,10 @@ from bruit.codes._vector_code import (
     Value,
     Values,
     broadcast,
+    constant,
     instruction,
+    load,
+    store,
 )
 
 LANES = 32
@@ -52,7 +55,7 @@ EVEN, ODD = OLD + 192, OLD + 448
 ROOTS, OMEGA, VALUES = ODD + 256, ODD + 320, ODD + 384
 SIZE = VALUES + 64
 
-BLOCK = ir.VectorType(ir.IntType(8), LANES)
+BLOCK, TERMS = (ir.VectorType(ir.IntType(8), lanes) for lanes in (LANES, 2 * LANES))
 INDEX = types.int64
 
 Bytes = NDArray[np.uint8]
@@ -294,17 +297,66 @@ def _horner(typing: Typing, memory: Type, points: Type, coefficients: Type, coun
     return types.void(memory, INDEX, INDEX, INDEX, INDEX), generate
 
 
+def _first_lanes(builder: Builder, count: Value, lanes: int) -> Value:
+    """A mask of the lanes below count."""
+    order = ir.Constant(ir.VectorType(ir.IntType(8), lanes), list(range(lanes)))
+    return builder.icmp_unsigned("<", order, broadcast(builder, builder.trunc(count, ir.IntType(8)), lanes))
+
+
 @instruction
-def _eight_bytes(typing: Typing, memory: Type, at: Type) -> Instruction:
-    """Eight bytes as one number, the first lowest."""
+def _copy_first(typing: Typing, memory: Type, target: Type, source: Type, count: Type) -> Instruction:
+    """m[target + j] = m[source + j] for j below count, and 0 from there to 63."""
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        place = _place(context, builder, signature, values, values[1])
-        value = builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()))
-        value.align = 1
-        return value
+        place, other = (
+            builder.bitcast(_place(context, builder, signature, values, values[i]), TERMS.as_pointer()) for i in (1, 2)
+        )
+        zero = ir.Constant(ir.IntType(64), 0)
+        copied = load(builder, other, zero)
+        kept = builder.select(_first_lanes(builder, values[3], TERMS.count), copied, constant(TERMS, 0))
+        store(builder, kept, place, zero)
+        return context.get_dummy_value()
 
-    return types.uint64(memory, INDEX), generate
+    return types.void(memory, INDEX, INDEX, INDEX), generate
+
+
+@instruction
+def _has_any(typing: Typing, memory: Type, at: Type, count: Type) -> Instruction:
+    """Whether m[at + j] is not 0 for any j below count, at most 32."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        block = _load(builder, _place(context, builder, signature, values, values[1]))
+        wrong = builder.icmp_unsigned("!=", block, constant(BLOCK, 0))
+        found = builder.and_(wrong, _first_lanes(builder, values[2], LANES))
+        mask = ir.IntType(LANES)
+        return builder.icmp_unsigned("!=", builder.bitcast(found, mask), ir.Constant(mask, 0))
+
+    return types.boolean(memory, INDEX, INDEX), generate
+
+
+@instruction
+def _equal_lanes(typing: Typing, memory: Type, left: Type, right: Type) -> Instruction:
+    """A number whose bit j, j below 64, says whether m[left + j] and m[right + j] are equal."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        first, second = (
+            builder.bitcast(_place(context, builder, signature, values, values[i]), TERMS.as_pointer()) for i in (1, 2)
+        )
+        zero = ir.Constant(ir.IntType(64), 0)
+        equal = builder.icmp_unsigned("==", load(builder, first, zero), load(builder, second, zero))
+        return builder.bitcast(equal, ir.IntType(64))
+
+    return types.uint64(memory, INDEX, INDEX), generate
+
+
+@instruction
+def _lowest_one(typing: Typing, number: Type) -> Instruction:
+    """The place of the lowest 1 of a number that has one."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        return builder.cttz(values[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
 
 
 @kernel
@@ -362,14 +414,11 @@ def _error_locator(memory: Bytes, syndromes: int, checks: int) -> int:
     The first terms left are those of S·Λ from x^checks on: where Λ is 0 they are Ω divided by x^checks.
     """
     half = checks // 2
-    for j in range(64):
-        memory[SPARE + j] = memory[syndromes + j] if j < checks else np.uint8(0)
+    _copy_first(memory, SPARE, syndromes, checks)
     memory[SPARE + 3 * half] = 1
     ahead = _solve_key_equation(memory, SPARE, checks)
-    for j in range(64):
-        memory[LOCATOR + j] = memory[SPARE + half + j] if j <= half else np.uint8(0)
-    for j in range(half):
-        memory[OMEGA + j] = memory[SPARE + j]
+    _copy_first(memory, LOCATOR, SPARE + half, half + 1)
+    _copy_first(memory, OMEGA, SPARE, half)
     return int((checks - ahead) >> 1)
 
 
@@ -377,16 +426,14 @@ def _error_locator(memory: Bytes, syndromes: int, checks: int) -> int:
 def _roots(memory: Bytes, degree: int, points: NDArray[np.int64]) -> int:
     """The powers of α at which even and odd part are equal; returns how many there are, at most one more than asked."""
     found = 0
-    low = np.uint64(0x7F7F7F7F7F7F7F7F)
-    for first in range(0, 256, 8):
-        x = _eight_bytes(memory, EVEN + first) ^ _eight_bytes(memory, ODD + first)
-        zero = ~(((x & low) + low) | x | low)  # 0x80 in each byte of x that is zero
-        if zero:
-            for byte in range(8):
-                point = first + byte
-                if (zero >> np.uint64(8 * byte)) & np.uint64(128) and point < 255 and found <= degree:
-                    points[found] = point
-                    found += 1
+    for first in range(0, 256, 64):
+        equal = _equal_lanes(memory, EVEN + first, ODD + first)
+        while equal and found <= degree:
+            point = first + _lowest_one(equal)
+            equal &= equal - np.uint64(1)
+            if point < 255:
+                points[found] = point
+                found += 1
     return found
 
 
@@ -442,26 +489,17 @@ def _correct(
 
 
 @kernel
-def _any(memory: Bytes, syndromes: int, checks: int) -> bool:
-    found = np.uint8(0)
-    for j in range(checks):
-        found |= memory[syndromes + j]
-    return bool(found)
-
-
-@kernel
 def decode(
-    received: Bytes,
+    words: Bytes,
     erased: Bytes,
     use_erasures: bool,
     checks: int,
     tables: Bytes,
     into: np.uint64,
-    corrected: Bytes,
     status: NDArray[np.int64],
 ) -> None:
-    """Decodes received (rows, n) to corrected (rows, n); `status` is the number of changed symbols, or FAILED."""
-    rows, n = received.shape
+    """Decodes words (rows, n) in place; `status` is the number of changed symbols, or FAILED."""
+    rows, n = words.shape
     memory, points = np.zeros(SIZE, np.uint8), np.zeros(40, np.int64)
     memory[:TABLES] = tables
     for first in range(0, rows, 4):
@@ -469,17 +507,15 @@ def decode(
         for w in range(count):
             start = WORDS + 256 * w
             for i in range(n):
-                memory[start + i] = received[first + w, i]
-            for i in range(n):
-                corrected[first + w, i] = received[first + w, i]
+                memory[start + i] = words[first + w, i]
             for block in range(start, start + n, LANES):
                 _change_basis(memory, block, into)
         _syndromes_of_four(memory, n)
         for w in range(count):
             row, syndromes = first + w, SYNDROMES + LANES * w
             status[row] = 0
-            if _any(memory, syndromes, checks):
+            if _has_any(memory, syndromes, checks):
                 if use_erasures:
                     for i in range(n):
                         memory[FLAGS + i] = erased[row, i]
-                status[row] = _correct(corrected, row, use_erasures, checks, syndromes, memory, points)
+                status[row] = _correct(words, row, use_erasures, checks, syndromes, memory, points)

@@ -133,9 +133,9 @@ class ReedSolomon(BlockWords):
         flags = read_only(np.zeros((1, 1), np.uint8)) if erased is None else erased
         order = self.field.order
         if self._is_short and self.field.bits == 8 and has_vectors():
-            word: NDArray[Any] = np.empty_like(rows)
+            word: NDArray[Any] = rows.copy()
             tables = vector_tables(self.field, self.n, self.checks, self.first_root % order)
-            vector_kernels.decode(read_only(rows), flags, erased is not None, self.checks, *tables, word, status)
+            vector_kernels.decode(word, flags, erased is not None, self.checks, *tables, status)
             return word, status
         if self._is_short:
             word = np.empty_like(rows)
