@@ -69,8 +69,8 @@ def store_vector(builder: Builder, vector: Value, pointer: Value, index: Value) 
 
 
 def constant(kind: Type, number: int) -> Value:
-    """A number in every lane."""
-    return ir.Constant(kind, [number] * kind.count)
+    """A number in every lane, or alone where `kind` is no vector."""
+    return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)
 
 
 def broadcast(builder: Builder, scalar: Value, lanes: int) -> Value:
@@ -91,6 +91,16 @@ def call(builder: Builder, name: str, *vectors: Value) -> Value:
 def magnitude(builder: Builder, vector: Value) -> Value:
     """|vector|, lane by lane; the least number there is stays as it is."""
     return call(builder, "umin", vector, builder.neg(vector))
+
+
+def for_blocks(builder: Builder, count: Value, kind: Type, body: Callable[[Type, Value], None]) -> None:
+    """Runs body(kind, index) for vectors of this kind while they fit below count, then body(element, index)."""
+    lanes = ir.Constant(count.type, kind.count)
+    whole = builder.mul(builder.udiv(count, lanes), lanes)
+    with cgutils.for_range_slice(builder, ir.Constant(count.type, 0), whole, lanes, inc=True) as (index, _):
+        body(kind, index)
+    with cgutils.for_range_slice(builder, whole, count, ir.Constant(count.type, 1), inc=True) as (index, _):
+        body(kind.element, index)
 
 
 def transposed(builder: Builder, rows: list[Value]) -> list[Value]:

@@ -13,16 +13,41 @@ The metric of a path is the sum of |llr| over what it decided against: smaller i
 [Balatsoukas-Stimming, Parizi & Burg 2015]
 """
 
+# ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
+
 import numpy as np
+from llvmlite import ir
+from numba import types
 from numpy.typing import NDArray
 
 from bruit._jit import kernel
+from bruit.codes._vector_code import (
+    Builder,
+    Context,
+    Instruction,
+    Signature,
+    Type,
+    Typing,
+    Value,
+    Values,
+    array_pointer,
+    broadcast,
+    constant,
+    for_blocks,
+    instruction,
+    load_vector,
+    store_vector,
+)
 
 FIRST_HALF, SECOND_HALF, COMBINE, FROZEN, REPEATED, FREE = 0, 1, 2, 3, 4, 5
 """What a step of the plan does; the last three are nodes with no, one and only message bits."""
 
 LLR = 2  # the row of log-likelihoods beside those of left and right bits
 SAME = np.float32(1e-6)  # metrics no further apart than this share are equal: a rounding of float32
+
+INT32 = ir.IntType(32)
+EIGHT, FLOATS = ir.VectorType(INT32, 8), ir.VectorType(ir.FloatType(), 8)
+SIZE, SIGN = 0x7FFFFFFF, 0x80000000  # of the bit pattern of a float32
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.uint8]
@@ -34,8 +59,11 @@ Work = tuple[Floats, Floats, Slots, Slots, Flags, Lanes, Packed]
 
 
 @kernel
-def transform(bits: NDArray[np.uint8]) -> None:
-    """The polar transform x = u·G in place (words, 2^m), G = [[1, 0], [1, 1]]^⊗m; its own inverse.    [Arıkan 2009]"""
+def transform(bits: NDArray[np.uint8] | NDArray[np.uint32]) -> None:
+    """The polar transform x = u·G in place (words, 2^m), G = [[1, 0], [1, 1]]^⊗m; its own inverse.    [Arıkan 2009]
+
+    Bits of numbers that hold several are transformed side by side.
+    """
     words, length = bits.shape
     for word in range(words):
         row = bits[word]
@@ -47,22 +75,57 @@ def transform(bits: NDArray[np.uint8]) -> None:
             half *= 2
 
 
-@kernel
-def _first_half(above: Floats, below: Floats) -> None:
-    """What is known of the sum of two bits: the smaller of both, by min-sum."""
-    count = below.size
-    for i in range(count):
-        a, b = above[i], above[i + count]
-        below[i] = np.copysign(min(abs(a), abs(b)), a) * np.copysign(np.float32(1), b)
+@instruction
+def _first_half(typing: Typing, llr: Type, above: Type, below: Type, count: Type) -> Instruction:
+    """llr[below + i] = what is known of the sum of bits above + i and above + count + i: the smaller, by min-sum."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        patterns = array_pointer(context, builder, signature.args[0], values[0], INT32)
+        _, source, target, half = values
+
+        def combine(kind: Type, index: Value) -> None:
+            first = builder.add(source, index)
+            pair = [load_vector(builder, kind, patterns, at) for at in (first, builder.add(first, half))]
+            sizes = [builder.and_(value, constant(kind, SIZE)) for value in pair]
+            smaller = builder.select(builder.icmp_unsigned("<", *sizes), *sizes)  # patterns order as sizes do
+            sign = builder.and_(builder.xor(*pair), constant(kind, SIGN))
+            store_vector(builder, builder.or_(smaller, sign), patterns, builder.add(target, index))
+
+        for_blocks(builder, half, EIGHT, combine)
+        return context.get_dummy_value()
+
+    return types.void(llr, types.int64, types.int64, types.int64), generate
 
 
-@kernel
-def _second_half(above: Floats, decided: Packed, lane: np.uint32, below: Floats) -> None:
-    """What is known of the second of two bits once their sum is decided."""
-    count = below.size
-    for i in range(count):
-        bit = np.float32((decided[i] >> lane) & np.uint32(1))
-        below[i] = above[i + count] + above[i] * (np.float32(1) - np.float32(2) * bit)
+@instruction
+def _second_half(
+    typing: Typing, llr: Type, above: Type, below: Type, count: Type, bits: Type, at: Type, lane: Type
+) -> Instruction:
+    """llr[below + i] = what is known of the bit above + count + i, once its sum with above + i is decided.
+
+    The decision is bit `lane` of bits[0, at + i].
+    """
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        patterns, decided = (array_pointer(context, builder, signature.args[i], values[i], INT32) for i in (0, 4))
+        _, source, target, half, _, start, path = values
+        shift = builder.trunc(path, INT32)
+        shifts = {EIGHT: broadcast(builder, shift, EIGHT.count), INT32: shift}
+
+        def add(kind: Type, index: Value) -> None:
+            first = builder.add(source, index)
+            pair = [load_vector(builder, kind, patterns, place) for place in (first, builder.add(first, half))]
+            bit = builder.lshr(load_vector(builder, kind, decided, builder.add(start, index)), shifts[kind])
+            turned = builder.xor(pair[0], builder.shl(bit, constant(kind, 31)))
+            floats = FLOATS if kind == EIGHT else ir.FloatType()
+            total = builder.fadd(*(builder.bitcast(value, floats) for value in (pair[1], turned)))
+            store_vector(builder, builder.bitcast(total, kind), patterns, builder.add(target, index))
+
+        for_blocks(builder, half, EIGHT, add)
+        return context.get_dummy_value()
+
+    numbers = types.int64
+    return types.void(llr, numbers, numbers, numbers, bits, numbers, numbers), generate
 
 
 @kernel
@@ -157,29 +220,30 @@ def _follow(parent: Slots, active: int, kept: int, lane: Lanes, spare: Lanes) ->
 
 
 @kernel
-def _costs(values: Floats) -> tuple[np.float32, np.float32]:
-    """What all zeros and what all ones cost at a node."""
+def _costs(values: Floats, first: int, size: int) -> tuple[np.float32, np.float32]:
+    """What all zeros and what all ones cost at a node whose values stand from `first` on."""
     zeros = np.float32(0)
     ones = np.float32(0)
-    for i in range(values.size):
+    for i in range(first, first + size):
         zeros += max(np.float32(0), -values[i])
         ones += max(np.float32(0), values[i])
     return zeros, ones
 
 
 @kernel
-def _smallest(values: Floats) -> int:
-    place = 0
-    for i in range(1, values.size):
+def _smallest(values: Floats, first: int, size: int) -> int:
+    """The place, counted from `first` on, of the smallest of so many values."""
+    place = first
+    for i in range(first + 1, first + size):
         if values[i] < values[place]:
             place = i
-    return place
+    return place - first
 
 
 @kernel
-def _copy(source: Floats, target: Floats) -> None:
-    for i in range(target.size):
-        target[i] = source[i]
+def _copy(values: Floats, source: int, target: int, size: int) -> None:
+    for i in range(size):
+        values[target + i] = values[source + i]
 
 
 @kernel
@@ -189,11 +253,10 @@ def _take_places(sizes: Floats, size: int, out: Packed, kept: int, work: Work) -
     room = sizes.size // (2 * size)
     for p in range(kept):
         if parent[p] != p:
-            q = parent[p]
-            _copy(sizes[q * size : (q + 1) * size], sizes[(room + p) * size : (room + p + 1) * size])
+            _copy(sizes, parent[p] * size, (room + p) * size, size)
     for p in range(kept):
         if parent[p] != p:
-            _copy(sizes[(room + p) * size : (room + p + 1) * size], sizes[p * size : (p + 1) * size])
+            _copy(sizes, (room + p) * size, p * size, size)
     moved = spare[:size]
     moved[:] = 0
     for p in range(kept):
@@ -237,7 +300,7 @@ def _free_node(
         best = np.float32(np.inf)
         worst = np.float32(0)
         for p in range(active):
-            place[p] = _smallest(sizes[p * size : (p + 1) * size])
+            place[p] = _smallest(sizes, p * size, size)
             least = sizes[p * size + place[p]]
             flipped[p] = metric[p] + least
             best = min(best, flipped[p])
@@ -272,8 +335,8 @@ def _repeated_node(
     flipped, parent, chosen, turned = work[0], work[2], work[3], work[4]
     size = out.size
     for p in range(active):
-        at = base + np.int64(lane[p, row]) * size
-        zeros, ones = _costs(llr[at : at + size])
+        at = base + int(lane[p, row]) * size
+        zeros, ones = _costs(llr, at, size)
         chosen[p] = 1 if ones < zeros else 0
         flipped[p] = metric[p] + max(zeros, ones)
         metric[p] += min(zeros, ones)
@@ -288,16 +351,17 @@ def _repeated_node(
 
 @kernel
 def _halve(
-    llr: Floats, base: int, under: int, half: int, left: Packed, second: bool, active: int, lane: Lanes, stage: int
+    llr: Floats, room: int, bits: NDArray[np.uint32], second: bool, active: int, lane: Lanes, stage: int
 ) -> None:
     """From the node at `stage` to its first or second half, for every path."""
+    half = np.int64(1) << (stage - 1)
+    base, under = room * (2 * half - 1), room * (half - 1)
     for p in range(active):
-        at = base + np.int64(lane[p, 3 * stage + LLR]) * 2 * half
-        above, below = llr[at : at + 2 * half], llr[under + p * half : under + (p + 1) * half]
+        above, below = base + np.int64(lane[p, 3 * stage + LLR]) * 2 * half, under + p * half
         if second:
-            _second_half(above, left, np.uint32(lane[p, 3 * stage - 3]), below)
+            _second_half(llr, above, below, half, bits, half - 1, np.int64(lane[p, 3 * stage - 3]))
         else:
-            _first_half(above, below)
+            _first_half(llr, above, below, half)
     for p in range(active):
         lane[p, 3 * stage - 3 + LLR] = p
 
@@ -319,10 +383,9 @@ def _walk(
         action, stage, side = plan[step, 0], plan[step, 1], plan[step, 2]
         size = 1 << stage
         half = size >> 1
-        base, under = room * (size - 1), room * (half - 1)
+        base = room * (size - 1)
         if action <= SECOND_HALF:
-            left = bits[0, half - 1 : size - 1]
-            _halve(llr, base, under, half, left, action == SECOND_HALF, active, lane, stage)
+            _halve(llr, room, bits, action == SECOND_HALF, active, lane, stage)
             continue
         out = bits[side, size - 1 : 2 * size - 1]
         row = 3 * stage + LLR
@@ -333,7 +396,7 @@ def _walk(
             out[:] = 0
             for p in range(active):
                 at = base + np.int64(lane[p, row]) * size
-                metric[p] += _costs(llr[at : at + size])[0]
+                metric[p] += _costs(llr, at, size)[0]
         elif action == REPEATED:
             active = _repeated_node(llr, base, out, active, room, lane, row, metric, doubted, work)
         else:
@@ -370,7 +433,6 @@ def decode_list(
     flipped, sizes = np.empty(room, np.float32), np.empty(2 * room * length, np.float32)
     parent, place, turned = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint8)
     work = (flipped, sizes, parent, place, turned, spare, np.empty(length, np.uint32))
-    inputs = np.empty((room, length), np.uint8)
     root = room * (length - 1)
     for word in range(words):
         llr[root : root + length] = batch[word]
@@ -378,22 +440,21 @@ def decode_list(
         metric[0] = 0
         doubted[0] = 0
         active = _walk(plan, room, llr, bits, lane, metric, doubted, work)
-        for p in range(active):
-            at = np.uint32(lane[p, 3 * top + 1])
-            for i in range(length):
-                inputs[p, i] = (bits[1, length - 1 + i] >> at) & np.uint32(1)
-        transform(inputs[:active])
+        transform(bits[1:, length - 1 : 2 * length - 1])  # the inputs of all paths at once
         best, passed, rivals = -1, False, False
         for p in range(active):
+            at = np.uint32(lane[p, 3 * top + 1])
             total = np.uint64(0)
             for i in range(places.size):
-                total ^= columns[i] & (np.uint64(0) - np.uint64(inputs[p, places[i]]))
+                bit = (bits[1, length - 1 + places[i]] >> at) & np.uint32(1)
+                total ^= columns[i] & (np.uint64(0) - np.uint64(bit))
             right = total == np.uint64(0)
             if best < 0 or (right and not passed) or (right == passed and metric[p] < metric[best]):
                 rivals = right == passed and best >= 0 and metric[best] <= metric[p] * (np.float32(1) + SAME)
                 best, passed = p, right
             elif right == passed and metric[p] <= metric[best] * (np.float32(1) + SAME):
                 rivals = True
+        at = np.uint32(lane[best, 3 * top + 1])
         for i in range(places.size):
-            message[word, i] = inputs[best, places[i]]
+            message[word, i] = (bits[1, length - 1 + places[i]] >> at) & np.uint32(1)
         decided[word] = passed and not rivals and doubted[best] == 0

@@ -29,6 +29,7 @@ from bruit.codes._vector_code import (
     broadcast,
     call,
     constant,
+    for_blocks,
     instruction,
     load,
     load_vector,
@@ -201,22 +202,18 @@ def _choose(typing: Typing, masks: Type, at: Type, half: Type, plane: Type) -> I
     """Puts masks[at + half + i] in place of masks[at + i], i below half, for the words whose bit of `plane` is 1."""
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        _, first, count, plane_bits = values
-        blocks = builder.udiv(count, ir.Constant(INT64, EIGHT.count))
-        whole = builder.mul(blocks, ir.Constant(INT64, EIGHT.count))
         start = array_pointer(context, builder, signature.args[0], values[0], INT64)
+        _, first, count, bits = values
+        choosers = {EIGHT: broadcast(builder, bits, EIGHT.count), INT64: bits}
 
-        def choose(kind: Type, chooser: Value, index: Value) -> None:
+        def choose(kind: Type, index: Value) -> None:
             lower = builder.add(first, index)
             kept = load_vector(builder, kind, start, lower)
             other = load_vector(builder, kind, start, builder.add(lower, count))
-            store_vector(builder, builder.xor(kept, builder.and_(builder.xor(kept, other), chooser)), start, lower)
+            change = builder.and_(builder.xor(kept, other), choosers[kind])
+            store_vector(builder, builder.xor(kept, change), start, lower)
 
-        with cgutils.for_range(builder, blocks) as loop:
-            index = builder.mul(loop.index, ir.Constant(INT64, EIGHT.count))
-            choose(EIGHT, broadcast(builder, plane_bits, EIGHT.count), index)
-        with cgutils.for_range_slice(builder, whole, count, ir.Constant(INT64, 1), inc=True) as (index, _):
-            choose(INT64, plane_bits, index)
+        for_blocks(builder, count, EIGHT, choose)
         return context.get_dummy_value()
 
     return types.void(masks, types.int64, types.int64, types.uint64), generate
