@@ -66,14 +66,14 @@ def svg_of(answer: AnswerTable) -> str:
     return _framed(answer.title, sum(heights), f"<style>{STYLE}</style>{''.join(inner)}")
 
 
-def svg_on_page(chart: Bars) -> str:
+def svg_on_page(chart: Bars, *, width: int = WIDTH) -> str:
     """One chart as inline SVG, coloured by the page's style sheet."""
-    return _framed(chart.title, _height(chart), _drawn(chart, _height(chart)))
+    return _framed(chart.title, _height(chart), _drawn(chart, _height(chart), width), width)
 
 
-def _framed(title: str, height: int, inner: str) -> str:
+def _framed(title: str, height: int, inner: str, width: int = WIDTH) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="values" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="values" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" aria-label="{escape(title)}">{inner}</svg>'
     )
 
@@ -82,13 +82,13 @@ def _height(chart: Bars) -> int:
     return TOP + ROW * len(chart.labels) + BOTTOM
 
 
-def _drawn(chart: Bars, height: int) -> str:
-    left = min(max((len(label) for label in chart.labels), default=1) * LETTER + 16, WIDTH * 0.42)
+def _drawn(chart: Bars, height: int, width: int = WIDTH) -> str:
+    left = min(max((len(label) for label in chart.labels), default=1) * LETTER + 16, width * 0.42)
     ticks = tick_places(min(0.0, *chart.low, *chart.values), max(0.0, *chart.high, *chart.values))
     first, span = ticks[0], (ticks[-1] - ticks[0]) or 1.0
 
     def place(value: float) -> float:
-        return round(left + (value - first) / span * (WIDTH - left - RIGHT), 1)
+        return round(left + (value - first) / span * (width - left - RIGHT), 1)
 
     floor_line = height - BOTTOM + 4
     parts = [f'<text class="title" x="4" y="18">{escape(chart.title)}</text>']

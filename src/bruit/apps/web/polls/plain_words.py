@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from markupsafe import Markup
 
 from bruit.apps.web.languages import FALLBACK, Language, format_number, words
 from bruit.apps.web.polls.question import PollQuestion
+from bruit.apps.web.polls.results import error_at
 from bruit.apps.web.report_format import Wire
 from bruit.core.numbers import exactly
-from bruit.local import FrequencyProtocol, Rappor, ReportShape
+from bruit.local import FrequencyProtocol, LocalProtocol, OneBitMean
 from bruit.privacy import belief
 
 
@@ -40,16 +42,42 @@ def one_device(language: Language = FALLBACK) -> str:
 
 def noise(wire: Wire, language: Language = FALLBACK) -> str:
     """A sentence on how often the noise changes an answer, from the exact integer weights of the law."""
-    protocol = wire.protocol
-    assert protocol.offer is not None
-    if isinstance(protocol, Rappor):
-        return _sentence("cohort", language, table="noise", bits=str(protocol.bits))
-    if not isinstance(protocol, FrequencyProtocol):
-        return _sentence("number", language, table="noise")
-    if protocol.offer.report is ReportShape.BITS:
+    if wire.cohorts:
+        return _sentence("cohort", language, table="noise", bits=str(wire.size))
+    if wire.is_bits:
         return _sentence("bits", language, table="noise")
-    kept = format_number(100 * float(np.mean(protocol.support.true)), ".0f", language)
+    if isinstance(wire.protocol, OneBitMean):
+        return _sentence("number", language, table="noise")
+    kept = format_number(100 * _law(wire.protocol)[0], ".0f", language)
     return _sentence("place", language, table="noise", kept=kept)
+
+
+MOST_SHOWN: Final = 1000
+"""Made-up people that a picture of the noise has dots for."""
+
+
+def noise_view(question: PollQuestion, wire: Wire, people: int, language: Language = FALLBACK) -> dict[str, object]:
+    """What the script `noise.js` needs to show the noise at work on made-up people: the law, and the ± at their number.
+
+    A report of bits has no `law` of single answers: the script shows one person's bits.
+    """
+    protocol, shown = wire.protocol, min(people, MOST_SHOWN)
+    say = words("polls/noise_view", language)
+    view: dict[str, object] = {"protocol": protocol.to_json(), "people": shown, "say": say, "choices": question.choices}
+    if wire.is_bits:
+        return view
+    kept, other = _law(protocol)
+    labels = [say["no"], say["yes"]] if question.kind == "yes-no" else question.choices
+    return view | {"law": {"true": kept, "false": other}, "error": error_at(question, wire, shown), "labels": labels}
+
+
+def _law(protocol: LocalProtocol) -> tuple[float, float]:
+    """How often the true answer is sent, and how often another one stands for it."""
+    if isinstance(protocol, FrequencyProtocol):
+        return float(np.mean(protocol.support.true)), float(np.mean(protocol.support.false))
+    assert isinstance(protocol, OneBitMean)
+    kept, other = protocol.channel.probabilities()[0]
+    return float(kept), float(other)
 
 
 def _sentence(name: str, language: Language, *, table: str = "plain", **values: str) -> str:
