@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from apps.web.polls.devices import KEPT, answers, publish  # type: ignore[import-not-found]
 
 from bruit.apps.web.languages import LANGUAGES
+from bruit.local import Warner
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
@@ -44,8 +45,11 @@ def test_create_answer_on_a_phone_and_watch_the_dashboard_move(
     teacher.get_by_label("Yes or no").check()
     teacher.get_by_label("Once", exact=True).check()
     teacher.get_by_label("ε of one report").fill("1")
+    teacher.get_by_label("How many people will answer").fill("100")
     teacher.get_by_label("Only whoever has").check()
     teacher.get_by_role("button", name="See what it costs and tells").click()
+    error = 100 * Warner(epsilon=1).expected_error(100, confidence=0.95)
+    expect(teacher.get_by_text(f"± {error:.1f} points, 95 times out of 100")).to_be_visible()
     expect(teacher.get_by_text("73.1% sure")).to_have_count(1)
     expect(teacher.get_by_text("For ± 10 points: 469 answers")).to_have_count(1)
     assert_accessible(teacher)
@@ -124,13 +128,43 @@ def test_what_is_missing_is_said_in_the_form(
     teacher.get_by_label("Again and again").check()
     teacher.get_by_label("ε of one report").fill("1")
     teacher.get_by_label("ε of all reports").fill("0.5")
+    teacher.get_by_label("How many people will answer").fill("thirty")
     teacher.get_by_label("Everyone").check()
     teacher.get_by_role("button", name="See what it costs and tells").click()
     expect(teacher.get_by_text("must be above the ε of one")).to_have_count(1)
+    expect(teacher.get_by_text("Say about how many people will answer")).to_have_count(1)
+    teacher.get_by_label("How many people will answer").fill("30")
     assert_accessible(teacher)
     teacher.get_by_label("ε of all reports").fill("3")
     teacher.get_by_role("button", name="See what it costs and tells").click()
     expect(teacher.get_by_text("List from 2 to 50 different answers")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"kind": "yes-no"}, r"Chance changed (\d+) of 1000 answers\. Sent: .* the truth is 30 %\."),
+        ({"kind": "number", "low": "0", "high": "10", "grid": "1"}, r"(\d+) of 1000 sent a 1\. .* the truth is 5\."),
+        ({"kind": "choices", "choices": [*"abcdefghijklmnop"]}, r"One person .*changed (\d+) of 16 bits.*"),
+        ({"kind": "text", "choices": ["a.example", "b.example"]}, r"One person .*changed (\d+) of 128 bits.*"),
+    ],
+    ids=["yes-no", "number", "choices", "text"],
+)
+def test_the_noise_is_shown_at_work_on_made_up_people(
+    visit: Callable[..., Any], site: Any, assert_accessible: Callable[[Any], None], more: dict[str, Any], said: str
+) -> None:
+    page = visit(f"/polls/{publish(site, **more)}")
+    page.emulate_media(reduced_motion="reduce")
+    expect(page.locator("#answers")).to_have_text("0")
+    page.get_by_role("button", name="Draw the noise").click()
+    status = page.locator(".noise [role=status]")
+    expect(status).to_have_text(re.compile(f"^{said}$"))
+    found = re.fullmatch(said, status.inner_text())
+    assert found is not None
+    marked = ".noise circle:not([fill-opacity])" if more["kind"] == "number" else ".noise .changed"
+    expect(page.locator(marked)).to_have_count(int(found[1]))
+    expect(page.locator(".noise .unsent")).to_have_count(0)
+    assert_accessible(page)
 
 
 def test_a_number_is_asked_once_and_the_form_says_why(

@@ -51,16 +51,20 @@ async def new(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     """What the poll would cost and how precise it would be; or the form again with what is wrong."""
     given = forms.read_fields(await request.form())
-    question, wrong = forms.read_question(given)
-    if question is None or (await request.form()).get("change"):
+    (question, wrong), (people, unknown) = forms.read_question(given), forms.read_people(given)
+    if question is None or people is None or (await request.form()).get("change"):
+        wrong = [*wrong, *unknown]
         return page(request, "polls/new.html", status=422 if wrong else 200, given=given, wrong=wrong)
     wire = Wire(await asyncio.to_thread(protocol, question))
     context: dict[str, Any] = {
         "given": given,
         "question": question,
+        "people": people,
+        "error": await asyncio.to_thread(results.error_at, question, wire, people),
         "protocol": type(wire.protocol).__name__,
         "meaning": plain_words.meaning(question),
         "noise": plain_words.noise(wire),
+        "view": plain_words.noise_view(question, wire, people),
         "errors": await asyncio.to_thread(results.error_table, question, wire),
         "wanted": [(error, results.people_for(wire, error)) for error in _errors(question)],
         "reach": _reach(question),
@@ -171,6 +175,7 @@ async def _dashboard(request: Request, poll: LivePoll, template: str) -> Respons
         postgres=request.app.state.settings.database.startswith("postgresql"),
         meaning=plain_words.meaning(poll.question, language),
         noise=plain_words.noise(poll.wire, language),
+        view=plain_words.noise_view(poll.question, poll.wire, plain_words.MOST_SHOWN, language),
         one_device=plain_words.one_device(language),
         code=exports.code(poll),
         cards=await asyncio.to_thread(collector_of(request).admissions.count, poll.stored.identity),

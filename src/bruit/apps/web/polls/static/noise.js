@@ -63,8 +63,9 @@ const population = ({ protocol, people }) => {
   return shuffled(Array.from({ length: people }, (_, at) => held[at] ?? 0));
 };
 
-const number = text => text.split("/").reduce((a, b) => a / b);
-const percent = share => `${(100 * share).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 0 })} %`;
+const number = text => text.split("/").map(Number).reduce((a, b) => a / b);
+const written = (value, digits) => value.toLocaleString(document.documentElement.lang, { maximumSignificantDigits: digits });
+const percent = share => `${Math.round(100 * share)} %`;
 
 // The crowd of a protocol whose report is the place of an answer, or a bit.
 export const showCrowd = (figure, shown, said) => {
@@ -88,11 +89,11 @@ export const showCrowd = (figure, shown, said) => {
     const watched = categories ? (categories.length === 2 ? 1 : 0) : 1, share = counts[watched] / people;
     const truth = held.filter(value => value === watched).length / people;
     const part = Math.min(Math.max((share - law.false) / (law.true - law.false), -9), 9);
-    const reach = error === null ? "" : categories ? percent(error).replace(" %", "") : String(+error.toPrecision(2));
+    const reach = categories ? Math.round(100 * error) : written(error, 2);
     const label = labels[watched];
     said.textContent = categories
       ? phrase(say.crowd, { people, changed, label, sent: percent(share), estimate: percent(part), error: reach, truth: percent(truth) })
-      : phrase(say.numbers, { people, ones: counts[1], estimate: +(low + part * (high - low)).toPrecision(3), error: reach, truth: (low + high) / 2 });
+      : phrase(say.numbers, { people, ones: counts[1], estimate: written(low + part * (high - low), 3), error: reach, truth: written((low + high) / 2, 3) });
   };
   play(people, report, finish);
 };
@@ -103,7 +104,7 @@ export const showBits = (figure, { protocol, choices, say }, said) => {
   const size = protocol.bits ?? categories.length, hex = Array.isArray(report) ? report[1] : report;
   const truth = categories ? categories.map(name => +(name === answer)) : filter(protocol, report[0], answer);
   const kept = Object.entries(memory).find(([name]) => name !== "cohort")?.[1];
-  const rows = [[say.bits, truth], ...(kept ? [[say.kept, unpack(kept, size)]] : []), [say.send, unpack(hex, size)]];
+  const rows = [[say.bits, truth], ...(kept && kept !== hex ? [[say.kept, unpack(kept, size)]] : []), [say.send, unpack(hex, size)]];
   const columns = Math.min(size, 32), tall = Math.ceil(size / columns) * PITCH, step = tall + 3 * PITCH;
   figure.setAttribute("viewBox", `0 ${-2 * PITCH} ${columns * PITCH} ${rows.length * step}`);
   figure.replaceChildren();
