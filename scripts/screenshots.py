@@ -110,7 +110,7 @@ def act(page: Any, name: str) -> None:
         page.locator("[data-answer=yes]").click()
     for button in page.locator(".noise[data-view] button").all():
         button.click()
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(2500 if page.locator(".noise, .figure").count() else 200)
 
 
 def main() -> None:
