@@ -101,6 +101,7 @@ def pages(polls: dict[str, str]) -> dict[str, str]:
     for entry in (1, 2, 3):
         found[f"release-{entry}"] = f"/workbench/release?book=town&number={entry}"
     found |= {"statement": "/workbench/release/statement?book=town&number=1", "streams": "/streams"}
+    found["registered"] = "/workbench/registered"
     return found | {"studies": "/studies", "study": "/studies/mnist", "missing": "/nothing"}
 
 
