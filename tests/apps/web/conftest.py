@@ -124,10 +124,11 @@ def visit(chromium: Any, site: Site, request: pytest.FixtureRequest) -> Iterator
     """
     contexts, wrong = [], []
 
-    def open_page(path: str, *, phone: bool = False, steward: bool = False, at: Site = site) -> Any:
-        context = chromium.new_context(
-            viewport=PHONE if phone else DESK, has_touch=phone, is_mobile=phone, accept_downloads=True
-        )
+    def open_page(
+        path: str, *, phone: bool = False, steward: bool = False, at: Site = site, language: str = "en-GB"
+    ) -> Any:
+        size: Any = {"viewport": PHONE if phone else DESK, "has_touch": phone, "is_mobile": phone}
+        context = chromium.new_context(**size, accept_downloads=True, locale=language)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: wrong.append(message.text) if _is_wrong(message) else None)
