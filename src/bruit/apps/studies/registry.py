@@ -82,6 +82,11 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "The economic choice of ε: what a study needs to be right, and what its people are to be paid for the risk.",
         ("plot",),
     ),
+    "joint-quantiles": (
+        "studies.joint_quantiles.study",
+        "Joint quantiles enumerated: the exact laws of neighbouring tables, and the largest loss between them.",
+        ("plot",),
+    ),
     "krr-regression": (
         "studies.surveys.krr_regression",
         "Regression on randomised answers: a likelihood that knows the coins, beside one that does not.",
