@@ -29,8 +29,8 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "trust": (
         "studies.meaning.trust",
-        "One question under three kinds of trust: a curator, a shuffler, nobody.",
-        ("plot",),
+        "One question under three kinds of trust: a curator, a shuffler (a process of its own), nobody.",
+        ("plot", "web"),
     ),
     "boosting": (
         "studies.boosting",
