@@ -19,7 +19,7 @@ from fractions import Fraction
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -59,8 +59,15 @@ def hold_poll(truth: NDArray[np.bool_], *, epsilon: str, delta: float, rng: np.r
         return Poll(yes["value"], yes["low"], yes["high"], float(Fraction(shuffler["guarantee"]["epsilon"])))
 
 
+class Started(TypedDict):
+    """What `bruit serve` and `bruit shuffle` say when they listen; the guarantee is the shuffler's."""
+
+    address: str
+    guarantee: NotRequired[dict[str, str]]
+
+
 @contextmanager
-def _program(folder: Path, *words: str) -> Iterator[dict[str, Any]]:
+def _program(folder: Path, *words: str) -> Iterator[Started]:
     """A command of bruit in a process of its own, and what it says when it listens; ended afterwards."""
     store = f"sqlite:///{folder}/{words[0]}.db"
     command = [sys.executable, *PROGRAM, *words, "--port", "0", "--store", store, "--json"]

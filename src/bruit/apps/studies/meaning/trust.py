@@ -144,8 +144,8 @@ def summarise_polls(figures: Mapping[str, float]) -> str:
     if not told:
         return ""
     return (
-        f" Through a shuffler of its own process (bruit shuffle before bruit serve, {POLLED} reports over HTTP for each "
-        f"ε) the collector told {' and '.join(told)}, where {figures['poll: true share']:.3f} is true."
+        f" Through a shuffler of its own process (bruit shuffle before bruit serve, {POLLED} reports over HTTP for "
+        f"each ε) the collector told {' and '.join(told)}, where {figures['poll: true share']:.3f} is true."
     )
 
 
