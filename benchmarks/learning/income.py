@@ -32,7 +32,7 @@ Fit = Callable[[Any, Any, int], Any]
 
 
 LOWEST, MOST_WRONG = 0.07, 0.187
-"""An epsilon at which boosted trees of others have this share of errors.                   [Kirsche et al. 2023]"""
+"""An epsilon at which boosted trees of others have this share of errors.                   [Kirschte et al. 2023]"""
 
 
 def our_fit(name: str, epsilon: float, **settings: Any) -> Fit:
@@ -76,32 +76,25 @@ def area(fit: Fit, code: Callable[[Any], Any]) -> Prepare:
 
 
 def cases(epsilon: float) -> list[Case]:
+    """Ours with curves beside the peers, ours without, and the additive model."""
     how: dict[str, Any] = {"returned": True, "calls": 1, "rounds": 1}
-    name = f"LogisticRegression, Adult income, all categories, ε={epsilon:g}"
-    curved = our_fit("LogisticRegression", epsilon, curves=True)
-    straight, additive = our_fit("LogisticRegression", epsilon), our_fit("AdditiveModel", epsilon)
-    theirs = their_fit(epsilon)
+    where, theirs = f"Adult income, all categories, ε={epsilon:g}", their_fit(epsilon)
     boosted = Peer("DP-EBM", accuracy(ebm_fit(epsilon), itself), times=0.98)
-    return [
-        Case(
-            f"{name}, {unit}",
-            unit,
-            "higher",
-            measure(curved, frame),
-            (
-                Peer("without curves", measure(straight, frame), here=True),
-                Peer("our AdditiveModel", measure(additive, frame), times=0.98, here=True),
-                Peer("diffprivlib logistic regression", measure(theirs, hot), times=1.0),
-                *others,
-            ),
-            goal=goal,
-            **how,
-        )
-        for unit, measure, goal, others in (
-            ("accuracy", accuracy, GOALS[epsilon], (boosted,)),
-            ("AUC", area, None, ()),
-        )
-    ]
+    found = []
+    for unit, measure, goal, others in (
+        ("accuracy", accuracy, GOALS[epsilon], (boosted,)),
+        ("AUC", area, None, ()),
+    ):
+        peers = (Peer("diffprivlib logistic regression", measure(theirs, hot), times=1.0), *others)
+        for name, settings, beside in (
+            ("LogisticRegression", {"curves": True}, peers),
+            ("LogisticRegression", {}, ()),
+            ("AdditiveModel", {}, ()),
+        ):
+            ours = measure(our_fit(name, epsilon, **settings), frame)
+            title = f"{name}{' with curves' if settings else ''}, {where}, {unit}"
+            found.append(Case(title, unit, "higher", ours, beside, goal=goal, **how))
+    return found
 
 
 def errors() -> float:
