@@ -20,6 +20,9 @@ import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 KEY = "a-key-for-the-tests-0123456789"
+PATIENCE = 180
+"""Seconds until a server that says nothing counts as broken."""
+
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 
@@ -75,8 +78,8 @@ def start(
         assert line, process.communicate()[1]
         said += line
     site = Site(json.loads(said)["address"], process, database, certificate=certificate)
-    with site.client() as client:
-        assert client.get("/").status_code == 200  # the socket already listens: this waits for the application
+    with site.client() as client:  # the socket already listens: this waits for the application, and for a dead lease
+        assert client.get("/", timeout=PATIENCE).status_code == 200
     return site
 
 
