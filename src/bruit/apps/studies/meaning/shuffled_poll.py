@@ -19,7 +19,7 @@ from fractions import Fraction
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -92,7 +92,7 @@ def _until_closed(lines: Iterator[str]) -> str:
 def _publish(collector: str, key: str, epsilon: str) -> str:
     question = {"kind": "yes-no", "question": "More than 50 000 a year?", "epsilon": epsilon, "forever": None}
     draft = question | {"results": "everyone", "password": ""}
-    return str(_call(collector, "/api/polls", draft, key)["id"])
+    return _call(collector, "/api/polls", draft, key)["id"]
 
 
 def _wait_for(collector: str, path: str, people: int) -> dict[str, float]:
@@ -100,13 +100,20 @@ def _wait_for(collector: str, path: str, people: int) -> dict[str, float]:
     for _ in range(int(WAIT)):
         told = _call(collector, path)
         if told["answers"] == people:
-            found: dict[str, float] = told["estimate"][1]
-            return found
+            return told["estimate"][1]
         time.sleep(1)
     raise ProtocolError("the shuffler handed on too few reports in a minute; run `bruit shuffle` by itself to see why")
 
 
-def _call(address: str, path: str, body: object = None, key: str | None = None) -> Any:
+class Answer(TypedDict, total=False):
+    """What the two programs answer: the identity of a new poll, or how many reports came and what they say."""
+
+    id: str
+    answers: int
+    estimate: list[dict[str, float]]
+
+
+def _call(address: str, path: str, body: object = None, key: str | None = None) -> Answer:
     """The JSON answer of a request; with a body it is a POST, with a key the steward's."""
     place = urlsplit(address)
     headers = {"content-type": "application/json"} | ({} if key is None else {"authorization": f"Bearer {key}"})
@@ -117,4 +124,5 @@ def _call(address: str, path: str, body: object = None, key: str | None = None) 
     connection.close()
     if answer.status >= 400:
         raise ProtocolError(f"{path} answered {answer.status}: {said}")
-    return json.loads(said)
+    found: Answer = json.loads(said)
+    return found
