@@ -12,6 +12,7 @@ from bruit.deep.own_loop import privatise
 from bruit.deep.per_sample.clipping import Clipping
 from bruit.deep.per_sample.ghost_clipping import Engine
 from bruit.deep.per_sample.rules import RULES
+from bruit.deep.searching import NetworkRecipe, RecipeSearch
 from bruit.deep.training.adaptive_clip import AdaptiveClip
 from bruit.deep.training.poisson_sampling import Batch, PoissonSampler
 from bruit.deep.training.training import Training
@@ -29,9 +30,11 @@ __all__ = [
     "Eyes",
     "Forecast",
     "FrozenHead",
+    "NetworkRecipe",
     "Over",
     "PoissonSampler",
     "Recipe",
+    "RecipeSearch",
     "Scattering",
     "Structure",
     "Training",

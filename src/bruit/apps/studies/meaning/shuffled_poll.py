@@ -66,6 +66,14 @@ class Started(TypedDict):
     guarantee: NotRequired[dict[str, str]]
 
 
+class Answered(TypedDict, total=False):
+    """What the collector says of a poll: its identity when it is made, its estimates when it is asked."""
+
+    id: str
+    answers: int
+    estimate: list[dict[str, float]]
+
+
 @contextmanager
 def _program(folder: Path, *words: str) -> Iterator[Started]:
     """A command of bruit in a process of its own, and what it says when it listens; ended afterwards."""
@@ -105,15 +113,7 @@ def _wait_for(collector: str, path: str, people: int) -> dict[str, float]:
     raise ProtocolError("the shuffler handed on too few reports in a minute; run `bruit shuffle` by itself to see why")
 
 
-class Answer(TypedDict, total=False):
-    """What the two programs answer: the identity of a new poll, or how many reports came and what they say."""
-
-    id: str
-    answers: int
-    estimate: list[dict[str, float]]
-
-
-def _call(address: str, path: str, body: object = None, key: str | None = None) -> Answer:
+def _call(address: str, path: str, body: object = None, key: str | None = None) -> Answered:
     """The JSON answer of a request; with a body it is a POST, with a key the steward's."""
     place = urlsplit(address)
     headers = {"content-type": "application/json"} | ({} if key is None else {"authorization": f"Bearer {key}"})
@@ -124,5 +124,5 @@ def _call(address: str, path: str, body: object = None, key: str | None = None) 
     connection.close()
     if answer.status >= 400:
         raise ProtocolError(f"{path} answered {answer.status}: {said}")
-    found: Answer = json.loads(said)
+    found: Answered = json.loads(said)
     return found
