@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from bruit.core.neighbours import EACH_ROW
@@ -64,10 +65,8 @@ class Task:
         if isinstance(self.schema.columns[self.target], Number):
             raise InvalidArgument(f"--evaluate is for classes, and {self.target} holds numbers: leave it away")
 
-    def estimator(self, budget: Budget, *, rows: int, size: int | None) -> Any:
-        """The model that a budget pays for."""
-        from bruit import learning
-
+    def settings(self, budget: Budget, *, rows: int, size: int | None) -> dict[str, Any]:
+        """What the model is told: public domains, classes or bounds, and the budget that pays."""
         column = self.schema.columns[self.target]
         asked: dict[str, Any] = {"domain": self.domain, "budget": budget, "rows_per_person": rows, "size": size}
         if isinstance(column, Number):
@@ -75,7 +74,7 @@ class Task:
         else:
             classes = column.values if isinstance(column, Category) else YesNo.labels
             asked |= {"classes": list(classes), **CLASSIFIERS[self.model]}
-        return getattr(learning, self.model)(**asked)
+        return asked
 
     def learn(
         self, source: str, budgets: list[Budget], *, rows: int, size: int | None
@@ -83,19 +82,17 @@ class Task:
         """The fitted model and, where a second budget pays for them, its figures on people held back."""
         from bruit import learning
 
-        estimator = self.estimator(budgets[0], rows=rows, size=size)
+        estimator = getattr(learning, self.model)(**self.settings(budgets[0], rows=rows, size=size))
         X, y, groups = self._read(source)
         held = _hold_back(len(y), groups) if len(budgets) > 1 else np.zeros(len(y), bool)
-        given = [({} if groups is None else {"groups": groups[part]}) for part in (~held, held)]
-        estimator.fit(X.filter(~held), y[~held], **given[0])
+        fitted_on, scored_on = (None if groups is None else groups[part] for part in (~held, held))
+        estimator.fit(X.filter(~held), y[~held], groups=fitted_on)
         if len(budgets) == 1:
             return estimator, []
-        shown = learning.evaluate(
-            estimator, X.filter(held), y[held], budget=budgets[1], rows_per_person=rows, **given[1]
-        )
-        return estimator, [shown]
+        asked: dict[str, Any] = {"budget": budgets[1], "groups": scored_on, "rows_per_person": rows}
+        return estimator, [learning.evaluate(estimator, X.filter(held), y[held], **asked)]
 
-    def _read(self, source: str) -> tuple[Any, NDArray[Any], NDArray[Any] | None]:
+    def _read(self, source: str) -> tuple[polars.DataFrame, NDArray[Any], NDArray[Any] | None]:
         """The columns as they stand in the file, what is predicted, and whose each row is; domains read the cells."""
         person = self.schema.person
         table = read(source, person=person, file=self.schema.file).frame.lazy()
@@ -105,10 +102,8 @@ class Task:
         return found.select(list(self.domain)), _labels(found[self.target], self.schema.columns[self.target]), people
 
 
-def _labels(cells: Any, column: object) -> NDArray[Any]:
+def _labels(cells: polars.Series, column: object) -> NDArray[Any]:
     """Numbers as they stand; categories as texts without blanks; yes and no in whichever words."""
-    import polars
-
     if isinstance(column, Number):
         return np.asarray(cells.to_numpy())
     texts = cells.cast(polars.String, strict=False).str.strip_chars()
