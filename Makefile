@@ -45,7 +45,7 @@ book: setup ## the results book in docs/results: what is not current is run at f
 	$(BIN)/bruit study --all --book docs/results --seed 1
 
 docs: setup ## the pages in site/; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 serve: $(VENV)/stamp-demo ## the web application
 	$(BIN)/bruit serve

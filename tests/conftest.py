@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     summary counts it. Nothing else is tried twice.
     """
     for item in items:
-        if item.get_closest_marker("service") is not None:
+        if item.get_closest_marker("service") is not None and item.get_closest_marker("stress") is None:
             item.add_marker(pytest.mark.flaky(reruns=1))
         path = item.nodeid.partition("::")[0]
         apart = gate.part_of(path, dict(item.keywords)) == "notebooks, docs, studies"

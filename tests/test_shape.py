@@ -50,7 +50,8 @@ SURFACES = {
     "aggregation": "collecting sealing tasks views",
     "audit": "zero_noise",
     "central": "column_questions questions questions.answers questions.asking questions.noises questions.pricing "
-    "questions.quantile_draws ranks.quantile_methods ranks.records",
+    "questions.quantile_draws ranks.mechanisms.joint ranks.mechanisms.weighted_draws ranks.quantile_methods "
+    "ranks.records",
     "channels": "choices integer_noise vector_noise",
     "codes": "envelopes limits reed_solomon.worked_example worked_steps",
     "continual": "noise.attack sensitivity",

@@ -140,6 +140,27 @@ def test_sums_by_group_are_forecast_as_they_are_released(
     assert central.expected_error("group_by", **public) >= release.noise
 
 
+@pytest.mark.parametrize("statistic", ["count", "histogram", "sum"])
+@settings(max_examples=60)
+@given(
+    st.fractions(Fraction(1, 20), 30), RELATIONS, st.integers(-30, 30), st.integers(1, 40), st.integers(1, 5), VALUES
+)
+def test_totals_of_people_with_many_rows_are_forecast_as_they_are_released(
+    statistic: str, epsilon: Fraction, neighbours: Neighbours, low: int, width: int, rows: int, values: list[int]
+) -> None:
+    """Of any size: the noise of a total depends on public numbers alone."""
+    frame = pl.DataFrame({"id": [i // 3 for i in range(len(values))], "x": values})
+    table = bruit.tables.read(frame, person="id").limit(rows=rows)
+    x = table["x"].within(low, low + width, grid=1)
+    budget = bruit.Ledger("people", epsilon=100, neighbours=neighbours, person="id").budget(epsilon=epsilon)
+    release: Any = central.count(table, budget=budget) if statistic == "count" else None
+    release = release or getattr(central, statistic)(x, budget=budget)
+    limit, cells = bruit.tables.Limit(rows=rows), {"groups": width + 1} if statistic == "histogram" else {}
+    public: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours, "domain": x.numbers, "limit": limit}
+    assert central.expected_error(statistic, **public, **cells) == release.noise
+    assert central.expected_error(statistic, **public) >= release.noise
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression as Exact
 
 import bruit
 from bruit.learning import LinearRegression
+from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.linear_models._moments import Products, sum_of_products
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.tables import among, within
@@ -18,8 +19,8 @@ UNIT, WIDE = within(-1, 1, grid="0.001"), within(-2, 2, grid="0.001")
 SLOPES = np.array([0.5, -0.3])
 
 
-def rows(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    X = rng.uniform(-1, 1, (n, 2))
+def rows(n: int, rng: np.random.Generator, *, low: float = -1) -> tuple[Any, Any]:
+    X = rng.uniform(low, 1, (n, 2))
     return X, X @ SLOPES + 0.1 + rng.normal(0, 0.3, n)
 
 
@@ -80,11 +81,13 @@ COVERED = [
 """Relations, missing rates, stated sizes as shares of the true one (or none), prices."""
 
 
-def coverage(neighbours: Any, missing: float, off: float | None, epsilon: float, tables: int) -> int:
+def coverage(
+    neighbours: Any, missing: float, off: float | None, epsilon: float, tables: int, *, low: float = -1
+) -> int:
     """How many of two slopes in so many tables lie in their intervals of 95 %."""
     rng, covered = np.random.default_rng([int(100 * missing), int(10 * epsilon)]), 0
     for seed in range(tables):
-        X, y = rows(2000, rng)
+        X, y = rows(2000, rng, low=low)
         X = np.where(rng.random((2000, 1)) < missing, np.nan, X)
         stated = None if off is None else int(2000 * off)
         price = paid(neighbours, epsilon=epsilon)
@@ -99,6 +102,14 @@ def test_intervals_cover_where_rows_are_missing_or_the_stated_size_is_wrong(
 ) -> None:
     """The size is soft: taken as exact, these covered 63 % and nothing."""
     assert coverage(neighbours, missing, off, 1, 60) >= stats.binom.ppf(1e-6, 120, 0.95)
+
+
+def test_the_planted_size_that_is_taken_as_exact_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns away from the middle of their bounds, a third of the rows missing."""
+    enough = stats.binom.ppf(1e-6, 40, 0.95)
+    assert coverage(REPLACE_ONE, 0.3, None, 50, 20, low=0) >= enough
+    monkeypatch.setattr(FitRequest, "certain_size", property(lambda asked: asked.size))
+    assert coverage(REPLACE_ONE, 0.3, None, 50, 20, low=0) < enough
 
 
 @pytest.mark.stress

@@ -169,6 +169,17 @@ def test_a_public_lookup_keeps_one_row_one_row(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_the_integers_of_a_column_are_those_that_its_tally_counts(engine: str) -> None:
+    plan = opened(engine)
+    for rows in (1, 2, 3):
+        reader = Reader(plan, (), (Part("tally", plan["age"]),), Limit(rows=rows))
+        tally = reader.read(np.random.default_rng(7)).tallies[0].sort("value 0")
+        counted = np.repeat(tally["value 0"].to_numpy(), tally["rows"].to_numpy())
+        np.testing.assert_array_equal(np.sort(reader.integers(np.random.default_rng(7))), counted)
+    assert counted.tolist() == [17, 30, 31, 70, 71]  # three rows hold everybody's; a missing age is in no count
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_summaries_per_person_are_those_of_their_rows(engine: str) -> None:
     table = opened(engine)
     summed = table.per_person(

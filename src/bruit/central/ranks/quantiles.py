@@ -13,7 +13,7 @@ from bruit.central.ranks.mechanisms.histogram import STEPS
 from bruit.central.ranks.mechanisms.pruning import LARGEST_EPSILON
 from bruit.central.ranks.probabilities import Probabilities, as_probabilities
 from bruit.central.ranks.quantile_methods import Cells, RankQuestion
-from bruit.central.ranks.records import cells_of, person_of
+from bruit.central.ranks.records import in_order, person_of
 from bruit.core.guarantee import Assumption
 from bruit.core.losses import Pure
 from bruit.core.numbers import Exact
@@ -87,7 +87,8 @@ def quantiles_mechanism(
     public = {"probabilities": [str(p) for p in wanted], "spacing": spacing, **drawing.details, **subject}
 
     def read(rng: np.random.Generator) -> Cells:
-        return ranks.candidates.cells(cells_of(reader.read(rng).tallies[0], domain))
+        cells = reader.integers(rng) - domain.lowest  # zero at the low bound
+        return ranks.candidates.cells(in_order(cells, domain.size))
 
     def send(records: Cells, n: int, rng: np.random.Generator) -> Cells:
         return np.array([drawing.draw_once(records, rng) for _ in range(n)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import polars
 from numpy.typing import NDArray
 
 from bruit.central.ranks._sorting_kernels import add_times, sort_digits
@@ -13,7 +12,7 @@ from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.randomness import uniform_below
-from bruit.tables import Column, Within
+from bruit.tables import Column
 
 FEW = 512
 """Below so many records NumPy sorts as fast."""
@@ -61,14 +60,6 @@ def require_public_size(column: Column, price: Budget, stated: str) -> None:
         raise InvalidArgument(
             f"{stated} needs person=EACH_ROW and a stated missing=: otherwise a replaced row may be dropped"
         )
-
-
-def cells_of(tally: polars.DataFrame, domain: Within) -> NDArray[np.int64]:
-    """The sorted cell of every record, zero at the low bound, from the number of records of each value."""
-    value = next(name for name in tally.columns if name.startswith("value"))
-    integers, rows = tally[value].to_numpy(), tally["rows"].to_numpy()
-    order = np.argsort(integers)  # engines count groups in any order
-    return np.repeat(integers[order] - domain.lowest, rows[order])
 
 
 def parted(cells: NDArray[np.int64], grid: int, sub_cells: int, *, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -202,6 +202,16 @@ class Reader:
         ]
         return run(asked, shared=kept if self.limit is not None or len(asked) > 1 else None)
 
+    def integers(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The value of every chosen row that has one, in no order; counted by value where the rows are elsewhere."""
+        [(name, _)] = self.values.values()
+        if self.passes > 1 or any(leaf.source.engine != "polars" for leaf in self.plan.leaves):
+            tally = self.read(rng).tallies[0]
+            return np.repeat(_integers(tally, name), _integers(tally, "rows"))
+        [frame] = run([Filter(Project(self.chosen(rng), same((name,))), ~IsMissing(Field(name)))])
+        notice_contents(self.plan)
+        return _integers(frame, name)
+
     def rows(self, rng: np.random.Generator) -> polars.DataFrame:
         """The chosen rows as a frame: `key 0`, ..., `value 0`, ... and, where people are named, `person`."""
         [frame] = run([self.chosen(rng)])
