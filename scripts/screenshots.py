@@ -1,4 +1,4 @@
-"""Pictures of every page of the web application, in light, dark and phone size, to be looked at.
+"""Pictures of every page of the web application, in light, dark and phone size, to be looked at; and what axe finds.
 
     python -m scripts.screenshots FOLDER [PAGE…]
 
@@ -23,6 +23,7 @@ import numpy as np
 import bruit
 from bruit.apps.data import people
 from bruit.apps.web import PollClient
+from bruit.apps.web.collectors.second import SecondCollector
 from bruit.tables.schema import Schema, number, text
 from scripts import system_parts
 
@@ -49,7 +50,7 @@ ANSWERS: Final[dict[str, list[Any]]] = {
 def fill_book(store: str) -> None:
     """A book with a histogram, deciles, a mean and a registered table, and a stream of its own."""
     table = people(2000)
-    book = bruit.Ledger("town", epsilon=4, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id", store=store)
+    book = bruit.Ledger("town", epsilon=4, delta="1e-5", neighbours=bruit.ADD_OR_REMOVE_ONE, person="id", store=store)
     read = bruit.tables.read(table, person="id").limit(rows=1)
     income = read["income"].within(0, 200_000, grid=100)
     bruit.central.quantiles(income, bruit.DECILES, budget=book.budget(epsilon=1))
@@ -58,6 +59,13 @@ def fill_book(store: str) -> None:
     schema = Schema("id", {"id": text(), "income": number(0, 200_000, grid=100)}, name="people")
     for _ in range(2):
         bruit.tables.register(table.select("id", "income"), schema, ledger=book)
+    once = bruit.continual.once()
+    price = book.budget(epsilon=1, delta="1e-6")
+    visits = bruit.continual.Stream(
+        "visits", bruit.continual.Count(rows=1), participation=once, periods=30, budget=price
+    )
+    for day in range(12):
+        visits.update(bruit.tables.read(table[day * 90 : (day + 1) * 90], person="id"))
 
 
 @contextmanager
@@ -90,9 +98,19 @@ def make_polls(address: str) -> dict[str, str]:
     return made
 
 
-def pages(polls: dict[str, str]) -> dict[str, str]:
+def make_split_poll(address: str, folder: Path) -> str:
+    """The name of a poll of two collectors, the second of which is this process."""
+    asked = {"question": "Where to?", "kind": "choices", "labels": ["sea", "hills"], "epsilon": "1", "least_batch": 10}
+    sent = asked | {"name": "The school", "address": address}
+    made = httpx.post(f"{address}/collectors/api/invitations", json=sent, headers={"authorization": f"Bearer {KEY}"})
+    link = str(made.raise_for_status().json()["link"])
+    return SecondCollector(link, f"sqlite:///{folder}/second.db", name="The library").task.name
+
+
+def pages(polls: dict[str, str], split: str) -> dict[str, str]:
     """The address of every page by the name of its picture."""
-    found = {"home": "/", "polls": "/polls", "poll-new": "/polls/new", "split": "/collectors"}
+    found = {"home": "/", "polls": "/polls", "poll-new": "/polls/new", "poll-preview": "/polls/new"}
+    found |= {"split": "/collectors", "answer-split": f"/collectors/{split}"}
     for kind, identity in polls.items():
         found |= {f"answer-{kind}": f"/p/{identity}", f"results-{kind}": f"/polls/{identity}"}
     found |= {"present": f"/polls/{polls['choices']}/present", "password": f"/polls/{polls['choices']}/password"}
@@ -101,6 +119,8 @@ def pages(polls: dict[str, str]) -> dict[str, str]:
     for entry in (1, 2, 3):
         found[f"release-{entry}"] = f"/workbench/release?book=town&number={entry}"
     found |= {"statement": "/workbench/release/statement?book=town&number=1", "streams": "/streams"}
+    found["stream"] = "/streams/show?book=town&stream=visits"
+    found["registered"] = "/workbench/registered"
     return found | {"studies": "/studies", "study": "/studies/mnist", "missing": "/nothing"}
 
 
@@ -108,6 +128,13 @@ def act(page: Any, name: str) -> None:
     """Presses what shows a page at work, and waits for figures."""
     if name == "home":
         page.locator("[data-answer=yes]").click()
+    if name == "poll-preview":
+        fields = {"question": "Have you ever skipped a lecture?", "epsilon": "1", "people": "120"}
+        for field, value in fields.items():
+            page.locator(f"#{field}").fill(value)
+        for field, value in {"kind": "yes-no", "again": "no", "results": "everyone"}.items():
+            page.locator(f"[name={field}][value={value}]").check()
+        page.locator("main form button").click()
     for button in page.locator(".noise[data-view] button").all():
         button.click()
     page.wait_for_timeout(2500 if page.locator(".noise, .figure").count() else 200)
@@ -115,12 +142,13 @@ def act(page: Any, name: str) -> None:
 
 def main() -> None:
     """Takes the pictures."""
+    from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
     folder, wanted = Path(sys.argv[1]), set(sys.argv[2:])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as held, serving(Path(held)) as address, sync_playwright() as started:
-        found = pages(make_polls(address))
+        found = pages(make_polls(address), make_split_poll(address, Path(held)))
         browser = started.chromium.launch(executable_path=system_parts.browser(), args=["--no-sandbox"])
         for look, settings in LOOKS.items():
             context = browser.new_context(**settings)
@@ -132,6 +160,8 @@ def main() -> None:
                 page.goto(address + path)
                 act(page, name)
                 page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
+                for one in Axe().run(page).response["violations"]:
+                    print(f"{name}, {look}: {one['id']}: {one['nodes'][0]['html'][:120]}")
             context.close()
         browser.close()
 

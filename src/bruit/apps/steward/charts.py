@@ -19,7 +19,7 @@ MOST_BARS = 60
 """Groups that a chart has room for; the files have them all."""
 
 WIDTH, ROW, TOP, BOTTOM, RIGHT = 720, 26, 34, 40, 76
-LETTER = 7.2
+LETTER = 8.0
 """Width of a letter of a label, about."""
 
 STYLE = (
