@@ -34,6 +34,7 @@ import pandas
 import bruit
 from bruit.tables import among, within
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)
 

@@ -2,21 +2,21 @@
 
 import base64
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import pytest
-from nbformat import NotebookNode
 
 from bruit.apps.data import CATALOGUE, place
-from bruit.apps.extras import EXTRAS
 from scripts import notebooks
 
 SCRIPTS = notebooks.scripts()
 ALL_TOGETHER = 4_000_000
 
 
-def outputs_of(notebook: NotebookNode) -> list[NotebookNode]:
+def outputs_of(notebook: Any) -> list[Any]:
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
@@ -41,8 +41,15 @@ def test_a_notebook_installs_from_the_repository_that_it_stands_in(script: Path)
     text = script.read_text()
     (extras,) = re.findall(r"install --quiet '\{REPOSITORY\}\[([\w,]+)\]'", text)
     assert 'REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")' in text
-    assert (script.parent / ".." / "pyproject.toml").is_file()
-    assert set(extras.split(",")) <= set(EXTRAS)
+    project = tomllib.loads((script.parents[1] / "pyproject.toml").read_text())["project"]
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+
+
+def test_the_page_says_which_outputs_are_of_the_small_size() -> None:
+    kept = {script.stem: jupytext.read(script.with_suffix(".ipynb")).metadata["bruit"]["size"] for script in SCRIPTS}
+    page = (notebooks.FOLDER.parent / "docs" / "notebooks.md").read_text()
+    (said,) = re.findall(r"The outputs of (.*?) are of the small size", page, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", said)) == {name for name, size in kept.items() if size == "small"}
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
