@@ -18,7 +18,7 @@ from bruit.deep.training.poisson_sampling import Batch, PoissonSampler
 from bruit.deep.training.training import Training
 from bruit.deep.training.views import Views, shifted
 from bruit.deep.training.weight_average import WeightAverage
-from bruit.deep.vision_pretraining import Eyes, eye_features, load_eyes
+from bruit.deep.vision_pretraining import Eyes, eye_features, eye_views, load_eyes
 
 __all__ = [
     "RULES",
@@ -44,6 +44,7 @@ __all__ = [
     "cross_entropy",
     "examine",
     "eye_features",
+    "eye_views",
     "forecast",
     "largest_batch",
     "load_eyes",

@@ -52,7 +52,8 @@ def run(
     once, points = partial(ask_once, rows=ROWS[size]), grid(size)
     file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["table", "voters", "epsilon"], within=(0, 1))
+    shares = rows.drop("questions", "epsilon_of_all")
+    table = sweeps.summary(shares, by=["table", "voters", "epsilon"], within=(0, 1))
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "accuracy.csv")
     figures = headline(table)
