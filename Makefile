@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SET_UP := pyproject.toml requirements.lock scripts/set_up.py
 
-.PHONY: help setup demo test lint check bench stress audit studies book docs serve lock wheel
+.PHONY: help setup demo test lint check bench stress audit studies book notebooks docs serve lock wheel
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
@@ -44,8 +44,11 @@ studies: setup ## every study at full size, also those of hours
 book: setup ## the results book in docs/results: what is not current is run at full size, and goes on where it stopped
 	$(BIN)/bruit study --all --book docs/results --seed 1
 
+notebooks: setup ## the notebooks with their outputs, executed again where their script changed
+	$(BIN)/python scripts/notebooks.py
+
 docs: setup ## the pages in site/; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 serve: $(VENV)/stamp-demo ## the web application
 	$(BIN)/bruit serve

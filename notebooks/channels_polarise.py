@@ -30,6 +30,7 @@ import numpy as np
 
 from bruit import channels, codes
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 WORDS = 200 if SMALL else 4_000
 

@@ -32,6 +32,7 @@ from torch import nn
 
 import bruit
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 torch.manual_seed(0)
 torch.set_num_threads(1)  # the pictures are tiny: more would only wait for each other

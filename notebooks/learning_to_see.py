@@ -33,6 +33,7 @@ from bruit.deep import Recipe, eye_features, train_head
 from bruit.deep.vision_pretraining import Draws, Pretraining, pictures, pretrain, view
 from bruit.deep.vision_pretraining.textures import coordinate_networks, spectral_noise
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (9, 3), "axes.spines.top": False, "axes.spines.right": False})
 torch.set_num_threads(1)
 draws = Draws(seed=1)

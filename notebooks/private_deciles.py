@@ -30,6 +30,7 @@ import polars as pl
 
 import bruit
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(3)  # so that the figures repeat themselves; a real release leaves `rng` out
 REPEATS = 5 if SMALL else 60

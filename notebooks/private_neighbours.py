@@ -32,6 +32,7 @@ from sklearn.model_selection import train_test_split
 import bruit
 from bruit.learning import NearestNeighbours, Student
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)
 REPEATS = 2 if SMALL else 20

@@ -33,6 +33,7 @@ from bruit.apps.data.census_categories import CATEGORIES
 from bruit.learning import ChannelNaiveBayes, ChannelTree, Questionnaire, RandomisedForest
 from bruit.local import KRR
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)  # so that the figures repeat themselves; a real survey leaves `rng` out
 REPEATS = 3 if SMALL else 10
@@ -171,19 +172,20 @@ print(summary)
 # %%
 fig, axes = plt.subplots()
 for name in rows.columns[1:]:
-    axes.errorbar(
-        summary["epsilon"], summary[f"{name} mean"], summary[f"{name} std"], marker="o", capsize=3, label=name
-    )
+    mean, spread = summary[f"{name} mean"].to_numpy(), summary[f"{name} std"].to_numpy()
+    reach = np.minimum([mean, 1 - mean], spread)  # a share stays within 0 and 1
+    axes.errorbar(summary["epsilon"], mean, reach, marker="o", capsize=3, label=name)
 majority = float((test[LABEL] == labels[0]).mean())
 axes.axhline(majority, color="grey", linestyle="--", label="always the majority")
 axes.set(xlabel="ε per attribute", ylabel="accuracy on true labels", xscale="log")
-axes.legend()
+axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 plt.show()
 
 # %% [markdown]
 # The forest learns the *noise* well: below ε = 1 it is worse than always naming the majority, because the most frequent *report* is
-# barely ahead of the others. The same data, read through the inverse of the channel, reaches the majority at once and
-# leaves it as soon as there is anything to learn. `bruit study krr-learning` runs this at full size.
+# barely ahead of the others. The same data, read through the inverse of the channel, names the most frequent report until there is
+# anything to learn: from ε = 0.5 on that is the true majority, below it may be any status, which is where the long bars come from.
+# `bruit study krr-learning` runs this at full size.
 #
 # **Exercises.** (1) Show that the estimates add up to N. (2) Four times as many people halve the error: check it. (3) Spend all of 8ε
 # on the label and `relationship` alone (`split=`): what happens, and why?

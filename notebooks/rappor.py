@@ -29,6 +29,7 @@ import numpy as np
 
 from bruit import local
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(5)
 PEOPLE = 20_000 if SMALL else 500_000

@@ -34,6 +34,7 @@ from bruit.apps.data.census_categories import CATEGORIES
 from bruit.learning import ChannelNaiveBayes, ChannelTree, Questionnaire, RandomisedForest
 from bruit.local import KRR
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)  # pour que les figures se répètent ; une vraie enquête n'en donne pas
 REPEATS = 3 if SMALL else 10
@@ -176,19 +177,20 @@ print(summary)
 # %%
 fig, axes = plt.subplots()
 for name in rows.columns[1:]:
-    axes.errorbar(
-        summary["epsilon"], summary[f"{name} mean"], summary[f"{name} std"], marker="o", capsize=3, label=name
-    )
+    mean, spread = summary[f"{name} mean"].to_numpy(), summary[f"{name} std"].to_numpy()
+    reach = np.minimum([mean, 1 - mean], spread)  # une proportion reste entre 0 et 1
+    axes.errorbar(summary["epsilon"], mean, reach, marker="o", capsize=3, label=name)
 majority = float((test[LABEL] == labels[0]).mean())
 axes.axhline(majority, color="grey", linestyle="--", label="toujours la majorité")
 axes.set(xlabel="ε par attribut", ylabel="exactitude sur les vraies étiquettes", xscale="log")
-axes.legend()
+axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 plt.show()
 
 # %% [markdown]
 # La forêt apprend bien... le *bruit* : en dessous de ε = 1 elle fait pire que de toujours nommer la majorité, car le *rapport* le plus
-# fréquent devance à peine les autres. Les mêmes données, lues à travers l'inverse du canal, atteignent tout de suite la majorité
-# et la dépassent dès qu'il y a quelque chose à apprendre. `bruit study krr-learning` fait tout cela en grand.
+# fréquent devance à peine les autres. Les mêmes données, lues à travers l'inverse du canal, nomment le rapport le plus
+# fréquent tant qu'il n'y a rien à apprendre : à partir de ε = 0,5 c'est la vraie majorité, en dessous ce peut être n'importe quelle
+# situation, d'où les longues barres. `bruit study krr-learning` fait tout cela en grand.
 #
 # **Exercices.** (1) Montrer que la somme des estimations vaut N. (2) Quatre fois plus de personnes divisent l'erreur par deux : le
 # vérifier. (3) Dépenser les 8ε sur l'étiquette et `relationship` seulement (`split=`) : que se passe-t-il, et pourquoi ?

@@ -35,6 +35,7 @@ import bruit
 from bruit.apps import data
 from bruit.tables import among, within
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 people, test = data.adult("training"), data.adult("test")
 if SMALL:

@@ -30,6 +30,7 @@ import numpy as np
 import bruit
 from bruit import privacy
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 RUN = {
     "size": 60_000,

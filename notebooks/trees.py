@@ -33,6 +33,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 import bruit
 from bruit.learning import AdditiveModel, BoostedTrees, DecisionTree
 
+plt.style.use("tableau-colorblind10")
 plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
 rng = np.random.default_rng(0)
 

@@ -1,11 +1,29 @@
-"""Writes each notebook from its script: `python scripts/notebooks.py`. The script is what is edited and reviewed."""
+"""Writes each notebook from its script, executed: `python scripts/notebooks.py [NAME ...]`. Scripts are what is edited.
 
+A notebook says in its metadata from which script it was made, so that only those whose script changed are executed
+again; `--small` executes them at the size of the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import os
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 
 import jupytext
+from nbclient import NotebookClient
 from nbformat import NotebookNode
+from PIL import Image
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
+LONGEST_TEXT = 4_000
+"""Characters of one output; the rest is left out and said to be."""
+
+LARGEST_PICTURE = 200_000
+"""Bytes of one picture; colours are reduced to fit."""
 
 
 def scripts() -> list[Path]:
@@ -22,11 +40,63 @@ def notebook(script: Path) -> NotebookNode:
     return made
 
 
+def digest(script: Path) -> str:
+    """What stands in a notebook's metadata for the script that it was made from."""
+    return sha256(script.read_bytes()).hexdigest()[:16]
+
+
+def is_current(script: Path) -> bool:
+    """Whether the notebook was executed from the script as it is now."""
+    path = script.with_suffix(".ipynb")
+    return path.exists() and jupytext.read(path).metadata.get("bruit", {}).get("script") == digest(script)
+
+
+def execute(script: Path, *, small: bool, folder: Path = FOLDER) -> NotebookNode:
+    """The notebook with its outputs, run from top to bottom in a kernel of its own."""
+    made = notebook(script)
+    environment = {name: value for name, value in os.environ.items() if name != "BRUIT_SMALL"}
+    environment |= {"BRUIT_SMALL": "1"} if small else {}
+    where = {"metadata": {"path": folder}}
+    client = NotebookClient(made, timeout=900, kernel_name="python3", resources=where, record_timing=False)
+    client.execute(env=environment)
+    for cell in made.cells:
+        if cell.cell_type == "code":
+            cell["outputs"] = [_shorten(output) for output in cell["outputs"]]
+    made.metadata.pop("language_info", None)
+    made.metadata["bruit"] = {"script": digest(script), "size": "small" if small else "full"}
+    return made
+
+
+def _shorten(output: NotebookNode) -> NotebookNode:
+    """An output that a page can hold."""
+    if len(output.get("text", "")) > LONGEST_TEXT:
+        output["text"] = output["text"][:LONGEST_TEXT] + "\n… (left out)\n"
+    data = output.get("data", {})
+    if "image/png" in data:
+        data["image/png"] = _compress(data["image/png"])
+    return output
+
+
+def _compress(picture: str) -> str:
+    """A picture in base64 with a palette of colours, if it is too large as it is."""
+    content = base64.b64decode(picture)
+    if len(content) <= LARGEST_PICTURE:
+        return picture
+    smaller = BytesIO()
+    Image.open(BytesIO(content)).convert("RGB").quantize(128).save(smaller, "PNG", optimize=True)
+    return base64.b64encode(smaller.getvalue()).decode()
+
+
 def main() -> None:
-    """Writes them all."""
+    """Executes those that are not current, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="notebooks to execute even if they are current")
+    parser.add_argument("--small", action="store_true", help="at the size of the tests")
+    asked = parser.parse_args()
     for script in scripts():
-        jupytext.write(notebook(script), script.with_suffix(".ipynb"))
-        print(script.with_suffix(".ipynb").relative_to(FOLDER.parent))
+        if script.stem in asked.names or (not asked.names and not is_current(script)):
+            jupytext.write(execute(script, small=asked.small), script.with_suffix(".ipynb"))
+            print(script.with_suffix(".ipynb").relative_to(FOLDER.parent), flush=True)
 
 
 if __name__ == "__main__":

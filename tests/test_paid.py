@@ -207,6 +207,23 @@ def headed(folder: Path, budget: Any, source: Any, given: dict[str, Any], **more
     return deep.train_head(POINTS, LABELS, deep.Recipe(2, 1.0, 1.0), budget=budget, rng=source, **asked)
 
 
+def recipe_searched(folder: Path, budget: Any, source: Any, given: dict[str, Any], recipe: Any = None) -> Any:
+    del folder
+    asked = {"classes": 2, "tries": 1, "recipes": [recipe or deep.Recipe(2, 1.0, 1.0)], **given}
+    return deep.RecipeSearch(budget=budget, rng=source, **asked).fit(POINTS, LABELS)
+
+
+def network_that_crashes(book: Ledger) -> Any:
+    """A network that cannot be made once the book holds an entry."""
+
+    def make() -> torch.nn.Module:
+        if book.entries:
+            raise Crash
+        return torch.nn.Linear(4, 2)
+
+    return deep.NetworkRecipe(make, epochs=1, batch_size=16, clip=1.0)
+
+
 def stopped(done: int, steps: int) -> None:
     raise Crash
 
@@ -308,6 +325,11 @@ CASES: dict[str, Case] = {
         headed,
         lambda folder, budget: headed(folder, budget, None, {}, on_progress=stopped),
         {"classes": 2, "size": 64, "at_once": 8},
+    ),
+    "deep.RecipeSearch": Case(
+        recipe_searched,
+        lambda folder, budget: recipe_searched(folder, budget, None, {}, network_that_crashes(budget.ledger)),
+        {"classes": 2, "tries": 1, "held_parts": 2, "size": 64},
     ),
 }
 

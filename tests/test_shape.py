@@ -47,14 +47,15 @@ SURFACES = {
     "aggregation": "collecting sealing tasks views",
     "audit": "zero_noise",
     "central": "column_questions questions questions.answers questions.asking questions.noises questions.pricing "
-    "questions.quantile_draws ranks.quantile_methods ranks.records",
+    "questions.quantile_draws ranks.mechanisms.joint ranks.mechanisms.weighted_draws ranks.quantile_methods "
+    "ranks.records",
     "channels": "choices integer_noise vector_noise",
     "codes": "envelopes limits reed_solomon.worked_example worked_steps",
     "continual": "noise.attack sensitivity",
-    "deep": "features features.head features.preparation features.recipe memory noise.sources",
+    "deep": "features features.head features.preparation features.recipe memory noise.sources searching",
     "learning": "estimator estimator.records nearest_neighbours.plan nearest_neighbours.space "
     "nearest_neighbours.votes trees.binning",
-    "ledger": "books.entries statements subjects",
+    "ledger": "best_of_runs books.entries statements subjects",
     "local": "estimation.adjustment estimation.intervals files frequencies.hadamard heavy_hitters.prefix_search "
     "questionnaires rappor rappor.protocol",
     "privacy": "accounting.composition accounting.concentrated accounting.gaussian accounting.renyi beliefs groups "

@@ -79,50 +79,57 @@ def bruit_deciles(cell: Cell) -> Answer:
 
 
 def joint_exp(cell: Cell) -> Answer:
-    """JointExp [Gillenwater et al. 2021, Algorithm 1], written plainly in NumPy with its sums by Fourier transforms."""
+    """JointExp [Gillenwater et al. 2021, Algorithm 1] for nine deciles."""
     import numpy as np
 
-    rng = np.random.default_rng()
-    low, high = LAWS[cell.law]
-    shares = np.full(10, 0.1)
+    rng, shares = np.random.default_rng(), np.full(10, 0.1)
     sensitivity = 2.0 if cell.replace else 2 * (1 - shares.min())
     rate = cell.epsilon / (2 * sensitivity)
+    return lambda records: draw_joint_exp(records, shares, LAWS[cell.law], rate, rng)
+
+
+def draw_joint_exp(
+    records: np.ndarray[Any, Any],
+    shares: np.ndarray[Any, Any],
+    bounds: tuple[float, float],
+    rate: float,
+    rng: np.random.Generator,
+) -> np.ndarray[Any, Any]:
+    """One draw of JointExp in plain NumPy, its sums by Fourier transforms; rate = ε / (2 sensitivity)."""
+    import numpy as np
 
     def gumbel(logs: np.ndarray[Any, Any]) -> int:
         return int(np.argmax(logs + rng.gumbel(size=logs.shape)))
 
-    def answer(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        edges = np.concatenate([[low], np.sort(records), [high]])
-        rows, number = len(records), len(shares) - 1
-        wanted = shares * rows
+    edges = np.concatenate([bounds[:1], np.sort(records), bounds[1:]])
+    rows, number = len(records), len(shares) - 1
+    wanted = shares * rows
+    with np.errstate(divide="ignore"):
+        lengths = np.log(np.diff(edges))
+    ranks = np.arange(rows + 1)
+    width = 1 << (2 * rows + 1).bit_length()
+    parts = [[lengths - rate * np.abs(ranks - wanted[0])]]
+    sums = [parts[0][0]]
+    for j in range(1, number):
+        steps = np.exp(-rate * np.abs(ranks - wanted[j]))
+        steps[0] = 0.0  # two cuts of one interval are counted apart
+        kernel, top = np.fft.rfft(steps, width), sums[-1].max()
+        moved = np.fft.irfft(np.fft.rfft(np.exp(sums[-1] - top), width) * kernel, width)[: rows + 1]
         with np.errstate(divide="ignore"):
-            lengths = np.log(np.diff(edges))
-        ranks = np.arange(rows + 1)
-        width = 1 << (2 * rows + 1).bit_length()
-        parts = [[lengths - rate * np.abs(ranks - wanted[0])]]
-        sums = [parts[0][0]]
-        for j in range(1, number):
-            steps = np.exp(-rate * np.abs(ranks - wanted[j]))
-            steps[0] = 0.0  # two cuts of one interval are counted apart
-            kernel, top = np.fft.rfft(steps, width), sums[-1].max()
-            moved = np.fft.irfft(np.fft.rfft(np.exp(sums[-1] - top), width) * kernel, width)[: rows + 1]
-            with np.errstate(divide="ignore"):
-                first = np.log(np.maximum(moved, 0)) + top + lengths
-            again = [lengths + old - rate * wanted[j] - np.log(k + 2) for k, old in enumerate(parts[-1])]
-            parts.append([first, *again])
-            sums.append(np.logaddexp.reduce(parts[-1]))
-        cuts, j, rank = np.empty(number), number - 1, -1
-        logs = sums[j] - rate * np.abs(rows - ranks - wanted[number])
-        while j >= 0:
-            rank = gumbel(logs)
-            shared = 1 + gumbel(np.array([part[rank] for part in parts[j]]))
-            cuts[j - shared + 1 : j + 1] = np.sort(rng.uniform(edges[rank], edges[rank + 1], shared))
-            j -= shared
-            if j >= 0:
-                logs = sums[j][:rank] - rate * np.abs(rank - ranks[:rank] - wanted[j + 1])
-        return cuts
-
-    return answer
+            first = np.log(np.maximum(moved, 0)) + top + lengths
+        again = [lengths + old - rate * wanted[j] - np.log(k + 2) for k, old in enumerate(parts[-1])]
+        parts.append([first, *again])
+        sums.append(np.logaddexp.reduce(parts[-1]))
+    cuts, j, rank = np.empty(number), number - 1, -1
+    logs = sums[j] - rate * np.abs(rows - ranks - wanted[number])
+    while j >= 0:
+        rank = gumbel(logs)
+        shared = 1 + gumbel(np.array([part[rank] for part in parts[j]]))
+        cuts[j - shared + 1 : j + 1] = np.sort(rng.uniform(edges[rank], edges[rank + 1], shared))
+        j -= shared
+        if j >= 0:
+            logs = sums[j][:rank] - rate * np.abs(rank - ranks[:rank] - wanted[j + 1])
+    return cuts
 
 
 def diffprivlib_deciles(cell: Cell) -> Answer:

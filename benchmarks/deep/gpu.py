@@ -23,15 +23,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmarks.deep.models import FrozenVGG, SmallViT, ThesisCNN, WideResNet, batch_of
+from benchmarks.deep.models import AdaptedViT, FrozenVGG, SmallViT, ThesisCNN, WideResNet, batch_of
 
 NETWORKS: dict[str, tuple[type[nn.Module], int]] = {
     "digits": (ThesisCNN, 256),
     "vgg head": (FrozenVGG, 256),
     "wrn": (WideResNet, 1024),
     "vit": (SmallViT, 256),
+    "vit adapters": (AdaptedViT, 256),
 }
 """Each network with its batch."""
+
+ROWS = 4
+"""Records of a person, and views of a record."""
 
 PROFILE: list[int] = []
 
@@ -77,8 +81,24 @@ def ordinary(model: nn.Module, images: Tensor, labels: Tensor, how: How, forward
 
 def private(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
     """The same with every sample's gradient clipped and noise added."""
-    from bruit.deep import Engine, cross_entropy, examine
+    return owned(model, images, labels, how)
+
+
+def people(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
+    """As many records, of people who own four each: their mean gradient is clipped."""
+    return owned(model, images, labels, how, rows=ROWS)
+
+
+def views(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
+    """As many rows, four random views of each record, drawn in the step: their mean gradient is clipped."""
+    return owned(model, images, labels, how, rows=ROWS, drawn=True)
+
+
+def owned(model: nn.Module, images: Tensor, labels: Tensor, how: How, *, rows: int = 1, drawn: bool = False) -> Step:
+    """A private step in which `rows` rows side by side have one owner and one gradient."""
+    from bruit.deep import Engine, Views, cross_entropy, examine, shifted
     from bruit.deep.noise.sources import noisy, source
+    from bruit.deep.training.dataset import Part
 
     named = {name: p for name, p in model.named_parameters() if p.requires_grad}
     optimiser = torch.optim.SGD(named.values(), lr=0.01)
@@ -86,15 +106,23 @@ def private(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
     engine = Engine(model, structure, cross_entropy, 1.0, precision=how.precision, compiled=how.compiled)
     stream = source(None, entry=0, stretch=0, device=images.device)
     size = len(images) // how.parts
-    weights = torch.full((size,), 1 / len(images), device=images.device)
+    weights = torch.full((size // rows,), rows / len(images), device=images.device)
+    several = Views(rows, shifted)
+
+    def part_at(begin: int) -> Part:
+        if drawn:
+            some = slice(begin // rows, (begin + size) // rows)
+            return several.of(Part((images[some],), labels[some], weights))
+        return Part((images[begin : begin + size],), labels[begin : begin + size], weights)
 
     def step() -> None:
         optimiser.zero_grad()
         sums: dict[str, Tensor] = {}
         for begin in range(0, len(images), size):
-            part = engine.clipped_sum((images[begin : begin + size],), labels[begin : begin + size], weights)
+            some = part_at(begin)
+            part = engine.clipped_sum(some.inputs, some.targets, some.weights)
             sums = {name: part[name] if begin == 0 else sums[name].add_(part[name]) for name in part}
-        found = noisy(sums, named, stream, 1 / len(images))
+        found = noisy(sums, named, stream, rows / len(images))
         del sums
         for name, parameter in named.items():
             parameter.grad = found[name]
@@ -122,7 +150,14 @@ def opacus(model: nn.Module, images: Tensor, labels: Tensor, how: How) -> Step:
     return step
 
 
-SIDES = {"plain": plain, "recorded": recorded, "private": private, "opacus": opacus}
+SIDES = {
+    "plain": plain,
+    "recorded": recorded,
+    "private": private,
+    "people": people,
+    "views": views,
+    "opacus": opacus,
+}
 
 
 def seconds(step: Step, device: str, calls: int) -> float:
@@ -165,7 +200,7 @@ def prepared(kind: str, name: str, device: str, how: How, batch: int | None) -> 
     torch.manual_seed(1)
     model = network().to(device)
     images, labels = batch_of(model, batch or usual, device)
-    if cuda and name != "vit" and how.channels_last:
+    if cuda and not name.startswith("vit") and how.channels_last:
         model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         images = images.to(memory_format=torch.channels_last)
     step = SIDES[kind](model, images, labels, how)
@@ -219,8 +254,8 @@ def row(
         found |= {f"{kind}_ratio": statistics.median(ratios), f"{kind}_spread": [min(ratios), max(ratios)]}
         if sides[kind].peak:
             found[f"{kind}_memory_ratio"] = sides[kind].peak / sides[kinds[0]].peak
-    if {"opacus", "private"} <= set(kinds):
-        found["opacus_over_private"] = statistics.median(over(sides["opacus"], sides["private"]))
+    for kind in {"opacus", "people", "views"} & set(kinds) if "private" in kinds else ():
+        found[f"{kind}_over_private"] = statistics.median(over(sides[kind], sides["private"]))
     return found
 
 
@@ -232,13 +267,17 @@ def over(one: Side, other: Side) -> list[float]:
 GOALS: list[tuple[str, list[str], float, float]] = [
     ("vgg head", ["--precision", "float32", "--batch", "1024"], 1.02, 1.01),
     ("wrn", ["--compiled", "--contiguous"], 1.15, 1.6),
-    ("vit", ["--compiled"], 1.25, 1.15),
+    ("vit", ["--compiled"], 1.2, 1.15),
+    ("vit adapters", ["--compiled"], 1.2, 1.1),
 ]
 """Networks with how they are asked for, and the most that time and memory may be of the plain step's.
 
 The wide network's plain step is faster with channels first, so that is what the private one stands beside.
 """
 
+
+OVER_ROWS = {"people": 1.2, "views": 1.05}
+"""The most that a step of owners with several rows may take of a private step on as many rows, on the wide network."""
 
 OVER_OPACUS = 4.0
 """How many times faster than the peer a compiled step should be."""
@@ -254,7 +293,7 @@ def on_device() -> int:
         return 2
     peer = ["opacus"] if importlib.util.find_spec("opacus") else []
     for name, asked, time_goal, memory_goal in GOALS:
-        kinds = ["--kinds", "plain", "private", *peer]
+        kinds = ["--kinds", "plain", "private", *(OVER_ROWS if name == "wrn" else ()), *peer]
         command = [sys.executable, "-m", "benchmarks.deep.gpu", "--networks", name, *asked, *kinds]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         if ended.returncode:
@@ -266,6 +305,8 @@ def on_device() -> int:
             continue
         met = found["private_ratio"] <= time_goal and found["private_memory_ratio"] <= memory_goal
         found |= {"goal": [time_goal, memory_goal], "met": met}
+        owners = {kind: found[f"{kind}_over_private"] for kind in OVER_ROWS if f"{kind}_over_private" in found}
+        found |= {f"{kind}_met": ratio <= OVER_ROWS[kind] for kind, ratio in owners.items()}
         if "opacus_over_private" in found and "--compiled" in asked:
             found["ahead_of_opacus"] = found["opacus_over_private"] >= OVER_OPACUS
         print(json.dumps(found), flush=True)

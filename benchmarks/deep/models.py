@@ -47,6 +47,35 @@ class SmallViT(networks.SmallViT):  # type: ignore[misc]
     shape, classes = (3, 224, 224), 102
 
 
+class Adapted(nn.Module):
+    """A frozen linear layer plus a trained product of two narrow ones, Wx + BAx.                [Hu et al. 2022]"""
+
+    def __init__(self, layer: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.layer = layer
+        self.down = nn.Linear(layer.in_features, rank, bias=False)
+        self.up = nn.Linear(rank, layer.out_features, bias=False)
+        nn.init.zeros_(self.up.weight)
+
+    def forward(self, values: Tensor) -> Tensor:
+        found: Tensor = self.layer(values) + self.up(self.down(values))
+        return found
+
+
+class AdaptedViT(SmallViT):
+    """The same, frozen but for its head and low-rank adapters beside the linear layers of its blocks."""
+
+    def __init__(self, rank: int = 8) -> None:
+        super().__init__()
+        self.requires_grad_(requires_grad=False)
+        self.out.requires_grad_()
+        for block in self.blocks:
+            for name, layer in list(block.named_modules()):
+                if isinstance(layer, nn.Linear):
+                    holder, _, own = name.rpartition(".")
+                    setattr(block.get_submodule(holder), own, Adapted(layer, rank))
+
+
 def batch_of(model: nn.Module, size: int, device: str = "cpu") -> tuple[Tensor, Tensor]:
     """Random images and labels of the shapes of a model."""
     drawn = torch.Generator().manual_seed(1)

@@ -100,7 +100,7 @@ def our_model(name: str, epsilon: float, size: int, seed: int) -> Any:
         "census", epsilon=epsilon, delta=DELTA, neighbours=bruit.ADD_OR_REMOVE_ONE, person=bruit.EACH_ROW
     )
     price = book.budget(epsilon=epsilon, delta=DELTA)
-    return getattr(learning, name)(domain=domain, size=size, budget=price, random_state=seed)
+    return getattr(learning, name)(domain=domain, classes=[0, 1], size=size, budget=price, random_state=seed)
 
 
 def ours(name: str, epsilon: float) -> Prepare:

@@ -21,6 +21,18 @@ class Tied(nn.Module):
         return self.score(self.twice(torch.tanh(self.twice(self.table(words)))).mean(1))
 
 
+class Adapted(nn.Module):
+    """A frozen layer at every position, with a trained product of two narrow ones beside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(6, 8).requires_grad_(False)
+        self.down, self.up, self.out = nn.Linear(6, 2, bias=False), nn.Linear(2, 8, bias=False), nn.Linear(8, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.out(torch.tanh(self.layer(values) + self.up(self.down(values))).mean(1))
+
+
 class Bare(nn.Module):
     """A parameter that belongs to no layer, a layer without a rule, and one whose weight is used from outside."""
 
@@ -170,6 +182,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], Callable[[], Tensor]]] = {
         lambda: nn.Sequential(nn.Linear(4, 6).requires_grad_(False), nn.Tanh(), nn.Linear(6, 3)),
         lambda: torch.randn(5, 4),
     ),
+    "low-rank adapters": (Adapted, lambda: torch.randn(5, 4, 6)),
     "frozen bias in front": (
         lambda: nn.Sequential(_without_bias_training(nn.Linear(4, 6)), nn.Tanh(), nn.Linear(6, 3)),
         lambda: torch.randn(5, 4),

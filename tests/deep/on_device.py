@@ -1,5 +1,6 @@
 """What the tests of the engine hold, on a GPU and without pytest: `PYTHONPATH=src:tests:. python -m deep.on_device`."""
 
+import copy
 import sys
 from itertools import pairwise
 
@@ -114,6 +115,28 @@ def recorded(case: str, precision: torch.dtype | None) -> tuple[float, float, bo
     return apart, most, left_out
 
 
+def owners_apart(precision: torch.dtype | None) -> float:
+    """How far recorded sums of owners with three images each are from autograd's, owner by owner in float64."""
+    torch.manual_seed(5)
+    model, rows, owners, bound = Images().cuda(), 3, 4, 0.5
+    inputs, targets = torch.randn(rows * owners, 3, 32, 32).cuda(), (torch.arange(rows * owners) % 3).cuda()
+    engine = Engine(model, examine(model, (inputs,)), each_loss, bound, precision=precision, compiled=True)
+    for _ in range(3):
+        found = engine.clipped_sum((inputs,), targets, torch.ones(owners).cuda())
+    assert all(step.is_recorded for step in engine.graphs.steps)
+    exact = copy.deepcopy(model).double()
+    named = dict(exact.named_parameters())
+    wanted = {name: torch.zeros_like(each) for name, each in named.items()}
+    for owner in range(owners):
+        own = slice(owner * rows, (owner + 1) * rows)
+        losses = each_loss(exact(inputs[own].double()), targets[own])
+        each = torch.autograd.grad(losses.mean(), list(named.values()))
+        norm = torch.cat([part.flatten() for part in each]).norm()
+        for name, part in zip(named, each, strict=True):
+            wanted[name] += part * (bound / norm).clamp(max=1)
+    return ((_flat(found) - _flat(wanted)).norm() / _flat(wanted).norm()).item()
+
+
 def draws_anew() -> bool:
     """Whether dropout in a recorded step draws other units at every call."""
     torch.manual_seed(5)
@@ -137,4 +160,6 @@ if __name__ == "__main__":
     for case in LARGE:
         for precision in (None, torch.bfloat16):
             sys.stdout.write(f"recorded {case} in {precision}: {recorded(case, precision)}\n")
+    for precision in (None, torch.bfloat16):
+        sys.stdout.write(f"owners of three images in {precision}: off by {owners_apart(precision):.3g}\n")
     sys.stdout.write(f"dropout draws anew: {draws_anew()}\n")

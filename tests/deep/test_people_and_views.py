@@ -9,7 +9,10 @@ from torch import Tensor, nn
 
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep import AdaptiveClip, Views, cross_entropy, examine, privatise, shifted, train
+from bruit.deep.compiled.graphs import state_of, trace
 from bruit.deep.per_sample.ghost_clipping import Engine
+from bruit.deep.per_sample.rules.convolution import convolution
+from bruit.deep.per_sample.several_rows import unit_gradients
 from bruit.deep.training.dataset import Part, Records
 from bruit.deep.training.people import People
 from bruit.errors import InvalidArgument, PrivacyError
@@ -19,14 +22,20 @@ CPU = torch.device("cpu")
 CASES = ["linear", "conv2d", "conv2d, gram", "rnn", "embedding", "group norm", "attention", "single number"]
 
 
+@pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("case", CASES)
-def test_the_rows_of_an_owner_have_the_clipped_mean_of_their_gradients(case: str) -> None:
+def test_the_rows_of_an_owner_have_the_clipped_mean_of_their_gradients(case: str, traced: bool) -> None:
     model, inputs, _ = made(case)
     rows, owners = 3, 4
     inputs = inputs[torch.arange(rows * owners) % 5]
     labels = torch.arange(rows * owners) % 3
     engine = Engine(model, examine(model, (inputs,)), each_loss, 0.05)
-    found = engine.clipped_sum((inputs,), labels, torch.tensor([1.0, 1.0, 0.0, 1.0]))
+    weights = torch.tensor([1.0, 1.0, 0.0, 1.0])
+    found = engine.clipped_sum((inputs,), labels, weights)
+    if traced:  # the graph that a compiled step is made of
+        given = (state_of(model), (inputs,), labels, weights)
+        graph = trace(engine, given)
+        found = graph.together(graph.module(*given[0].values(), inputs, labels, weights)) or {}
     expected = {name: torch.zeros_like(p) for name, p in model.named_parameters() if p.requires_grad}
     chosen = [p for p in model.parameters() if p.requires_grad]
     for owner in (0, 1, 3):
@@ -37,6 +46,25 @@ def test_the_rows_of_an_owner_have_the_clipped_mean_of_their_gradients(case: str
             expected[name] += part * min(1.0, 0.05 / float(norm))
     for name, part in expected.items():
         torch.testing.assert_close(found[name].to(part.dtype), part, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("kernel", [1, 2, 3])
+@pytest.mark.parametrize(("build", "shape"), [(nn.Conv1d, (9,)), (nn.Conv2d, (9, 5)), (nn.Conv3d, (6, 5, 4))])
+def test_images_below_each_other_have_the_sum_of_their_gradients(
+    build: type[nn.Conv2d], shape: tuple[int, ...], kernel: int, stride: int, padding: int, groups: int
+) -> None:
+    torch.manual_seed(5)
+    layer = build(4, 6, kernel, stride, padding, 1, groups).double()
+    inputs = torch.randn(6, 4, *shape, dtype=torch.float64)
+    outputs = torch.randn_like(layer(inputs))
+    each, found = convolution(layer, inputs, outputs), unit_gradients(convolution, layer, inputs, outputs, 3)
+    for own, alone in each.items():
+        wanted = alone.per_sample().unflatten(0, (2, 3)).sum(1)
+        torch.testing.assert_close(found[own].per_sample(), wanted)
+        torch.testing.assert_close(found[own].squares(), wanted.flatten(1).square().sum(1))
 
 
 def book(person: str) -> Ledger:

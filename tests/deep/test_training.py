@@ -443,3 +443,24 @@ def test_the_bar_shows_the_steps_and_what_they_cost(capsys: pytest.CaptureFixtur
     steps = lines[-1].split("step ")[1].split()[0]
     assert steps.split("/")[0] == steps.split("/")[1]
     assert spent[-1] <= 4
+
+
+class OverBuffer(nn.Module):
+    """Divides by a buffer, which the backward pass then needs as it was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(4, 4), nn.Linear(4, 2)
+        self.scale: torch.Tensor
+        self.register_buffer("scale", torch.full((4,), 2.0))
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        scores: torch.Tensor = self.last(self.first(values) / self.scale)
+        return scores
+
+
+def test_a_model_that_divides_by_a_buffer_trains() -> None:
+    run = bruit.deep.train(
+        OverBuffer(), halves(), budget=ledger().budget(epsilon=2, delta=1e-5), epochs=1, batch_size=64, clip=1.0
+    )
+    assert run.details["steps"] == 4

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from inference.noisy_tables import table
 from laws import binomial_window
+from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 from statsmodels.tools import add_constant
@@ -14,6 +15,7 @@ from benchmarks.inference.designs import INTERVALS, coverage
 from bruit import inference
 from bruit.core.intervals import Covers
 from bruit.errors import InvalidArgument
+from bruit.inference.totals import totals_of
 
 
 def test_without_noise_a_share_has_the_score_interval() -> None:
@@ -46,6 +48,33 @@ def test_without_noise_a_mean_is_about_two_standard_errors_wide() -> None:
     found = inference.mean(table(counts))
     assert found.value == pytest.approx(values.mean())
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * values.std() / 1000**0.5, rel=0.01)
+
+
+@pytest.mark.parametrize(("people", "warned"), [(60, True), (6000, False)])
+def test_a_mean_of_few_people_with_skew_values_says_so(people: int, warned: bool) -> None:
+    counts = people * np.array([0.8, 0.1, 0.05, 0.0, 0.0, 0.0, 0.05])
+    values = np.repeat(np.arange(7.0), np.rint(counts).astype(int))
+    totals = totals_of(table(counts), np.arange(7.0))
+    assert totals.skewness == pytest.approx(stats.skew(values) / people**0.5, rel=1e-6)
+    found = inference.mean(table(counts))
+    assert warned == (people < 25 * stats.skew(values) ** 2)  # Cochran's rule
+    assert bool(found.caution) is warned
+    assert ("less often" in str(found)) is warned
+    assert not inference.mean(table(np.array([30.0, 60.0, 30.0]))).caution
+    both = inference.difference(table(np.stack([counts, counts])))
+    assert bool(both.caution) is warned
+
+
+def test_estimates_are_shown_as_tables_and_figures() -> None:
+    found = inference.mean(table(np.array([200.0, 500.0, 300.0])))
+    (row,) = found.to_pandas().to_dict("records")
+    assert row == {"label": "mean", "value": found.value, "low": found.low, "high": found.high}
+    assert found.frame().rows() == [("mean", found.value, found.low, found.high)]
+    assert "mean: 1.1" in found.plot().svg
+    assert "1.1" in found._repr_html_()
+    evidence = inference.independence(table(np.array([[40.0, 10.0], [10.0, 40.0]])))
+    assert evidence.to_pandas()["p value"].tolist() == [evidence.p_value]
+    assert "independence" in evidence._repr_html_()
 
 
 def test_a_quantile_lies_where_half_of_the_people_are_below() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bruit
 from bruit.channels import CubeNoise
 from bruit.learning import LinearRegression, LogisticRegression
-from bruit.learning.linear_models._descent import EACH, gradient
+from bruit.learning.linear_models._descent import GRAIN, gradient, moments, plan_descent
 from bruit.learning.linear_models._design import STEPS, Design
 from bruit.learning.linear_models._moments import product_entries, sum_of_products, with_ones
 from bruit.learning.linear_models._sparse_noise import SparseNoise, buy_for_few
@@ -34,14 +34,51 @@ def test_one_row_moves_no_more_products_than_are_paid_for(row: tuple[int, int, i
     assert np.abs(moved).max() <= STEPS**2
 
 
-@given(ROW, st.lists(st.floats(-50, 50), min_size=35, max_size=35), st.booleans())
-def test_one_row_moves_no_more_of_a_gradient_than_is_paid_for(row: Any, theta: list[float], label: bool) -> None:
-    design = Design(DOMAIN)
-    values = with_ones(design.integers(np.array([row[:3]]))).astype(np.float64)
-    weights = np.resize(theta, values.shape[1])
-    moved = gradient(values, np.array([label]), weights)
-    assert np.count_nonzero(moved) <= len(DOMAIN) + 1
-    assert np.abs(moved).max() <= EACH
+@given(
+    ROW,
+    st.lists(st.floats(-50, 50), min_size=39, max_size=39),
+    st.booleans(),
+    st.floats(0, 1, exclude_max=True),
+    st.booleans(),
+)
+def test_one_row_moves_no_more_of_a_release_than_is_paid_for(
+    row: Any, theta: list[float], label: bool, dither: float, curves: bool
+) -> None:
+    design = Design(DOMAIN, first=0, curves=curves)
+    rows = design.sparse(np.array([row[:3]]))
+    moved = gradient(rows, np.array([label]), np.array(theta[: design.columns + 1]), np.array([dither]))
+    looked = GRAIN * moments(rows.numbers, np.array([dither]))
+    assert np.count_nonzero(moved) <= design.touched + 1
+    assert np.count_nonzero(looked) <= 2 * len(design.places)
+    assert max(np.abs(moved).max(), np.abs(looked).max()) <= GRAIN
+
+
+@pytest.mark.parametrize("curves", [False, True])
+def test_the_sums_of_the_kernel_are_those_of_the_dense_matrix(curves: bool) -> None:
+    rng = np.random.default_rng(2)
+    design = Design(DOMAIN, first=0, curves=curves)
+    values = np.column_stack([rng.integers(-100, 101, 2000), rng.integers(0, 26, 2000), rng.integers(0, 9, 2000)])
+    theta, label = rng.normal(size=design.columns + 1), rng.random(2000) < 0.3
+    dense = with_ones(design.integers(values)) / STEPS
+    exact = (label - 1 / (1 + np.exp(-dense @ theta))) @ dense
+    found = [gradient(design.sparse(values), label, theta, rng.random(2000)) / GRAIN for _ in range(50)]
+    # One rounding is off by at most 1/16, its deviation is at most half of that: six deviations of a mean of fifty.
+    assert np.abs(np.mean(found, axis=0) - exact).max() < 6 * np.sqrt(2000 / 50) / 2 / GRAIN
+
+
+def test_loose_bounds_of_a_number_cost_little() -> None:
+    rng = np.random.default_rng(3)
+    number, name = rng.integers(0, 100, 20_000), rng.choice(NAMES, 20_000)
+    X, y = np.column_stack([number.astype(object), name]), rng.random(20_000) < 1 / (1 + np.exp(5 - number / 10))
+    found = []
+    for high in (100, 2000):
+        domain = [within(0, high, grid=1), among(NAMES)]
+        model = LogisticRegression(
+            domain=domain, classes=[False, True], budget=price(epsilon=1, delta=1e-6), size=20_000
+        )
+        assert plan_descent(model._ask(X, y), 1, curves=False).looks > 0
+        found.append(model.fit(X, y).score(X, y))
+    assert min(found) > 0.85  # the best rule is right .876 of the time
 
 
 def people(n: int = 4000) -> tuple[Any, Any]:

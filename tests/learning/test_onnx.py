@@ -27,13 +27,16 @@ DOMAIN = {
     "age": within(0, 90, grid="0.5", missing=40),
     "job": among(["clerk", "cook"]),
     "pay": within(-1, 3, grid="0.01"),
+    "saved": within(0, 5000, grid=1),
 }
 
 
 def people(n: int = 300) -> pandas.DataFrame:
     rng = np.random.default_rng(1)
     jobs = rng.choice(["clerk", "cook", "spy"], n)
-    return pandas.DataFrame({"age": rng.uniform(-5, 95, n), "job": jobs, "pay": rng.normal(1, 2, n)})
+    return pandas.DataFrame(
+        {"age": rng.uniform(-5, 95, n), "job": jobs, "pay": rng.normal(1, 2, n), "saved": 10 ** rng.uniform(-1, 4, n)}
+    )
 
 
 def price() -> Any:
@@ -41,17 +44,18 @@ def price() -> Any:
 
 
 def answers(path: Path, frame: pandas.DataFrame) -> Any:
-    columns = {"age": float, "job": object, "pay": float}
+    columns = {"age": float, "job": object, "pay": float, "saved": float}
     asked = {name: frame[[name]].to_numpy(kind) for name, kind in columns.items()}
     return onnxruntime.InferenceSession(str(path)).run(None, asked)[0]
 
 
 @installed
+@pytest.mark.parametrize("curves", [False, True])
 @pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"]])
-def test_probabilities_are_the_same(classes: list[str], tmp_path: Path) -> None:
+def test_probabilities_are_the_same(classes: list[str], curves: bool, tmp_path: Path) -> None:
     frame = people()
     y = np.random.default_rng(2).choice(classes, len(frame))
-    model = LogisticRegression(domain=DOMAIN, classes=classes, budget=price()).fit(frame, y)
+    model = LogisticRegression(domain=DOMAIN, classes=classes, curves=curves, budget=price()).fit(frame, y)
     path = to_onnx(model, tmp_path / "model.onnx")
     frame.loc[0, "age"] = np.nan
     assert np.allclose(answers(path, frame), model.predict_proba(frame), atol=1e-12)

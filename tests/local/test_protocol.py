@@ -146,7 +146,6 @@ def test_every_offer_makes_a_protocol_of_its_kind_within_its_epsilon() -> None:
         protocol = offer.example(1)
         assert type(protocol).__name__ == name
         assert 0 < protocol.epsilon <= 1
-        assert (offer.report is None) == (offer.plain_words is None)
 
 
 def test_every_public_protocol_is_offered_or_protects_nobody() -> None:

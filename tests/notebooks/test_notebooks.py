@@ -1,32 +1,61 @@
-"""The notebooks: each is what its script says, and runs from top to bottom in a kernel of its own."""
+"""The notebooks: each holds the outputs of its script as it is now, and runs from top to bottom in its own kernel."""
 
+import base64
+import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import pytest
-from nbclient import NotebookClient
 
 from bruit.apps.data import CATALOGUE, place
 from scripts import notebooks
 
 SCRIPTS = notebooks.scripts()
+ALL_TOGETHER = 4_000_000
+
+
+def outputs_of(notebook: Any) -> list[Any]:
+    return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_notebook_is_what_its_script_says(script: Path) -> None:
+def test_a_notebook_was_executed_from_its_script_as_it_is(script: Path) -> None:
     kept = jupytext.read(script.with_suffix(".ipynb"))
     told = [(cell.cell_type, cell.source) for cell in notebooks.notebook(script).cells]
     assert [(cell.cell_type, cell.source) for cell in kept.cells] == told, "run python scripts/notebooks.py"
+    assert notebooks.is_current(script), "run python scripts/notebooks.py"
+    pictures = [output.data["image/png"] for output in outputs_of(kept) if "image/png" in output.get("data", {})]
+    assert pictures
+    assert all(len(base64.b64decode(picture)) <= notebooks.LARGEST_PICTURE for picture in pictures)
+    assert not any(output.output_type == "error" or output.get("name") == "stderr" for output in outputs_of(kept))
+
+
+def test_all_notebooks_together_are_small() -> None:
+    assert sum(script.with_suffix(".ipynb").stat().st_size for script in SCRIPTS) < ALL_TOGETHER
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_notebook_runs_and_draws(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_installs_from_the_repository_that_it_stands_in(script: Path) -> None:
+    text = script.read_text()
+    (extras,) = re.findall(r"install --quiet '\{REPOSITORY\}\[([\w,]+)\]'", text)
+    assert 'REPOSITORY = os.environ.get("BRUIT_REPOSITORY", "..")' in text
+    project = tomllib.loads((script.parents[1] / "pyproject.toml").read_text())["project"]
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+
+
+def test_the_page_says_which_outputs_are_of_the_small_size() -> None:
+    kept = {script.stem: jupytext.read(script.with_suffix(".ipynb")).metadata["bruit"]["size"] for script in SCRIPTS}
+    page = (notebooks.FOLDER.parent / "docs" / "notebooks.md").read_text()
+    (said,) = re.findall(r"The outputs of (.*?) are of the small size", page, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", said)) == {name for name, size in kept.items() if size == "small"}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_notebook_runs_and_draws(script: Path, tmp_path: Path) -> None:
     if "data.adult" in script.read_text() and any(place(file) is None for file in CATALOGUE["adult"].files):
         pytest.skip("UCI Adult is not on this machine: bruit data fetch adult")
-    monkeypatch.setenv("BRUIT_SMALL", "1")
-    ran = NotebookClient(
-        notebooks.notebook(script), timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
-    ).execute()
-    outputs = [output for cell in ran.cells for output in cell.get("outputs", [])]
+    outputs = outputs_of(notebooks.execute(script, small=True, folder=tmp_path))
     assert any("image/png" in output.get("data", {}) for output in outputs)
     assert not any(output.get("name") == "stderr" for output in outputs)

@@ -12,12 +12,13 @@ from bruit.deep.own_loop import privatise
 from bruit.deep.per_sample.clipping import Clipping
 from bruit.deep.per_sample.ghost_clipping import Engine
 from bruit.deep.per_sample.rules import RULES
+from bruit.deep.searching import NetworkRecipe, RecipeSearch
 from bruit.deep.training.adaptive_clip import AdaptiveClip
 from bruit.deep.training.poisson_sampling import Batch, PoissonSampler
 from bruit.deep.training.training import Training
 from bruit.deep.training.views import Views, shifted
 from bruit.deep.training.weight_average import WeightAverage
-from bruit.deep.vision_pretraining import Eyes, eye_features, load_eyes
+from bruit.deep.vision_pretraining import Eyes, eye_features, eye_views, load_eyes
 
 __all__ = [
     "RULES",
@@ -29,9 +30,11 @@ __all__ = [
     "Eyes",
     "Forecast",
     "FrozenHead",
+    "NetworkRecipe",
     "Over",
     "PoissonSampler",
     "Recipe",
+    "RecipeSearch",
     "Scattering",
     "Structure",
     "Training",
@@ -41,6 +44,7 @@ __all__ = [
     "cross_entropy",
     "examine",
     "eye_features",
+    "eye_views",
     "forecast",
     "largest_batch",
     "load_eyes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from statistics import NormalDist
+from typing import Final
 
 import numpy as np
 
@@ -16,6 +17,12 @@ from bruit.inference.results import Estimate
 from bruit.inference.sources import Source, group_totals, share_totals, value_totals
 from bruit.inference.tails import invert, two_sided_tail
 from bruit.inference.totals import Totals
+
+MOST_SKEW: Final = 0.2
+"""The skewness of a sum up to which its normal interval is trusted: n > 25 G^2 people whose values have the skewness G.
+                                                                                            [Cochran 1977, sec. 2.15]"""
+
+SKEWED: Final = "few people and skew values: it may hold less often than stated"
 
 
 def mean(source: Source, *, confidence: float = 0.95) -> Estimate:
@@ -152,4 +159,6 @@ def _estimate(
     what: str, value: float, ends: tuple[float, float], confidence: float, groups: tuple[Totals, ...]
 ) -> Estimate:
     interval = Interval(np.array(ends[0]), np.array(ends[1]), confidence, Covers.POPULATION)
-    return Estimate(what, value, interval, tuple(dict.fromkeys(g for one in groups for g in one.guarantees)))
+    guarantees = tuple(dict.fromkeys(g for one in groups for g in one.guarantees))
+    skew = any(one.is_counted and abs(one.skewness) > MOST_SKEW for one in groups)
+    return Estimate(what, value, interval, guarantees, SKEWED if skew else "")

@@ -12,11 +12,15 @@ from bruit.errors import InvalidArgument
 from bruit.inference.noise_laws import Floats, ReportNoise
 from bruit.inference.noisy_counts import Block, Cells
 
+CUBES = 3
+"""Which row of the matrix holds the sum of cubes, where there is one."""
+
 
 @dataclass(frozen=True)
 class Totals:
     """Number, sum and sum of squares of values from `low` to `high`, each a straight line of noisy counts.
 
+    A table of counts has the sum of cubes too, which says how skew the values are.
     total_k = matrix[k] . counts + offsets[k]. With `two_valued` every value is one of the bounds, and so the variance
     at a mean m is (m - low)(high - m).
     """
@@ -52,6 +56,20 @@ class Totals:
         weights = self.matrix[0]
         noise = float(weights @ self.block.law.covariance(self.block.values) @ weights)
         return bool(self.people > max(noise**0.5 / 2, 1.0))
+
+    @property
+    def skewness(self) -> float:
+        """How skew sum - mean * number is by chance: its third moment over its variance, noise included, to the 3/2.
+
+        0 for two values, whose score interval knows of it, and where the sum of cubes is not known.
+        """
+        if self.two_valued or len(self.matrix) <= CUBES:
+            return 0.0
+        number, total, squares, cubes = self.matrix @ self.block.values + self.offsets
+        at = self.mean
+        third = cubes - 3 * at * squares + 3 * at**2 * total - at**3 * number
+        variance = self.normal(np.array([at])) + self.heavy(np.array([at]))
+        return float(third / max(float(variance[0]), 1e-300) ** 1.5)
 
     def weights(self, means: Floats) -> Floats:
         """The weights of the counts in sum - mean * number, one row a mean: zero on average at the true mean."""
@@ -96,7 +114,7 @@ def totals_of(cells: Cells, values: Floats, *, two_valued: bool = False) -> Tota
     """The totals of a column whose cells stand for these values; the number of respondents of a survey is known."""
     (block,) = cells.blocks
     flat, law = block.values.reshape(-1), block.law
-    matrix, offsets = np.stack([np.ones(flat.size), values, values**2]), np.zeros(3)
+    matrix, offsets = np.stack([np.ones(flat.size), values, values**2, values**3]), np.zeros(4)
     if isinstance(law, ReportNoise):
         matrix[0], offsets[0] = 0.0, law.people
     if two_valued and isinstance(law, ReportNoise) and int(values.sum()) != 1:

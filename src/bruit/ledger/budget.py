@@ -52,6 +52,10 @@ class Budget:
     room: Units | None = field(default=None, repr=False)
     prepaid: str | None = None
 
+    def __repr__(self) -> str:
+        by = f", by {self.by}" if self.by else ""
+        return f"Budget(ε = {float(self.epsilon):g}, δ = {float(self.delta):g}{by} of {self.ledger!r})"
+
     @property
     def neighbours(self) -> Neighbours:
         """The neighbouring relation of the ledger."""

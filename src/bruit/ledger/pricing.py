@@ -50,6 +50,10 @@ class Amount:
     total: Fraction
     measure: str
 
+    def __repr__(self) -> str:
+        own = "" if self.measure == "ε" else f"{self.measure} = {float(self.total):g}; "
+        return f"Amount({own}ε = {float(self.epsilon):g}, δ = {float(self.delta):g})"
+
 
 def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -> PricedLoss:
     """The (ε, δ) of a loss: the exact sum if every part has an ε, else the ε at the stated δ by an accountant."""

@@ -29,6 +29,10 @@ class Terms:
     failures: Fraction = Fraction(0)
     """The part of delta that a book by zCDP or RDP keeps for chances of failure; the rest converts its total."""
 
+    def __repr__(self) -> str:
+        amount = f"ε = {float(self.epsilon):g}, δ = {float(self.delta):g}"
+        return f"Terms({amount} for {self.person}, {self.neighbours}, by {self.accounting})"
+
     @property
     def accounting(self) -> str:
         """The name of the accountant, with its Rényi order where there is one."""

@@ -38,6 +38,10 @@ class Within:
     grid: Fraction
     missing: Fraction | None
 
+    def __repr__(self) -> str:
+        missing = "" if self.missing is None else f", missing={float(self.missing):.12g}"
+        return f"within({float(self.low):.12g}, {float(self.high):.12g}, grid={float(self.grid):.12g}{missing})"
+
     @property
     def lowest(self) -> int:
         """The low bound in grid steps."""

@@ -13,7 +13,7 @@ BLOCK = 1 << 23
 def rows_of(block: bytes, separator: str, fields: int) -> bytes:
     """The lines of a block that are well-formed rows with `fields` fields."""
     data = np.frombuffer(block, np.uint8)
-    if b'"' not in block and all_have(data, ord(separator), fields):  # most blocks of most files, at a third of the time
+    if b'"' not in block and all_have(data, ord(separator), fields):  # most blocks of most files, and fast
         return block
     kept, kinds = np.empty_like(data), np.zeros(256, np.uint8)
     kinds[[ord(separator), ord('"'), ord("\r")]] = SEPARATOR, QUOTE, RETURN

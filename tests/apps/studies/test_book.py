@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars
 import pytest
 from click.testing import CliRunner
 
@@ -15,6 +16,8 @@ from bruit.apps.studies.saved_findings import read_findings
 
 ROOT = Path(__file__).parents[3]
 BOOK = ROOT / "docs" / "results"
+SHARES = {"attacks", "trees"}
+"""Studies all of whose means are shares."""
 
 
 def make(book: Path, *names: str) -> list[str]:
@@ -68,6 +71,20 @@ def test_the_book_in_the_repository_is_whole() -> None:
         assert found is not None
         assert (found.size, found.findings.data) == ("full", "")
     assert sum(path.stat().st_size for path in BOOK.rglob("*") if path.is_file()) < 6_000_000
+
+
+def test_every_interval_of_the_book_holds_its_mean_and_shares_stay_shares() -> None:
+    tables = {path: polars.read_csv(path, infer_schema_length=None) for path in BOOK.glob("*/*.csv")}
+    intervals = {path: table for path, table in tables.items() if {"mean", "low", "high"} <= set(table.columns)}
+    assert len(intervals) >= 6
+    for path, table in intervals.items():
+        known = table.select(polars.col("mean", "low", "high").cast(polars.Float64)).drop_nulls()
+        slack = 1e-9 * known["mean"].abs()
+        assert (known["low"] <= known["mean"] + slack).all(), path
+        assert (known["mean"] <= known["high"] + slack).all(), path
+        if path.parent.name in SHARES:
+            assert known["low"].ge(0).all(), path
+            assert known["high"].le(1).all(), path
 
 
 def test_every_number_of_a_document_has_ours_beside_it() -> None:

@@ -20,6 +20,9 @@ import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 KEY = "a-key-for-the-tests-0123456789"
+PATIENCE = 180
+"""Seconds until a server that says nothing counts as broken."""
+
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 
@@ -75,8 +78,8 @@ def start(
         assert line, process.communicate()[1]
         said += line
     site = Site(json.loads(said)["address"], process, database, certificate=certificate)
-    with site.client() as client:
-        assert client.get("/").status_code == 200  # the socket already listens: this waits for the application
+    with site.client() as client:  # the socket already listens: this waits for the application, and for a dead lease
+        assert client.get("/", timeout=PATIENCE).status_code == 200
     return site
 
 
@@ -124,10 +127,11 @@ def visit(chromium: Any, site: Site, request: pytest.FixtureRequest) -> Iterator
     """
     contexts, wrong = [], []
 
-    def open_page(path: str, *, phone: bool = False, steward: bool = False, at: Site = site) -> Any:
-        context = chromium.new_context(
-            viewport=PHONE if phone else DESK, has_touch=phone, is_mobile=phone, accept_downloads=True
-        )
+    def open_page(
+        path: str, *, phone: bool = False, steward: bool = False, at: Site = site, language: str = "en-GB"
+    ) -> Any:
+        size: Any = {"viewport": PHONE if phone else DESK, "has_touch": phone, "is_mobile": phone}
+        context = chromium.new_context(**size, accept_downloads=True, locale=language)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: wrong.append(message.text) if _is_wrong(message) else None)

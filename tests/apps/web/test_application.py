@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from math import e
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+
+from bruit.local import Warner
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
@@ -15,6 +19,32 @@ def test_the_start_page_opens_and_is_accessible(
     page = visit("/")
     assert "bruit" in page.title()
     screenshot(page, "start")
+    assert_accessible(page)
+
+
+def test_the_poll_to_try_shows_what_its_law_does_and_sends_nothing(
+    visit: Callable[..., Any], assert_accessible: Callable[[Any], None]
+) -> None:
+    page = visit("/", phone=True)
+    page.emulate_media(reduced_motion="reduce")
+    sent: list[str] = []
+    page.on("request", lambda asked: sent.append(asked.url))
+    page.get_by_role("radio", name="2", exact=True).check()
+    page.get_by_role("button", name="Yes", exact=True).click()
+    said = (
+        r"Chance changed (\d+) of 1000 answers. Sent: (\d+) % “yes”. .* out: (\d+) % ± (\d+) points; the truth is 30 %."
+    )
+    expect(page.locator("#said")).to_have_text(re.compile(said))
+    found = re.fullmatch(said, page.locator("#said").inner_text())
+    assert found is not None
+    changed, share, estimate, error = map(int, found.groups())
+    expect(page.locator("#crowd .changed")).to_have_count(changed)
+    kept = e**2 / (1 + e**2)
+    assert estimate == pytest.approx((share - 100 * (1 - kept)) / (2 * kept - 1), abs=1.5)  # both are rounded
+    assert error == round(100 * Warner(epsilon=2).expected_error(1000, confidence=0.95))
+    expect(page.locator("#mine")).to_have_text("yes")
+    expect(page.locator("#sent")).to_have_text(re.compile("^(yes|no)$"))
+    assert sent == []
     assert_accessible(page)
 
 

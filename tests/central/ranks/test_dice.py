@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_law
-from outcomes import law_of
 
+from bruit.apps.studies.joint_quantiles.enumeration import law_of
 from bruit.central.ranks.mechanisms import weighted_draws as dice_module
 from bruit.central.ranks.mechanisms.weighted_draws import WeightedDraws
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from laws import assert_law
 from numpy.typing import NDArray
-from outcomes import largest_loss, law_of
 
+from bruit.apps.studies.joint_quantiles.enumeration import largest_loss, law_of
 from bruit.central.ranks.mechanisms._joint_kernels import sum_every_size, sum_every_size_apart
 from bruit.central.ranks.mechanisms.joint import Sums, draw_cuts, joint_plan, target_ranks
 from bruit.central.ranks.mechanisms.pruning import FLOOR, LARGEST_EXPONENT, UNIT, pruning

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from laws import assert_law
 from numpy.typing import NDArray
-from outcomes import largest_loss, law_of
 
 import bruit
 from bruit import tables
+from bruit.apps.studies.joint_quantiles.enumeration import largest_loss, law_of
 from bruit.central.finite_functions import lengths
 from bruit.central.ranks import quantile_methods as methods
 from bruit.central.ranks.mechanisms import histogram, recursive

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import bruit
-from bruit.deep import Recipe, eye_features, load_eyes, train_head
+from bruit.deep import Recipe, eye_features, eye_views, load_eyes, train_head
 from bruit.deep.vision_pretraining import Draws, Eyes, Pretraining, pictures, pretrain, view
 from bruit.deep.vision_pretraining import eyes as module
 from bruit.deep.vision_pretraining.__main__ import main
@@ -73,6 +73,18 @@ def test_a_mirrored_image_gives_other_features_and_a_repeated_one_the_same(eyes:
     pair = eye_features(torch.cat([image, image, image.flip(3)]), at_once=2)
     torch.testing.assert_close(pair[0], pair[1], atol=1e-4, rtol=1e-4)
     assert float((pair[0] - pair[2]).abs().mean()) > 0.01
+
+
+def test_views_are_the_features_of_an_image_and_its_mirror_image_at_every_size() -> None:
+    images = pictures(Draws(3), 2, 32)
+    found = eye_views(images, sides=(32, 16), at_once=1)
+    assert found.shape == (2, 4, 12096)
+    small = images.unflatten(3, (16, 2)).mean(4).unflatten(2, (16, 2)).mean(3)
+    torch.testing.assert_close(found[:, 0], eye_features(images).flatten(1), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(found[:, 1], eye_features(images.flip(3)).flatten(1), atol=1e-4, rtol=1e-4)
+    likeness = torch.nn.functional.cosine_similarity(found[:, 2], eye_features(small).flatten(1))
+    assert float(likeness.min()) > 0.9
+    assert eye_views(images[:1], sides=(16,), kind=torch.float16).dtype is torch.float16
 
 
 @pytest.mark.parametrize("shape", [(2, 1, 32, 32), (2, 3, 8, 8), (3, 32, 32)])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.apps.audits.case import SHARP, Case, fresh_budget
-from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, Neighbours
 from bruit.ledger import Budget
 
 DELTA = 0.05
@@ -25,7 +25,7 @@ CANARY, OPPOSITE = [9.0, 0.0], [-9.0, 0.0]
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
-    """Cases of a training in one call and of one step by step; none where torch is not installed."""
+    """Cases of a training in one call, of one step by step and of a search; none where torch is not installed."""
     if find_spec("torch") is None:
         return
     without = OTHERS if neighbours is ADD_OR_REMOVE_ONE else [*OTHERS, OPPOSITE]
@@ -42,6 +42,40 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
             small=1_200,
             full=5_000,
         )
+    yield Case(
+        "deep.RecipeSearch",
+        neighbours,
+        pair,
+        partial(scores_seen, neighbours=neighbours, epsilon=epsilon),
+        claimed=epsilon,
+        delta=DELTA,
+        small=1_200,
+        full=20_000,
+    )
+
+
+def scores_seen(
+    rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+) -> NDArray[np.float64]:
+    """Many released scores of a search of one run, of a model that gets the canary right and nobody else.
+
+    Trainings have cases of their own: here the network stays what it is, and what shows is who was held back.
+    """
+    import torch
+
+    from bruit.deep.searching import Trial
+    from bruit.ledger import ask
+    from bruit.ledger.best_of_runs import price_runs
+
+    purchase = ask(fresh_budget(neighbours, epsilon, DELTA), what="deep.RecipeSearch", person=EACH_ROW, rng=rng)
+    trial = Trial(price_runs(purchase, tries=1, stopping="geometric"), 2, 2, SIZE, rng)
+    inputs = torch.tensor(rows)
+    targets, model = (inputs[:, 0] <= 0).long(), torch.nn.Linear(2, 2)
+    with torch.no_grad():
+        model.weight.zero_()
+        model.bias.copy_(torch.tensor([1.0, 0.0]))
+    helds = [trial.hold_back(len(rows), rng) for _ in range(samples)]
+    return np.array([trial.score(model, inputs[held], targets[held], rng) for held in helds])
 
 
 def epochs_seen(

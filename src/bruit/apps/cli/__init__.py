@@ -16,6 +16,7 @@ COMMANDS = {
     "data": "List and fetch the public data sets of the studies; write a table to try things on.",
     "demo": "A tour, offline, that writes one page with figures.",
     "join": "Be the second collector of a split poll (experimental).",
+    "learn": "Fit a model to a file, paid from a book, and write it with its card.",
     "ledger": "Create, show and export the book of a data set.",
     "look": "Show the curator of a table, and nobody else, how its cells are read.",
     "memory": "The memory of a training step, private or not, before there is a card.",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bruit.apps.plots.figures import LEGEND_COLUMNS, Series
+from bruit.apps.plots.figures import Series, legend_above
 from bruit.apps.plots.style import COLOURS, save_figure
 
 
@@ -21,6 +21,5 @@ def plot_bands(path: Path, series: Sequence[Series], *, title: str, x: str, y: s
                 ends = (np.asarray(one.low, float), np.asarray(one.high, float))
                 axes.fill_between(places, *ends, color=colour, alpha=0.2, linewidth=0)
         axes.set(title=title, xlabel=x, ylabel=y)
-        if len(series) > 1:
-            axes.legend(ncols=LEGEND_COLUMNS)
+        legend_above(axes)
     return path

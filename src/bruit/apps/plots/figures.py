@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEGEND_COLUMNS = 3
+LEGEND_WIDTH, HANDLE_WIDTH = 80, 6
+"""Characters that fit above the axes, and what the mark of a series and the space beside it take of them."""
+
 Scale = Literal["linear", "log"]
 
 
@@ -69,7 +72,7 @@ def curves(
                 **look,
             )
         axes.set(title=title, xlabel=x, ylabel=y, xscale=x_scale, yscale=y_scale)
-        _legend(axes, len(series))
+        legend_above(axes)
     return path
 
 
@@ -93,7 +96,7 @@ def bars(path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         axes.set(title=title, xlabel=y)
-        _legend(axes, len(groups))
+        legend_above(axes)
     return path
 
 
@@ -105,10 +108,19 @@ def _reach(one: Series | Bars) -> NDArray[np.float64] | None:
     return np.maximum([middle - np.asarray(one.low, float), np.asarray(one.high, float) - middle], 0.0)
 
 
-def _legend(axes: Axes, entries: int) -> None:
+def legend_above(axes: Axes) -> None:
     """Names the series between the title and the axes, where nothing is hidden, if there are several."""
-    if entries > 1:
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=LEGEND_COLUMNS, borderaxespad=0.2, handlelength=1.5
-        )
-        axes.set_title(axes.get_title("left"), loc="left", pad=8 + 16 * -(-entries // LEGEND_COLUMNS))
+    labels = axes.get_legend_handles_labels()[1]
+    if len(labels) > 1:
+        columns = _legend_columns(labels)
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, handlelength=1.5)
+        axes.set_title(axes.get_title("left"), loc="left", pad=8 + 16 * -(-len(labels) // columns))
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """The most columns whose labels stand side by side within the width of the axes."""
+    for columns in range(LEGEND_COLUMNS, 1, -1):
+        parts = np.array_split([len(label) for label in labels], columns)
+        if sum(HANDLE_WIDTH + int(part.max(initial=0)) for part in parts) <= LEGEND_WIDTH:
+            return columns
+    return 1

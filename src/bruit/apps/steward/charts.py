@@ -1,21 +1,25 @@
-"""Bar charts of answers with intervals, as plain SVG without scripts or external files."""
+"""Charts of answers with intervals, bars and curves of quantiles, as plain SVG without scripts or external files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from math import floor, isfinite, log10
+from itertools import chain
+from math import isfinite
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.apps.steward.answers import AnswerTable
+from bruit.apps.steward.axes import tick_places, written
+from bruit.apps.steward.quantile_curves import QuantileCurve, curves_of, quantile_columns
 
 MOST_BARS = 60
 """Groups that a chart has room for; the files have them all."""
 
 WIDTH, ROW, TOP, BOTTOM, RIGHT = 720, 26, 34, 40, 76
-LETTER = 7.2
+LETTER = 8.0
 """Width of a letter of a label, about."""
 
 STYLE = (
@@ -25,6 +29,8 @@ STYLE = (
     "--end:#e8edf2}}"
     "svg.values text{fill:currentColor}svg.values .bar{fill:var(--bar)}svg.values .grid{stroke:var(--line)}"
     "svg.values .end{stroke:var(--end);stroke-width:1.6}svg.values .title{font-weight:600}"
+    "svg.values polyline{fill:none;stroke:var(--bar);stroke-width:2.5}svg.values .reach{stroke-dasharray:4 4}"
+    "svg.values .dot{fill:var(--bar)}"
 )
 """The look of a chart that stands alone in a file; on a page the page's own style sheet says it."""
 
@@ -40,8 +46,28 @@ class Bars:
     high: NDArray[np.float64]
     note: str
 
+    @property
+    def height(self) -> int:
+        """Pixels from top to bottom."""
+        return TOP + ROW * len(self.labels) + BOTTOM
 
-def charts_of(answer: AnswerTable) -> list[Bars]:
+    def draw(self, width: int) -> str:
+        """The inside of the SVG: axis, a bar for each value and a line for its interval."""
+        return _draw_bars(self, width)
+
+
+Chart: TypeAlias = Bars | QuantileCurve
+
+
+def charts_of(answer: AnswerTable) -> list[Chart]:
+    """The charts of an answer: quantiles as curves, and bars for each other value column."""
+    curves, quantiles = curves_of(answer), set(chain(*quantile_columns(answer.values).values()))
+    if curves and not quantiles:  # a release of quantiles alone
+        return [*curves]
+    return [*curves, *(bars for bars in bars_of(answer) if bars.title not in quantiles)]
+
+
+def bars_of(answer: AnswerTable) -> list[Bars]:
     """One chart for each numeric value column of an answer."""
     found = []
     for name in answer.values:
@@ -59,44 +85,40 @@ def charts_of(answer: AnswerTable) -> list[Bars]:
 def svg_of(answer: AnswerTable) -> str:
     """All charts of an answer, one below the other, as one SVG file."""
     charts = charts_of(answer)
-    heights = [_height(chart) for chart in charts]
+    heights = [chart.height for chart in charts]
     inner = []
-    for chart, height, above in zip(charts, heights, np.cumsum([0, *heights[:-1]]), strict=True):
-        inner.append(f'<g transform="translate(0 {above})">{_drawn(chart, height)}</g>')
+    for chart, above in zip(charts, np.cumsum([0, *heights[:-1]]), strict=True):
+        inner.append(f'<g transform="translate(0 {above})">{chart.draw(WIDTH)}</g>')
     return _framed(answer.title, sum(heights), f"<style>{STYLE}</style>{''.join(inner)}")
 
 
-def svg_on_page(chart: Bars) -> str:
+def svg_on_page(chart: Chart, *, width: int = WIDTH) -> str:
     """One chart as inline SVG, coloured by the page's style sheet."""
-    return _framed(chart.title, _height(chart), _drawn(chart, _height(chart)))
+    return _framed(chart.title, chart.height, chart.draw(width), width)
 
 
-def _framed(title: str, height: int, inner: str) -> str:
+def _framed(title: str, height: int, inner: str, width: int = WIDTH) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="values" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="values" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img" aria-label="{escape(title)}">{inner}</svg>'
     )
 
 
-def _height(chart: Bars) -> int:
-    return TOP + ROW * len(chart.labels) + BOTTOM
-
-
-def _drawn(chart: Bars, height: int) -> str:
-    left = min(max((len(label) for label in chart.labels), default=1) * LETTER + 16, WIDTH * 0.42)
+def _draw_bars(chart: Bars, width: int) -> str:
+    left = min(max((len(label) for label in chart.labels), default=1) * LETTER + 16, width * 0.42)
     ticks = tick_places(min(0.0, *chart.low, *chart.values), max(0.0, *chart.high, *chart.values))
     first, span = ticks[0], (ticks[-1] - ticks[0]) or 1.0
 
     def place(value: float) -> float:
-        return round(left + (value - first) / span * (WIDTH - left - RIGHT), 1)
+        return round(left + (value - first) / span * (width - left - RIGHT), 1)
 
-    floor_line = height - BOTTOM + 4
+    floor_line = chart.height - BOTTOM + 4
     parts = [f'<text class="title" x="4" y="18">{escape(chart.title)}</text>']
     for tick in ticks:
         parts.append(f'<line class="grid" x1="{place(tick)}" x2="{place(tick)}" y1="{TOP - 6}" y2="{floor_line}"/>')
-        parts.append(f'<text x="{place(tick)}" y="{floor_line + 14}" text-anchor="middle">{_figure(tick)}</text>')
+        parts.append(f'<text x="{place(tick)}" y="{floor_line + 14}" text-anchor="middle">{written(tick)}</text>')
     parts += [_row(chart, row, place, left) for row in range(len(chart.labels))]
-    parts.append(f'<text x="4" y="{height - 6}">{escape(chart.note)}</text>')
+    parts.append(f'<text x="4" y="{chart.height - 6}">{escape(chart.note)}</text>')
     return "".join(parts)
 
 
@@ -119,21 +141,5 @@ def _row(chart: Bars, row: int, place: object, left: float) -> str:
             f'<line class="end" x1="{place(at)}" x2="{place(at)}" y1="{middle - 4}" y2="{middle + 4}"/>'
             for at in (low, high)
         ]
-    parts.append(f'<text x="{max(end, place(high)) + 6:.1f}" y="{middle + 4}">{_figure(value)}</text>')
+    parts.append(f'<text x="{max(end, place(high)) + 6:.1f}" y="{middle + 4}">{written(value)}</text>')
     return "".join(parts)
-
-
-def tick_places(low: float, high: float) -> list[float]:
-    """About five round axis ticks that cover `low` to `high`, in steps of 1, 2 or 5 times a power of ten."""
-    rough = (high - low) / 5 or 1.0
-    power = 10.0 ** floor(log10(rough))
-    step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
-    first, last = floor(low / step + 1e-9), -floor(-high / step + 1e-9)
-    return [float(f"{place * step:.12g}") for place in range(first, max(last, first + 1) + 1)]
-
-
-def _figure(value: float) -> str:
-    """A number to be read by eye: thousands apart, four digits of a fraction."""
-    if value == int(value) or abs(value) >= 1000:
-        return f"{round(value):,}".replace(",", "\u202f")
-    return f"{value:.4g}"

@@ -108,9 +108,9 @@ def _sheet_name(title: str, taken: set[str]) -> str:
 
 def _write_png(answer: AnswerTable, path: Path) -> None:
     from bruit.apps.plots import Bars, bars
-    from bruit.apps.steward.charts import charts_of
+    from bruit.apps.steward.charts import bars_of
 
-    chart = charts_of(answer)[0]
+    chart = bars_of(answer)[0]
     one = Bars(chart.title, chart.values, chart.low, chart.high)
     bars(path, chart.labels, [one], title=answer.title[:80], y=chart.title)
 

@@ -136,9 +136,10 @@ class FileStatistic:
 
 def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
     """The price as a budget of the ledger; a price above the ledger's total is refused at once."""
-    if exactly(price["epsilon"], "epsilon") > book.epsilon:
+    asked = exactly(price["epsilon"], "epsilon")
+    if asked > book.epsilon:
         raise BudgetExceeded(
-            f"the price ε = {price['epsilon']} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
+            f"the price ε = {float(asked):.6g} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
             "ever had; nothing was charged"
         )
     return book.budget(epsilon=price["epsilon"], delta=price.get("delta"))

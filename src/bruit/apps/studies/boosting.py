@@ -143,9 +143,9 @@ def plot_steps(folder: Path, shown: Sequence[int], seed: int) -> Path:
         for number, trees in enumerate(shown):
             words = f"{trees} tree" if trees == 1 else f"{trees} trees"
             axes.plot(line, boosted(trees, seed).fit(column, y).predict(line), color=COLOURS[number], label=words)
-        axes.set(xlabel="body mass index, kg/m²", ylabel="progression")
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
-        axes.set_title("Boosting, one column: trees are added", pad=26)
+        title = "Boosting, one column: trees are added"
+        axes.set(title=title, xlabel="body mass index, kg/m²", ylabel="progression after a year, score")
+        plots.legend_above(axes)
     return folder / "steps.png"
 
 

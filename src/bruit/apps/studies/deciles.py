@@ -199,9 +199,7 @@ def series(part: polars.DataFrame, x: str, aim: str) -> list[plots.Series]:
 def plot_cut(path: Path) -> Path:
     """Plots how equal-width histograms find deciles: the first edge with enough records below it."""
     records, edges = stats.norm.ppf((np.arange(200) + 0.5) / 200, 0.5, 0.15), np.linspace(0, 1, 21)
-    levels = [
-        plots.Series("p n for p = 0.1, 0.5, 0.9", [0, 1], [level, level], dashed=True) for level in (20, 100, 180)
-    ]
+    levels = [plots.Series(f"p n for p = {p:g}", [0, 1], [200 * p, 200 * p], dashed=True) for p in (0.1, 0.5, 0.9)]
     return plots.curves(
         path,
         [plots.Series("records below the edge", edges, np.searchsorted(records, edges)), *levels],

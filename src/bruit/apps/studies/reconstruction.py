@@ -92,7 +92,9 @@ def plot_findings(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple
         return ()
     series = []
     for (method, n), part in tables["threshold"].group_by(["method", "n"], maintain_order=True):
-        series.append(plots.Series(f"{method}, n = {n}", part["noise"], part["mean"], part["low"], part["high"]))
+        series.append(
+            plots.Series(f"{str(method).capitalize()}, n = {n}", part["noise"], part["mean"], part["low"], part["high"])
+        )
     series.append(plots.Series("guessing", [NOISE[0], NOISE[-1]], [0.5, 0.5], dashed=True))
     title = "Noise below √n gives nearly every bit back"
     x, y = "largest error of an answer / √n", "share of bits recovered"

@@ -29,8 +29,8 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "trust": (
         "studies.meaning.trust",
-        "One question under three kinds of trust: a curator, a shuffler, nobody.",
-        ("plot",),
+        "One question under three kinds of trust: a curator, a shuffler (a process of its own), nobody.",
+        ("plot", "web"),
     ),
     "boosting": (
         "studies.boosting",
@@ -80,6 +80,11 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "economics": (
         "studies.meaning.economics",
         "The economic choice of ε: what a study needs to be right, and what its people are to be paid for the risk.",
+        ("plot",),
+    ),
+    "joint-quantiles": (
+        "studies.joint_quantiles.study",
+        "Joint quantiles enumerated: the exact laws of neighbouring tables, and the largest loss between them.",
         ("plot",),
     ),
     "krr-regression": (

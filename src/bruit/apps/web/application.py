@@ -16,8 +16,10 @@ from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import Scope
 
+from bruit.apps.web.base.home import example_charts, polls_to_try
 from bruit.apps.web.error_pages import Refusal, answer, refusal_of
 from bruit.apps.web.holding import find_failure, holding
+from bruit.apps.web.languages import preferred_language
 from bruit.apps.web.part import SMALL, Part
 from bruit.apps.web.rendering import compressed, page, static_file, version
 from bruit.apps.web.security import csrf, steward_key
@@ -123,7 +125,14 @@ SESSION_COOKIES = (steward_key.COOKIE, "bruit_poll_")
 def _add_shared_pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def home(request: Request) -> Response:
-        return page(request, "base/home.html", steward=steward_key.is_steward(request))
+        language = preferred_language(request)
+        return page(
+            request,
+            "base/home.html",
+            steward=steward_key.is_steward(request),
+            polls=await asyncio.to_thread(polls_to_try, language),
+            charts=await asyncio.to_thread(example_charts, language),
+        )
 
     @app.get("/enter/{key}", include_in_schema=False)
     async def enter(request: Request, key: str) -> Response:

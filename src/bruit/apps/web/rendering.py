@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined,
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from bruit.apps.web.languages import FALLBACK, preferred_language, translated, words
 from bruit.apps.web.security import csrf
 
 FOLDER = Path(__file__).parent
@@ -31,20 +32,43 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["static"] = static
+    made.globals.update(static=static, words=words)
     return made
 
 
 def page(
-    request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **context: Any
+    request: Request,
+    template: str,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    words_of: str | None = None,
+    **context: Any,
 ) -> HTMLResponse:
-    """Renders a template, which can use `request`, `parts`, and `csrf` for its forms."""
+    """Renders a template, which can use `request`, `parts`, `csrf` for its forms, and `say`, its words.
+
+    A template that stands in a `words.toml`, or whose words are those of another one, is in the browser's language.
+    """
     secret, fresh = csrf.session_secret(request)
-    known = {"request": request, "parts": _parts(request), "csrf": csrf.token(secret), "path": request.url.path}
+    known: dict[str, object] = {
+        "request": request,
+        "parts": _parts(request),
+        "csrf": csrf.token(secret),
+        "path": request.url.path,
+    }
+    known |= in_language(request, words_of or template)
     made = HTMLResponse(environment().get_template(template).render({**known, **context}), status, dict(headers or {}))
+    if translated(words_of or template):
+        made.headers["vary"] = "accept-language"
     if fresh:
         csrf.keep(made, request, secret)
     return made
+
+
+def in_language(request: Request, template: str) -> dict[str, object]:
+    """The language of a page as `lang`, and its words as `say`."""
+    language = preferred_language(request) if translated(template) else FALLBACK
+    return {"lang": language, "say": words(template, language)}
 
 
 def static(name: str) -> str:

@@ -59,9 +59,9 @@ def _autograd(
         in_precision(targets.device, precision),
     ):
         total = loss(model(*inputs), targets).sum()
-    if not total.requires_grad:
-        return {}
-    found = torch.autograd.grad(total, list(named.values()), allow_unused=True)
+        if not total.requires_grad:
+            return {}
+        found = torch.autograd.grad(total, list(named.values()), allow_unused=True)  # before buffers are put back
     return {name: each for name, each in zip(named, found, strict=True) if each is not None}
 
 

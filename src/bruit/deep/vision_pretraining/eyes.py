@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 import torch
@@ -106,3 +106,28 @@ def eye_features(images: Tensor, *, positions: int = 3, at_once: int = 500) -> T
     lay_channels_last(eyes)
     with torch.no_grad():
         return torch.cat([eyes(part) for part in images.split(at_once)])
+
+
+def eye_views(
+    images: Tensor,
+    *,
+    sides: Sequence[int] = (32, 40, 48),
+    positions: int = 3,
+    kind: torch.dtype = torch.float32,
+    at_once: int = 500,
+) -> Tensor:
+    """The `Eyes` features of each image and of its mirror image at several sizes: (records, views, features).
+
+    Images are scaled to each side of `sides`; `train_head` averages the gradients of a record's views, and its head
+    their scores. `kind` is the type the features are kept in: twelve thousand for each view fill a memory.
+    """
+    eyes = load_eyes(positions=positions).to(images.device)
+    lay_channels_last(eyes)
+
+    def look(part: Tensor) -> Tensor:
+        scaled = (functional.interpolate(part, (side, side), mode="bilinear", antialias=True) for side in sides)
+        both = (each for size in scaled for each in (size, size.flip(3)))
+        return torch.stack([eyes(each).flatten(1).to(kind) for each in both], 1)
+
+    with torch.no_grad():
+        return torch.cat([look(part) for part in images.split(at_once)])

@@ -43,7 +43,9 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     Each round releases gradient and curvature once, one noisy vector of which one person moves every entry by at most
     one. `rounds` is chosen from the public size and the budget: several where the noise is small; one, with an assumed
     curvature, where it is large; noisy gradient descent where most columns are indicators of categories. Intervals
-    come from the third whole Newton step; after fewer rounds there are none.
+    come from the third whole Newton step; after fewer rounds there are none. With `curves` every number has a second
+    column behind it in `coef_`: the logarithm of an amount (more than a thousand values, from zero on), the square of
+    any other, both scaled to [-1, 1] over the bounds.
 
     >>> import bruit
     >>> ledger = bruit.Ledger("clinic", epsilon=9, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
@@ -62,6 +64,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         size: Any = None,
         rows_per_person: int = 1,
         rounds: Any = None,
+        curves: bool = False,
         confidence: float = 0.95,
         budget: Any = None,
         random_state: Any = None,
@@ -71,6 +74,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self.size = size
         self.rows_per_person = rows_per_person
         self.rounds = rounds
+        self.curves = curves
         self.confidence = confidence
         self.budget = budget
         self.random_state = random_state
@@ -83,7 +87,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.classes is None:
             return self._fit_exactly(question, question.pay(None))
-        self._design = Design(question.domains)
+        self._design = Design(question.domains, curves=bool(self.curves))
         plan = _Plan(question, columns=self._design.columns + 1, rounds=self.rounds)
         if plan.descends:
             return self._descend(question, self._design, plan.models)
@@ -102,10 +106,9 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     def _descend(self, question: FitRequest, design: Design, models: int) -> LogisticRegression:
         """Coefficients by noisy gradient descent; there are no intervals."""
-        columns = len(design.domains) + 1
-        plan = plan_descent(question, columns, models)
+        plan = plan_descent(question, models, curves=design.curves)
         records = question.pay(plan.loss)
-        theta = plan.descend(with_ones(design.integers(records.values)), _labels(records), records, columns)
+        theta = plan.design.against_first(plan.descend(records.values, _labels(records), records))
         self.classes_ = records.classes
         self.coef_ = theta[:, 1:] / design.widths
         self.intercept_ = theta[:, 0] - self.coef_ @ design.centres
@@ -130,7 +133,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
 
     def _fit_exactly(self, question: FitRequest, records: Records) -> LogisticRegression:
         """Newton's method to its end, with the weak prior of the private one on columns scaled by their spread."""
-        self._design = None if question.domains is None else Design(question.domains)
+        self._design = None if question.domains is None else Design(question.domains, curves=bool(self.curves))
         columns = own_units(records.values, self._design)
         centre, width = columns.mean(axis=0), columns.std(axis=0)
         width = np.where(width > 0, width, 1.0)

@@ -18,6 +18,7 @@ from bruit.learning.linear_models._design import STEPS
 from bruit.learning.linear_models.linear import LinearRegression
 from bruit.learning.linear_models.logistic import LogisticRegression
 from bruit.learning.publishing.card import make_card
+from bruit.learning.trees.binning import holds_amounts
 from bruit.tables import Among, Domain, Within
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ def to_onnx(model: LogisticRegression | LinearRegression, path: str | Path) -> P
         )
     graph = _Graph(helper, TensorProto)
     names = _names(model)
-    columns = [_column(graph, name, domain) for name, domain in zip(names, domains, strict=True)]
-    found = _answers(graph, model, graph.add("Concat", *columns, axis=1))
+    curves = bool(getattr(model, "curves", False))
+    columns = [_columns(graph, name, domain, curves=curves) for name, domain in zip(names, domains, strict=True)]
+    found = _answers(graph, model, graph.add("Concat", *(each for column in columns for each in column), axis=1))
     inputs = [
         helper.make_tensor_value_info(
             name, TensorProto.STRING if isinstance(domain, Among) else TensorProto.DOUBLE, [None, 1]
@@ -92,10 +94,18 @@ def _names(model: Any) -> list[str]:
     return [f"x{place}" for place in range(len(model._domains))] if named is None else [str(each) for each in named]
 
 
-def _column(graph: _Graph, name: str, domain: Domain) -> str:
-    """One column in its own units, or the indicators of its categories but for the first."""
-    if isinstance(domain, Within):
-        return _number(graph, name, domain)
+def _columns(graph: _Graph, name: str, domain: Domain, *, curves: bool) -> list[str]:
+    """One column in its own units and its curve, or the indicators of its categories but for the first."""
+    if not isinstance(domain, Within):
+        return [_indicators(graph, name, domain)]
+    steps = _grid_steps(graph, name, domain)
+    fine = _design_steps(graph, steps, domain)
+    width, centre = float(domain.high - domain.low) / 2, float(domain.low + domain.high) / 2
+    line = graph.add("Add", graph.add("Mul", fine, graph.hold([width / STEPS])), graph.hold([centre]))
+    return [line, _curve(graph, steps, fine, domain)] if curves else [line]
+
+
+def _indicators(graph: _Graph, name: str, domain: Among) -> str:
     hot = graph.add("OneHotEncoder", name, cats_strings=list(domain.values), zeros=1, domain="ai.onnx.ml")
     flat = graph.add("Cast", graph.add("Flatten", hot, axis=1), to=graph.kinds.DOUBLE)
     widen = np.eye(len(domain.values), domain.size)
@@ -108,22 +118,40 @@ def _column(graph: _Graph, name: str, domain: Domain) -> str:
     return graph.add("MatMul", every, graph.hold(np.eye(domain.size)[:, 1:]))
 
 
-def _number(graph: _Graph, name: str, domain: Within) -> str:
-    """Clamped, rounded to the grid and then to the steps of the design, as `own_units` does."""
+def _grid_steps(graph: _Graph, name: str, domain: Within) -> str:
+    """A number clamped and rounded to the grid of its domain, as a number of grid steps."""
     missing = float(domain.missing) if domain.missing is not None else float(domain.decode(neutral(domain)))
     present = graph.add("Where", graph.add("IsNaN", name), graph.hold([missing]), name)
     inside = graph.add(
         "Max", graph.add("Min", present, graph.hold([float(domain.high)])), graph.hold([float(domain.low)])
     )
     grid = graph.add("Div", inside, graph.hold([float(domain.grid)]))
-    steps = graph.add("Floor", graph.add("Add", grid, graph.hold([0.5])))
+    return graph.add("Floor", graph.add("Add", grid, graph.hold([0.5])))
+
+
+def _design_steps(graph: _Graph, steps: str, domain: Within) -> str:
+    """Grid steps as steps of the design, as `scale_to_steps` does."""
     share = graph.add(
         "Div", graph.add("Sub", steps, graph.hold([domain.lowest])), graph.hold([domain.highest - domain.lowest])
     )
+    return _rounded(graph, share)
+
+
+def _curve(graph: _Graph, steps: str, fine: str, domain: Within) -> str:
+    """The logarithm of an amount or the square of a number, as `curve_of_steps` does."""
+    if holds_amounts(domain):
+        grown = graph.add("Log", graph.add("Add", steps, graph.hold([1.0])))
+        share = graph.add("Div", grown, graph.hold([np.log1p(domain.highest)]))
+    else:
+        scaled = graph.add("Div", fine, graph.hold([float(STEPS)]))
+        share = graph.add("Mul", scaled, scaled)
+    return graph.add("Div", _rounded(graph, share), graph.hold([float(STEPS)]))
+
+
+def _rounded(graph: _Graph, share: str) -> str:
+    """A share in [0, 1] as steps of the design between -STEPS and STEPS."""
     scaled = graph.add("Sub", graph.add("Mul", share, graph.hold([2.0])), graph.hold([1.0]))
-    fine = graph.add("Round", graph.add("Mul", scaled, graph.hold([float(STEPS)])))
-    width, centre = float(domain.high - domain.low) / 2, float(domain.low + domain.high) / 2
-    return graph.add("Add", graph.add("Mul", fine, graph.hold([width / STEPS])), graph.hold([centre]))
+    return graph.add("Round", graph.add("Mul", scaled, graph.hold([float(STEPS)])))
 
 
 def _answers(graph: _Graph, model: Any, columns: str) -> str:

@@ -17,8 +17,8 @@ from bruit.core.seeds import RandomState
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import PrivateEstimator
 from bruit.learning.selection.selecting import Choice, Selection
-from bruit.learning.selection.stopping import Stopping
 from bruit.ledger import Payment, Quote, ask
+from bruit.ledger.best_of_runs import Stopping
 
 WHAT = "learning.PrivateSearch"
 

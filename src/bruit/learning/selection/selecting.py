@@ -17,9 +17,9 @@ from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.public_question import require_rows
-from bruit.learning.selection.stopping import RunPrice, Stopping, price_runs
 from bruit.learning.selection.trials import Trial, fit_to_nobody, paid_candidate
 from bruit.ledger import Budget, Charge, Purchase, Quote, ask
+from bruit.ledger.best_of_runs import RunPrice, Stopping, price_runs
 from bruit.randomness import uniform_below
 
 DEAREST_ACCOUNTANT = "rdp"

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.estimator.records import as_array, as_rows, encode_classes, encode_target, is_frame, person_numbers
 from bruit.learning.estimator.unpaid_scores import unrecorded
-from bruit.learning.selection.stopping import RunPrice
+from bruit.ledger.best_of_runs import RunPrice
 from bruit.randomness import uniform_below
 
 FINE = 1 << 10

@@ -70,13 +70,18 @@ def public_bins(domains: Sequence[Domain], most: int) -> Bins:
     return Bins(edges, categorical, np.array(sizes, np.int64))
 
 
+def holds_amounts(domain: Within) -> bool:
+    """Whether a column is taken to hold amounts, such as money: many values, from zero on."""
+    return domain.lowest == 0 and domain.size > WIDE
+
+
 def _edges(domain: Domain, most: int) -> NDArray[np.float64]:
     """The last integer of every bin but the last."""
     if isinstance(domain, Among):
         return np.empty(0)
     if domain.size <= most:
         return np.arange(domain.lowest, domain.highest, dtype=np.float64)
-    if domain.lowest == 0 and domain.size > WIDE:
+    if holds_amounts(domain):
         growing = np.floor(np.geomspace(1, domain.highest, most + 1)) - 1
         return np.union1d(_even(domain, most), growing)
     return _even(domain, most)

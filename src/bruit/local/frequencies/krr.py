@@ -14,7 +14,7 @@ from bruit.channels import Support, SymmetricChannel, checked_epsilon, symmetric
 from bruit.core.numbers import Exact
 from bruit.local.categories import Categories, CategoryList, category_list
 from bruit.local.frequency_protocol import FrequencyProtocol
-from bruit.local.offering import EXAMPLE, Offer, ReportShape, say_kept
+from bruit.local.offering import EXAMPLE, Offer, ReportShape
 from bruit.local.received import checked_places
 
 
@@ -40,7 +40,6 @@ class KRR(FrequencyProtocol):
         by_name=True,
         rank=1,
         report=ReportShape.PLACE,
-        plain_words=say_kept,
     )
 
     categories: CategoryList

@@ -17,7 +17,7 @@ from bruit.local.categories import Categories, CategoryList, category_list
 from bruit.local.frequencies import bits
 from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.loss_proof import either_way
-from bruit.local.offering import EXAMPLE, Offer, ReportShape, say_each_bit
+from bruit.local.offering import EXAMPLE, Offer, ReportShape
 from bruit.local.received import checked_bits
 
 
@@ -90,7 +90,6 @@ class OUE(Unary):
         by_name=True,
         rank=5,
         report=ReportShape.BITS,
-        plain_words=say_each_bit,
     )
 
     @cached_property

@@ -18,7 +18,7 @@ from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument
 from bruit.local.categories import CategoryList
 from bruit.local.frequency_protocol import FrequencyProtocol
-from bruit.local.offering import Offer, ReportShape, say_kept
+from bruit.local.offering import Offer, ReportShape
 from bruit.local.received import checked_places
 
 NO_OR_YES = ("no", "yes")
@@ -88,9 +88,7 @@ class Warner(YesOrNo):
     [docs/spec.md S1.8, S2.2]
     """
 
-    offer: ClassVar[Offer | None] = Offer(
-        lambda epsilon: Warner(epsilon=epsilon), report=ReportShape.PLACE, plain_words=say_kept
-    )
+    offer: ClassVar[Offer | None] = Offer(lambda epsilon: Warner(epsilon=epsilon), report=ReportShape.PLACE)
 
     chance: Fraction
 

@@ -35,7 +35,7 @@ from bruit.local.categories import Categories, CategoryList, category_list
 from bruit.local.frequencies import bits
 from bruit.local.frequency_protocol import FrequencyProtocol
 from bruit.local.loss_proof import either_way
-from bruit.local.offering import EXAMPLE, Offer, ReportShape, say_each_bit
+from bruit.local.offering import EXAMPLE, Offer, ReportShape
 from bruit.local.received import checked_bits, checked_places
 
 MOST_EXACT = 10_000
@@ -156,9 +156,6 @@ class LongitudinalKRR(SymmetricStages):
     offer: ClassVar[Offer | None] = Offer(
         lambda epsilon: LongitudinalKRR(EXAMPLE, epsilon=epsilon, forever=2 * exactly(epsilon, "epsilon")),
         report=ReportShape.PLACE,
-        plain_words=lambda one: (
-            f"Out of 100 reports, about {100 * float(one.support.true):.0f} say the true answer; the others another."
-        ),
     )
 
     @cached_property
@@ -188,7 +185,6 @@ class LongitudinalOUE(Longitudinal):
     offer: ClassVar[Offer | None] = Offer(
         lambda epsilon: LongitudinalOUE(EXAMPLE, epsilon=epsilon, forever=2 * exactly(epsilon, "epsilon")),
         report=ReportShape.BITS,
-        plain_words=say_each_bit,
     )
 
     @cached_property

@@ -60,7 +60,6 @@ class OneBitMean(MeanProtocol):
     offer: ClassVar[Offer | None] = Offer(
         lambda epsilon: OneBitMean(0, 10, grid=5, epsilon=epsilon),
         report=ReportShape.PLACE,
-        plain_words=lambda _: "Each person sends a single 0 or 1; the larger the number, the more often a 1.",
     )
 
     def __init__(self, low: Exact, high: Exact, *, grid: Exact, epsilon: Exact, missing: Exact | None = None) -> None:

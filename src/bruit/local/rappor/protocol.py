@@ -40,10 +40,6 @@ class Rappor(LocalProtocol):
     offer: ClassVar[Offer | None] = Offer(
         lambda epsilon: Rappor(bits=32, hashes=2, cohorts=1, f=optimal_f(exactly(epsilon, "epsilon"), 2)),
         report=ReportShape.COHORT_BITS,
-        plain_words=lambda one: (
-            f"Each person sends {one.bits} bits, nearly all of them coin flips; "
-            "which text set one of them cannot be told."
-        ),
     )
 
     bits: int

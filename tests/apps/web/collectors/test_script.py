@@ -157,6 +157,5 @@ def test_the_script_refuses_a_false_task_and_false_answers(folder: Path) -> None
     wrong = [asked(make_task(circuit), [answer]) for circuit, answer in REFUSED]
     honest, another, silent, *refused = run(folder, "reports.js", [asked(task, []), other, less, *wrong])
     assert honest == []
-    assert "another poll" in another
-    assert "noise is not what it claims" in silent
+    assert (another, silent) == ("other_task", "false_noise")  # by these names the page finds its words
     assert refused == ["this is not one of the answers"] * len(REFUSED)

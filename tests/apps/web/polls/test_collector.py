@@ -153,3 +153,29 @@ def test_a_hundred_who_ask_for_results_share_one_estimate_off_the_event_loop(
     assert run(scenario, tmp_path) == (1, {1})
     assert len(threads) == 2
     assert all(name.startswith("bruit-estimates") for name in threads)
+
+
+def test_reports_of_another_poll_are_counted_while_a_hundred_wait_for_an_estimate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The estimate ends only when the report is on disk: were it computed in the event loop, neither would ever end."""
+    counted, waited = threading.Event(), []
+
+    def summary(*arguments: Any) -> Any:
+        waited.append(counted.wait(30))
+        return original(*arguments)
+
+    original = results.summary
+    monkeypatch.setattr(results, "summary", summary)
+
+    async def scenario(collector: Any, asked: Any, other: Any) -> Any:
+        asking = [asyncio.create_task(collector.results(asked)) for _ in range(100)]
+        while asked.summing is None:
+            await asyncio.sleep(0)
+        said = await collector.submit(other, [("ab" * 16, 1, 1)])
+        ended = sum(task.done() for task in asking)
+        counted.set()
+        return said, ended, len(await asyncio.gather(*asking))
+
+    assert run(scenario, tmp_path) == ([True], 0, 100)
+    assert waited[0]

@@ -14,6 +14,9 @@ from playwright.sync_api import expect
 sys.path.insert(0, str(Path(__file__).parent))
 from apps.web.polls.devices import KEPT, answers, publish  # type: ignore[import-not-found]
 
+from bruit.apps.web.languages import LANGUAGES
+from bruit.local import Warner
+
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
 
 SECRET_ANSWER = "Ornithorhynchus"
@@ -42,8 +45,11 @@ def test_create_answer_on_a_phone_and_watch_the_dashboard_move(
     teacher.get_by_label("Yes or no").check()
     teacher.get_by_label("Once", exact=True).check()
     teacher.get_by_label("ε of one report").fill("1")
+    teacher.get_by_label("How many people will answer").fill("100")
     teacher.get_by_label("Only whoever has").check()
     teacher.get_by_role("button", name="See what it costs and tells").click()
+    error = 100 * Warner(epsilon=1).expected_error(100, confidence=0.95)
+    expect(teacher.get_by_text(f"± {error:.1f} points, 95 times out of 100")).to_be_visible()
     expect(teacher.get_by_text("73.1% sure")).to_have_count(1)
     expect(teacher.get_by_text("For ± 10 points: 469 answers")).to_have_count(1)
     assert_accessible(teacher)
@@ -84,6 +90,34 @@ def test_whoever_may_see_results_is_led_to_them(visit: Callable[..., Any], site:
     expect(hidden.get_by_role("link", name="See what the crowd says")).to_have_count(0)
 
 
+def test_a_french_browser_answers_and_reads_results_in_french(
+    visit: Callable[..., Any],
+    site: Any,
+    assert_accessible: Callable[[Any], None],
+    screenshot: Callable[[Any, str], None],
+) -> None:
+    phone = visit(f"/p/{publish(site, kind='yes-no', forever='2')}", phone=True, language="fr-FR")
+    expect(phone.locator("#law")).to_have_text(
+        re.compile("^Ce script a vérifié, .* ε\u00a0=\u00a01 pour un envoi, 2 pour tous")
+    )
+    phone.get_by_role("button", name="Ajouter du bruit et envoyer").click()
+    expect(phone.locator("#wrong")).to_have_text("Donnez d’abord une réponse.")
+    phone.get_by_label("oui", exact=True).check()
+    phone.get_by_role("button", name="Ajouter du bruit et envoyer").click()
+    expect(phone.locator("#state")).to_have_text("Merci. Votre réponse bruitée est arrivée.")
+    expect(phone.locator("#mine")).to_have_text("oui")
+    expect(phone.locator("#what")).to_have_text(re.compile("^(oui|non)$"))
+    assert '"report":' in phone.locator("#bytes").inner_text()
+    assert_accessible(phone)
+    screenshot(phone, "poll-answered-french")
+    phone.get_by_role("link", name="Voir ce que dit le groupe").click()
+    expect(phone.locator("#answers")).to_have_text("1")
+    expect(phone.locator("#estimate-table tbody th")).to_have_text(["non", "oui"])
+    expect(phone.locator("#error-now")).to_have_text(re.compile(r"^En ce moment ± \d+,\d points au pire"))
+    expect(phone.locator("html")).to_have_attribute("lang", "fr")
+    assert_accessible(phone)
+
+
 def test_what_is_missing_is_said_in_the_form(
     visit: Callable[..., Any], assert_accessible: Callable[[Any], None]
 ) -> None:
@@ -94,13 +128,43 @@ def test_what_is_missing_is_said_in_the_form(
     teacher.get_by_label("Again and again").check()
     teacher.get_by_label("ε of one report").fill("1")
     teacher.get_by_label("ε of all reports").fill("0.5")
+    teacher.get_by_label("How many people will answer").fill("thirty")
     teacher.get_by_label("Everyone").check()
     teacher.get_by_role("button", name="See what it costs and tells").click()
     expect(teacher.get_by_text("must be above the ε of one")).to_have_count(1)
+    expect(teacher.get_by_text("Say about how many people will answer")).to_have_count(1)
+    teacher.get_by_label("How many people will answer").fill("30")
     assert_accessible(teacher)
     teacher.get_by_label("ε of all reports").fill("3")
     teacher.get_by_role("button", name="See what it costs and tells").click()
     expect(teacher.get_by_text("List from 2 to 50 different answers")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"kind": "yes-no"}, r"Chance changed (\d+) of 1000 answers\. Sent: .* the truth is 30 %\."),
+        ({"kind": "number", "low": "0", "high": "10", "grid": "1"}, r"(\d+) of 1000 sent a 1\. .* the truth is 5\."),
+        ({"kind": "choices", "choices": [*"abcdefghijklmnop"]}, r"One person .*changed (\d+) of 16 bits.*"),
+        ({"kind": "text", "choices": ["a.example", "b.example"]}, r"One person .*changed (\d+) of 128 bits.*"),
+    ],
+    ids=["yes-no", "number", "choices", "text"],
+)
+def test_the_noise_is_shown_at_work_on_made_up_people(
+    visit: Callable[..., Any], site: Any, assert_accessible: Callable[[Any], None], more: dict[str, Any], said: str
+) -> None:
+    page = visit(f"/polls/{publish(site, **more)}")
+    page.emulate_media(reduced_motion="reduce")
+    expect(page.locator("#answers")).to_have_text("0")
+    page.get_by_role("button", name="Draw the noise").click()
+    status = page.locator(".noise [role=status]")
+    expect(status).to_have_text(re.compile(f"^{said}$"))
+    found = re.fullmatch(said, status.inner_text())
+    assert found is not None
+    marked = ".noise circle:not([fill-opacity])" if more["kind"] == "number" else ".noise .changed"
+    expect(page.locator(marked)).to_have_count(int(found[1]))
+    expect(page.locator(".noise .unsent")).to_have_count(0)
+    assert_accessible(page)
 
 
 def test_a_number_is_asked_once_and_the_form_says_why(
@@ -194,10 +258,10 @@ def test_a_second_answer_from_one_device_is_not_counted(visit: Callable[..., Any
     assert answers(site, identity) == 1
 
 
-def travelled(site: Any, path: Any) -> Any:
+def travelled(site: Any, path: Any, language: str = "en") -> Any:
     """Bytes of a participant's page with its scripts and its style, as they travel to a browser."""
     scripts = [f"/static/polls/{name}.js" for name in ("client", "law", "memory")]
-    with site.client() as client:
+    with site.client(headers={"accept-language": language}) as client:
         paths = [path, *re.findall(r'"(/static/[^"]+)"', client.get(path).text), *scripts]
         total = 0
         for each in paths:
@@ -294,7 +358,7 @@ def test_a_report_that_did_not_arrive_is_sent_again_with_the_same_bytes(visit: C
     phone.route("**/reports", lose_once)
     phone.get_by_label("yes", exact=True).check()
     phone.get_by_role("button", name="Add noise and send").click()
-    expect(phone.locator("#state")).to_have_text("Busy.")
+    expect(phone.locator("#state")).to_have_text(re.compile("^The server is busy"))
     phone.get_by_role("button", name="Send the same bytes again").click()
     expect(phone.locator("#state")).to_have_text(re.compile("^Thank you"))
     assert tries[0] == tries[1]
@@ -366,7 +430,7 @@ def test_thirty_choices_are_answered_on_a_phone_and_travel_in_ten_kilobytes(
     send(phone)
     expect(phone.locator("#mine")).to_have_text(cities[29])
     assert answers(site, identity) == 1
-    assert travelled(site, f"/p/{identity}") <= 10_000
+    assert max(travelled(site, f"/p/{identity}", language) for language in LANGUAGES) <= 10_000
 
 
 def test_a_label_of_a_chart_is_text_whatever_it_holds(visit: Callable[..., Any], site: Any) -> None:
@@ -392,4 +456,4 @@ def test_the_participants_page_is_at_most_ten_kilobytes(site: Any, kind: Any) ->
         page = client.get(f"/p/{publish(site, kind=kind, **more[kind])}")
         assert "set-cookie" not in page.headers
         assert "form-action 'none'" in page.headers["content-security-policy"]
-    assert travelled(site, page.url.path) <= 10_000
+    assert max(travelled(site, page.url.path, language) for language in LANGUAGES) <= 10_000

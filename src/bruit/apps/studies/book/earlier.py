@@ -72,8 +72,6 @@ EARLIER = {
         "trees.md",
         (("additive model, AUC at ε = 0.5, 1, 3 (best peer: .901, .905, .907)", "–", ".907, .911, .914"),),
     ),
-    "codes": Earlier("more than three minutes on two cores", "codes_soft.md", ()),
-    "knn": Earlier("more than three minutes on two cores", "neighbours.md", ()),
     "planted": Earlier(
         "more than three minutes on two cores",
         "planted.md",

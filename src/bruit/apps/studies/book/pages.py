@@ -44,13 +44,11 @@ def study_page(name: str, findings: Findings, made: Provenance) -> str:
 def earlier_page(name: str) -> str:
     """The page of a study that is not run with the others: its figures of another day, and where they come from."""
     told = EARLIER[name]
-    source = f"These figures come from [{told.page}](../{told.page}), which says how they were measured."
-    none = f"No figures of it are kept; [{told.page}](../{told.page}) says what it is about."
     parts = [
         _head(name),
         f"## Measured earlier\n\nThis study needs {told.why}: it is not run with the others. "
-        f"{source if told.rows else none} `bruit study {name} --book docs/results --seed 1` puts a page with pictures "
-        "in the place of this one.\n",
+        f"These figures come from [{told.page}](../{told.page}), which says how they were measured. "
+        f"`bruit study {name} --book docs/results --seed 1` puts a page with pictures in the place of this one.\n",
         _table(("", "theirs", "ours"), told.rows),
     ]
     return "\n".join(parts)
@@ -62,7 +60,8 @@ def index(pages: Mapping[str, bool]) -> str:
     groups = {key: [name for name in pages if _source(name) == key] for key in (*SOURCES, None)}
     for key, names in groups.items():
         title = "Studies of our own" if key is None else f"{SOURCES[key].kind}, *{SOURCES[key].title}*"
-        rows = [(f"[{name}]({name}.md)", STUDIES[name][1], _state(name, made=pages[name])) for name in names]
+        states = {name: "full size" if pages[name] else "measured earlier" for name in names}
+        rows = [(f"[{name}]({name}.md)", STUDIES[name][1], states[name]) for name in names]
         parts += [f"## {title}\n", _table(("study", "what it shows", "page"), rows)]
     return "\n".join(part for part in parts if part)
 
@@ -70,13 +69,6 @@ def index(pages: Mapping[str, bool]) -> str:
 def describe(path: Path) -> str:
     """The name of a file in words."""
     return path.stem.replace("_", " ").replace("-", " ")
-
-
-def _state(name: str, *, made: bool) -> str:
-    """How a study stands in the book."""
-    if made:
-        return "full size"
-    return "measured earlier" if EARLIER[name].rows else "not run"
 
 
 def _source(name: str) -> str | None:

@@ -1,13 +1,14 @@
 """CIFAR-10 without other data: private linear heads over features of images and of their mirror images.
 
-The features are those of scattering, and of a network that learned from noise pictures alone.
+The features are those of scattering, and of a network that learned from noise pictures alone, which sees an image at
+one size or at three.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,9 @@ from bruit.apps import plots
 from bruit.apps.data.images import Images, cifar10, stand_in
 from bruit.apps.findings import Findings, Size
 from bruit.apps.studies.images.device import best_device
-from bruit.apps.studies.images.frozen_features import Features, epsilon_with_search, trial
+from bruit.apps.studies.images.frozen_features import Features, epsilon_of_best, epsilon_with_search, trial
 from bruit.apps.studies.images.stand_ins import images_used, marked, titled, trial_run
-from bruit.deep import eye_features
+from bruit.deep import eye_features, eye_views
 from bruit.deep.features import Over, Recipe, Whitening, scattering_features
 
 DELTA = 1e-5
@@ -44,11 +45,21 @@ RECIPES: Mapping[str, Mapping[float, Recipe]] = {
         3.0: _recipe(80, 64, 0.1, 0.001),
         8.0: _recipe(120, 128, 0.1, 0.0003, average=True),
     },
+    "eyes, three sizes": {
+        1.0: _recipe(60, 32, 0.1, 0.001),
+        3.0: _recipe(80, 64, 0.1, 0.001),
+        8.0: _recipe(120, 128, 0.1, 0.0003),
+    },
 }
 """Chosen on 5 000 of the training images, among TRIALS recipes; the test was not looked at. Scattering: at ε = 3."""
 
-TRIALS = {"scattering": 63, "eyes": 41}
-CHANNELS = {"scattering": 243, "eyes": 1344}
+TRIALS = {"scattering": 63, "eyes": 41, "eyes, three sizes": 53}
+"""At ε = 3; those of the last kind with the trials of the eyes before them."""
+
+CHANNELS = {"scattering": 243, "eyes": 1344, "eyes, three sizes": 1344}
+SIDES: Mapping[Size, tuple[int, ...]] = {"small": (16, 17), "full": (32, 40, 48)}
+"""Pixels that images are scaled to for the last kind."""
+
 QUICK = Recipe(10, 64, 0.2, mean_share=0.02)
 FLOOR = 0.01
 """Added before logarithms are taken."""
@@ -117,26 +128,38 @@ def images(size: Size) -> Images:
 def features(kind: str, size: Size) -> Features:
     """The features of each image and of its mirror image, as two views."""
     data, device = images(size), best_device()
-    make = {"scattering": _scattering, "eyes": _eyes}[kind]
+    look = partial(LOOKS[kind], size=size)
     train, test = (
-        _views(torch.from_numpy(np.ascontiguousarray(part)).to(device) / 255, make) for part in (data.train, data.test)
+        look(torch.from_numpy(np.ascontiguousarray(part)).to(device) / 255) for part in (data.train, data.test)
     )
     labels, test_labels = (torch.from_numpy(part).to(device) for part in (data.labels, data.test_labels))
     return Features(train, labels, test, test_labels, 10, data.held_out, CHANNELS[kind])
 
 
-def _views(pixels: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
+def _both(pixels: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
     return torch.stack([make(pixels), make(pixels.flip(3))], 1).flatten(2)
 
 
-def _eyes(pixels: Tensor) -> Tensor:
-    """In half precision: there are twelve thousand for each view."""
-    return eye_features(pixels).half()
-
-
-def _scattering(pixels: Tensor) -> Tensor:
+def _scattering(pixels: Tensor, *, size: Size) -> Tensor:  # noqa: ARG001
     """Logarithms of the scattering maps."""
-    return torch.log(scattering_features(pixels, at_once=500).clamp(min=0) + FLOOR).sub(math.log(FLOOR))
+
+    def logarithms(images: Tensor) -> Tensor:
+        return torch.log(scattering_features(images, at_once=500).clamp(min=0) + FLOOR).sub(math.log(FLOOR))
+
+    return _both(pixels, logarithms)
+
+
+def _eyes(pixels: Tensor, *, size: Size) -> Tensor:  # noqa: ARG001
+    """In half precision: there are twelve thousand for each view."""
+    return _both(pixels, lambda images: eye_features(images).half())
+
+
+def _eyes_at_sizes(pixels: Tensor, *, size: Size) -> Tensor:
+    return eye_views(pixels, sides=SIDES[size], kind=torch.float16)
+
+
+LOOKS = {"scattering": _scattering, "eyes": _eyes, "eyes, three sizes": _eyes_at_sizes}
+"""The views of images by kind of features."""
 
 
 def summarise(table: polars.DataFrame, repeats: int, note: str) -> str:
@@ -146,10 +169,13 @@ def summarise(table: polars.DataFrame, repeats: int, note: str) -> str:
         for kind, epsilon, mean, deviation in table.select("kind", "epsilon", "mean", "deviation").iter_rows()
     ]
     published = ", ".join(f"{100 * each:.1f} % at ε = {epsilon:g}" for epsilon, each in PUBLISHED.items())
-    search = ", ".join(f"{epsilon_with_search(3.0, DELTA, each):.0f} ({kind})" for kind, each in TRIALS.items())
+    search = ", ".join(
+        f"{epsilon_with_search(3.0, DELTA, each):.0f} or {epsilon_of_best(3.0, DELTA, each):.1f} ({kind})"
+        for kind, each in TRIALS.items()
+    )
     return (
         f"CIFAR-10 without other data, δ = 1e-5, add or remove one image, {repeats} seeds. {'; '.join(parts)}. "
         f"Published without outside photographs: {published}. Recipes were chosen on held-out training images; had "
-        f"every trial been paid for, ε = 3 would be {search}. How the eyes were trained was chosen on those "
-        f"images too, by probes that no ε covers. {note}"
+        f"every trial been paid for, or the best of a random number of as many, ε = 3 would be {search}. How the eyes "
+        f"were trained was chosen on those images too, by probes that no ε covers. {note}"
     ).strip()

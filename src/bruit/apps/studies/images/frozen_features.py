@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from bruit.core.best_of import BestOf
 from bruit.core.losses import Gaussian
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep.features import FrozenHead, Recipe, train_head
 from bruit.ledger import Ledger
-from bruit.privacy import epsilon
+from bruit.privacy import calibrate, epsilon
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +107,19 @@ def accuracy(model: nn.Module, inputs: Tensor, labels: Tensor, *, at_once: int =
 
 def epsilon_with_search(amount: float, delta: float, trials: int) -> float:
     """The ε if every trial of the search had been paid for too, by Gaussian composition."""
-    from bruit.privacy import calibrate
-
-    once = calibrate(lambda noise: Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE), epsilon=amount, delta=delta, by="pld")
-    total = Gaussian(float(once) / math.sqrt(trials + 1), neighbours=ADD_OR_REMOVE_ONE)
+    total = Gaussian(float(_noise_of(amount, delta)) / math.sqrt(trials + 1), neighbours=ADD_OR_REMOVE_ONE)
     return float(epsilon(total, delta=delta, by="pld"))
+
+
+def epsilon_of_best(amount: float, delta: float, trials: int) -> float:
+    """The ε of the best of a random number of runs, `trials` on average, where a run costs `amount`.
+
+    The number is geometric, and only the best run is released.      [Papernot & Steinke 2022; docs/choosing.md]
+    """
+    run = Gaussian(_noise_of(amount, delta), neighbours=ADD_OR_REMOVE_ONE)
+    return float(epsilon(BestOf(run, shape=1, stop=Fraction(1, trials)), delta=delta, by="rdp"))
+
+
+def _noise_of(amount: float, delta: float) -> Fraction:
+    """The noise multiplier of a Gaussian of so much ε."""
+    return calibrate(lambda noise: Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE), epsilon=amount, delta=delta, by="pld")

@@ -35,7 +35,7 @@ PER_QUERY = ("permute-and-flip", "laplace", "document")
 NAMES = {
     "permute-and-flip": "permute-and-flip",
     "laplace": "Laplace 2/ε",
-    "document": "document's 1/ε, costs 2ε",
+    "document": "the slides' 1/ε, costs 2ε",
     "total": "all questions in one ε",
 }
 
@@ -52,7 +52,8 @@ def run(
     once, points = partial(ask_once, rows=ROWS[size]), grid(size)
     file = folder / f"sweep_{size}.jsonl"
     rows = sweeps.run(once, points, repeats=REPEATS[size], rng=rng, file=file, on_progress=on_progress)
-    table = sweeps.summary(rows, by=["table", "voters", "epsilon"], within=(0, 1))
+    shares = rows.drop("questions", "epsilon_of_all")
+    table = sweeps.summary(shares, by=["table", "voters", "epsilon"], within=(0, 1))
     rows.write_csv(folder / "repeats.csv")
     table.write_csv(folder / "accuracy.csv")
     figures = headline(table)
@@ -183,4 +184,4 @@ def series(part: polars.DataFrame, voters: int, quantity: str, label: str) -> pl
 def exact(part: polars.DataFrame, voters: int) -> plots.Series:
     """The accuracy without noise, as a flat curve."""
     one = part.filter((polars.col("voters") == voters) & (polars.col("quantity") == "exact")).sort("epsilon")
-    return plots.Series("no noise", one["epsilon"], one["mean"], dashed=True)
+    return plots.Series(f"no noise, {voters} voters", one["epsilon"], one["mean"], dashed=True)

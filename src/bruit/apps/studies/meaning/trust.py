@@ -1,7 +1,8 @@
 """One question under three kinds of trust: a curator who counts, a shuffler who mixes, nobody at all.
 
 [docs/spec.md S2.7] The share of people who earn more than 50 000 in UCI Adult, asked with one ε each way. The shuffler
-is trusted to cut the link between report and sender, and sees noised answers only.
+is trusted to cut the link between report and sender, and sees noised answers only. At full size a poll for each ε goes
+through a shuffler that is a program of its own; the repeats mix in memory, which has the same law.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scipy import optimize
 from bruit import central, sweeps, tables
 from bruit.apps import data, plots
 from bruit.apps.findings import Findings, Size
+from bruit.apps.studies.meaning.shuffled_poll import Poll, hold_poll
 from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.ledger import Ledger
 from bruit.local import Warner, shuffled
@@ -30,6 +32,9 @@ PEOPLE = {"small": [2000], "full": [1000, 3000, 10_000, 30_000]}
 EPSILONS = {"small": [1.0], "full": [0.2, 1.0]}
 REPEATS = {"small": 4, "full": 100}
 MODELS = ("curator", "shuffler", "nobody")
+POLLED = 1000
+"""People who answer the polls whose shuffler is a program of its own."""
+
 STRONGEST = 8.0
 """The largest ε of a report that is shuffled here."""
 
@@ -56,8 +61,9 @@ def run(
         (polars.col("error") ** 2).mean().sqrt().alias("error"),
     )
     table.write_csv(folder / "trust.csv")
-    figures = headline(table)
-    return Findings(summarise(figures), (folder / "trust.csv", *plot_findings(folder, table)), figures)
+    polls = hold_polls(EPSILONS[size], rng) if size == "full" else {}
+    figures = headline(table) | poll_figures(polls)
+    return Findings(summarise(figures), (folder / "trust.csv", *plot_findings(folder, table, polls)), figures)
 
 
 def ask_once(*, rng: np.random.Generator, trusted: str, people: int, epsilon: float) -> Mapping[str, float]:
@@ -74,6 +80,22 @@ def ask_once(*, rng: np.random.Generator, trusted: str, people: int, epsilon: fl
     if trusted == "shuffler":
         reports = replace(reports, values=reports.values[rng.permutation(people)])
     return {"error": protocol.estimate(protocol.tally(reports)).value[1] - truth.mean(), "report_epsilon": sent}
+
+
+def hold_polls(epsilons: Sequence[float], rng: np.random.Generator | None) -> dict[float, Poll]:
+    """For each ε, one poll through `bruit shuffle`, with reports as strong as the shuffled model allows."""
+    source = np.random.default_rng() if rng is None else rng
+    return {
+        epsilon: hold_poll(answers(POLLED), epsilon=str(report_epsilon(POLLED, epsilon)), delta=DELTA, rng=source)
+        for epsilon in epsilons
+    }
+
+
+def poll_figures(polls: Mapping[float, Poll]) -> dict[str, float]:
+    """What the polls told at each ε, beside the truth."""
+    found = {f"poll at ε = {epsilon:g}: share": poll.share for epsilon, poll in polls.items()}
+    stated = {f"poll at ε = {epsilon:g}: ε of its batch": poll.batch_epsilon for epsilon, poll in polls.items()}
+    return found | stated | ({"poll: true share": float(answers(POLLED).mean())} if polls else {})
 
 
 @cache
@@ -112,11 +134,23 @@ def summarise(figures: Mapping[str, float]) -> str:
         f"{figures['shuffled report']:.2f}, and with nobody trusted by {figures['error, nobody']:.2g}. The "
         "curator's error falls as one over the number of people, with nobody trusted as one over its root; more people "
         "let each shuffled report say more, so that the shuffler's falls nearly as fast as the curator's."
+        + summarise_polls(figures)
     )
 
 
-def plot_findings(folder: Path, table: polars.DataFrame) -> tuple[Path, ...]:
-    """Error against the number of people, one figure an ε."""
+def summarise_polls(figures: Mapping[str, float]) -> str:
+    """What came of the polls whose shuffler was a program of its own, where there were any."""
+    told = [f"{share:.3f} at {name.split(':')[0][8:]}" for name, share in figures.items() if name.endswith(": share")]
+    if not told:
+        return ""
+    return (
+        f" Through a shuffler of its own process (bruit shuffle before bruit serve, {POLLED} reports over HTTP for "
+        f"each ε) the collector told {' and '.join(told)}, where {figures['poll: true share']:.3f} is true."
+    )
+
+
+def plot_findings(folder: Path, table: polars.DataFrame, polls: Mapping[float, Poll]) -> tuple[Path, ...]:
+    """Error against the number of people, one figure an ε, with the poll of a real shuffler where there was one."""
     files = []
     for epsilon in sorted(table["epsilon"].unique()):
         part = table.filter(polars.col("epsilon") == epsilon)
@@ -124,6 +158,9 @@ def plot_findings(folder: Path, table: polars.DataFrame) -> tuple[Path, ...]:
         for trusted in MODELS:
             one = part.filter(polars.col("trusted") == trusted).sort("people")
             series.append(plots.Series(f"trusted: {trusted}", one["people"], one["error"]))
+        if epsilon in polls:
+            missed = abs(polls[epsilon].share - float(answers(POLLED).mean()))
+            series.append(plots.Series("one poll by bruit shuffle", [POLLED], [missed]))
         files.append(
             plots.curves(
                 folder / f"epsilon_{epsilon:g}.png",

@@ -138,14 +138,14 @@ def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
             ("nobody has it", COLOURS[6], estimated.filter(polars.col("true_share") == 0)),
         ):
             if len(some):
-                value, low, high = (some[end].to_numpy() for end in ("value", "low", "high"))
-                reach = np.maximum([value - low.clip(0, 1), high.clip(0, 1) - value], 0)
+                value, low, high = (some[end].to_numpy().clip(0, 1) for end in ("value", "low", "high"))
+                reach = np.maximum([value - low, high - value], 0)
                 axes.errorbar(some["place"], value, reach, fmt="o", markersize=4, capsize=2, color=colour, label=label)
         axes.axhline(0, color="#666666", linewidth=0.8)
         axes.set_xlabel("value" if is_normal else "rank of the text")
-        axes.set_ylabel("share of the reports")
+        axes.set_ylabel("share of the reports, at least 0")
         axes.set_title(f"{case.title}, ε = {float(case.protocol.law.once):.3g} a report")
-        axes.legend(loc="upper right")
+        plots.legend_above(axes)
     return path
 
 

@@ -11,15 +11,17 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi import Path as InPath
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from bruit.aggregation import Task, task_from_text
+from bruit.aggregation import task_from_text
 from bruit.aggregation.collecting import State
 from bruit.apps.web.collectors.first import FirstCollector, first_of
 from bruit.apps.web.collectors.invitations import FIELDS, read_form
-from bruit.apps.web.rendering import environment, page
+from bruit.apps.web.languages import format_number, preferred_language
+from bruit.apps.web.rendering import environment, in_language, page
 from bruit.apps.web.security import steward_key
 from bruit.errors import InvalidArgument
 
 router = APIRouter(include_in_schema=False)
+ANSWER: Final = "collectors/answer.html"
 FILES: Final = {"answer.js", "prio3.js", "report.js", "seal.js", "split.css"}
 _FOLDER: Final = Path(__file__).parent / "static"
 First = Annotated[FirstCollector, Depends(first_of)]
@@ -79,16 +81,13 @@ async def answer(request: Request, name: Name, first: First) -> Response:
     known: dict[str, Any] = {"task": task, "kind": task.circuit.name, "open": record.state is State.OPEN}
     known["release"] = json.loads(record.release) if record.release else None
     width = task.noise.half_width(0.95)
-    text = environment().get_template("collectors/answer.html").render(known, width=width, epsilon=_shown(task))
+    known |= {"width": width, "epsilon": format_number(float(task.epsilon), "g", preferred_language(request))}
+    text = environment().get_template(ANSWER).render(known | in_language(request, ANSWER))
     return _compressed(request, text.encode(), "text/html; charset=utf-8")
 
 
-def _shown(task: Task) -> str:
-    return f"{float(task.epsilon):g}"
-
-
 def _compressed(request: Request, body: bytes, kind: str) -> Response:
-    headers = {"vary": "accept-encoding"}
+    headers = {"vary": "accept-encoding, accept-language"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         body, headers["content-encoding"] = gzip.compress(body, 9), "gzip"
     return HTMLResponse(body, headers=headers, media_type=kind)

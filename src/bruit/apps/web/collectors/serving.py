@@ -12,8 +12,6 @@ LARGEST: Final = 32 * 2**20
 
 part = Part(
     name="collectors",
-    title="Split polls",
-    line="Count answers that neither of two collectors can read. Experimental.",
     router=pages.router,
     others=(api.router,),
     folder=Path(__file__).parent,

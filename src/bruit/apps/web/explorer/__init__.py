@@ -7,8 +7,6 @@ from bruit.apps.web.part import Part
 
 part = Part(
     name="explorer",
-    title="Budget explorer",
-    line="See what ε costs, what it means to one person, and what noise does to an answer, before anything is spent.",
     router=router,
     folder=Path(__file__).parent,
 )

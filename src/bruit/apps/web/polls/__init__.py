@@ -10,8 +10,6 @@ from bruit.apps.web.polls.report_endpoint import ReportMiddleware
 
 part = Part(
     name="polls",
-    title="Polls",
-    line="Ask a class or a team a question whose true answers never leave their browsers.",
     router=pages.router,
     others=(api.router, admission.router, pages.short),
     middleware=(ReportMiddleware,),

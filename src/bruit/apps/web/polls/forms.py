@@ -19,6 +19,7 @@ FIELDS = (
     "epsilon",
     "again",
     "forever",
+    "people",
     "results",
     "admission",
     "password",
@@ -41,6 +42,18 @@ _SAID = {
 def read_fields(form: FormData) -> dict[str, str]:
     """The fields of the form as texts, empty where nothing was filled in."""
     return {name: str(form.get(name, "")) for name in FIELDS}
+
+
+MOST_PEOPLE = 10_000_000
+"""The largest class for which the error is shown."""
+
+
+def read_people(fields: dict[str, str]) -> tuple[int | None, list[str]]:
+    """How many people are expected to answer, or the sentence that says what is wrong with it."""
+    given = fields["people"].strip()
+    if given.isascii() and given.isdigit() and 1 <= int(given) <= MOST_PEOPLE:
+        return int(given), []
+    return None, ["Say about how many people will answer, a whole number like 30: it decides what they can show."]
 
 
 def read_question(fields: dict[str, str]) -> tuple[PollQuestion | None, list[str]]:

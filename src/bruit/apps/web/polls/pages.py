@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import segno
@@ -12,19 +12,23 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from bruit.apps.web.admission.routes import pages as admission_pages
+from bruit.apps.web.languages import Words, preferred_language, words
 from bruit.apps.web.polls import access, exports, forms, plain_words, results
 from bruit.apps.web.polls.api import Identity, describe_poll
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
 from bruit.apps.web.polls.question import PollQuestion, protocol
-from bruit.apps.web.rendering import environment, page
+from bruit.apps.web.rendering import environment, in_language, page
 from bruit.apps.web.report_format import Wire
 from bruit.apps.web.security import steward_key
 from bruit.apps.web.security.csp import content_security_policy
 
 router = APIRouter(include_in_schema=False)
 short = APIRouter(include_in_schema=False)
+ANSWER: Final = "polls/answer.html"
+DASHBOARD: Final = "polls/dashboard.html"
+"""Its words are those of the page to project too."""
 _steward = [Depends(steward_key.require_steward)]
 
 
@@ -47,20 +51,24 @@ async def new(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     """What the poll would cost and how precise it would be; or the form again with what is wrong."""
     given = forms.read_fields(await request.form())
-    question, wrong = forms.read_question(given)
-    if question is None or (await request.form()).get("change"):
+    (question, wrong), (people, unknown) = forms.read_question(given), forms.read_people(given)
+    if question is None or people is None or (await request.form()).get("change"):
+        wrong = [*wrong, *unknown]
         return page(request, "polls/new.html", status=422 if wrong else 200, given=given, wrong=wrong)
     wire = Wire(await asyncio.to_thread(protocol, question))
     context: dict[str, Any] = {
         "given": given,
         "question": question,
+        "people": people,
+        "error": await asyncio.to_thread(results.error_at, question, wire, people),
         "protocol": type(wire.protocol).__name__,
         "meaning": plain_words.meaning(question),
         "noise": plain_words.noise(wire),
+        "view": plain_words.noise_view(question, wire, people),
         "errors": await asyncio.to_thread(results.error_table, question, wire),
         "wanted": [(error, results.people_for(wire, error)) for error in _errors(question)],
         "reach": _reach(question),
-        "one_device": plain_words.ONE_DEVICE,
+        "one_device": plain_words.one_device(),
     }
     return page(request, "polls/preview.html", **context)
 
@@ -124,7 +132,7 @@ async def _enter_response(request: Request, poll: LivePoll, secret: str, *, link
 @router.get("/{identity}")
 async def dashboard(request: Request, identity: Identity) -> Response:
     """The live dashboard of a poll."""
-    return await _results(request, identity, "polls/dashboard.html")
+    return await _results(request, identity, DASHBOARD)
 
 
 @router.get("/{identity}/present")
@@ -140,8 +148,8 @@ async def _results(request: Request, identity: str, template: str) -> Response:
     return await _dashboard(request, poll, template)
 
 
-async def _dashboard(request: Request, poll: LivePoll, template: str = "polls/dashboard.html") -> Response:
-    base, secret = _base(request), access.link_secret(request, poll)
+async def _dashboard(request: Request, poll: LivePoll, template: str) -> Response:
+    base, secret, language = _base(request), access.link_secret(request, poll), preferred_language(request)
     link = f"{base}/p/{poll.stored.identity}"
     told = {
         "id": poll.stored.identity,
@@ -149,10 +157,12 @@ async def _dashboard(request: Request, poll: LivePoll, template: str = "polls/da
         "errors": await collector_of(request).error_table(poll),
         "low": poll.question.low,
         "high": poll.question.high,
+        "say": words(DASHBOARD, language)["script"],
     }
     return page(
         request,
         template,
+        words_of=DASHBOARD,
         poll=poll,
         link=link,
         only_here=_is_loopback(link),
@@ -163,9 +173,10 @@ async def _dashboard(request: Request, poll: LivePoll, template: str = "polls/da
         admin_link=f"{base}/polls/{poll.stored.identity}/enter/{secret}" if secret else None,
         told=told,
         postgres=request.app.state.settings.database.startswith("postgresql"),
-        meaning=plain_words.meaning(poll.question),
-        noise=plain_words.noise(poll.wire),
-        one_device=plain_words.ONE_DEVICE,
+        meaning=plain_words.meaning(poll.question, language),
+        noise=plain_words.noise(poll.wire, language),
+        view=plain_words.noise_view(poll.question, poll.wire, plain_words.MOST_SHOWN, language),
+        one_device=plain_words.one_device(language),
         code=exports.code(poll),
         cards=await asyncio.to_thread(collector_of(request).admissions.count, poll.stored.identity),
     )
@@ -222,21 +233,26 @@ async def export(request: Request, identity: Identity, name: str) -> Response:
 async def answer(request: Request, identity: Identity) -> Response:
     """The participant's page: sets no cookie, submits no form; its script randomises the answer."""
     poll = await collector_of(request).poll(identity)
+    language, shown = preferred_language(request), in_language(request, ANSWER)
+    say = words(ANSWER, language)
     block = describe_poll(poll).model_dump(include={"id", "round", "open", "protocol", "admission"})
     block |= {"epsilon": poll.question.epsilon, "forever": poll.question.forever}  # what is shown, and checked there
-    context = {"poll": poll, "question": poll.question, "described": block, "choices": _choices(poll)}
-    context |= {"meaning": plain_words.meaning(poll.question)[0], "noise": plain_words.noise(poll.wire)}
-    body = environment().get_template("polls/answer.html").render(context).encode()
+    block["say"] = say["script"]
+    context = {"question": poll.question, "described": block, "choices": _choices(poll, say)}
+    context |= {"meaning": plain_words.meaning(poll.question, language)[0]}
+    context |= {"noise": plain_words.noise(poll.wire, language)}
+    body = environment().get_template(ANSWER).render({**shown, **context}).encode()
     headers = {
         "content-security-policy": content_security_policy().replace("form-action 'self'", "form-action 'none'"),
-        "vary": "accept-encoding",
+        "vary": "accept-encoding, accept-language",
     }
     if "gzip" in request.headers.get("accept-encoding", ""):  # long lists come thrice; there is no secret to guess
         body, headers["content-encoding"] = gzip.compress(body, 6), "gzip"
     return HTMLResponse(body, headers=headers)
 
 
-def _choices(poll: LivePoll) -> list[str]:
+def _choices(poll: LivePoll, say: Words) -> list[tuple[str, object]]:
+    """The answers in the order in which they are shown, each with its label."""
     if poll.question.kind == "yes-no":
-        return ["no", "yes"]
-    return poll.question.choices
+        return [(answer, say[answer]) for answer in ("yes", "no")]
+    return [(answer, answer) for answer in poll.question.choices]

@@ -4,55 +4,83 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Final
 
+import numpy as np
+from markupsafe import Markup
+
+from bruit.apps.web.languages import FALLBACK, Language, format_number, words
 from bruit.apps.web.polls.question import PollQuestion
+from bruit.apps.web.polls.results import error_at
 from bruit.apps.web.report_format import Wire
 from bruit.core.numbers import exactly
+from bruit.local import FrequencyProtocol, LocalProtocol, OneBitMean
 from bruit.privacy import belief
 
 
-def meaning(question: PollQuestion) -> list[str]:
+def meaning(question: PollQuestion, language: Language = FALLBACK) -> list[str]:
     """Sentences on what ε means for one respondent, to be read before publishing."""
     once = exactly(question.epsilon, "epsilon")
-    said = [f"One report: {_belief_sentence(once)}"]
+    said = [_sentence("once", language, belief=_belief_sentence(once, language))]
     if question.forever is not None:
         always = exactly(question.forever, "forever")
-        said.append(f"All reports of one same answer, however many rounds are asked: {_belief_sentence(always)}")
-        said.append(
-            "Each different answer given over the rounds is protected anew, so changing one’s mind costs again."
-        )
-    said.append(_deniable(once))
+        said.append(_sentence("always", language, belief=_belief_sentence(always, language)))
+        said.append(_sentence("changed", language))
+    said.append(_sentence("deniable", language, ratio=format_number(math.exp(once), ".3g", language)))
     return said
 
 
-def _belief_sentence(epsilon: Fraction) -> str:
-    after = belief(0.5, epsilon).high
-    return (
-        f"somebody who thought an answer as likely as not, and sees what was sent, can be at most {after:.1%} sure "
-        f"of it afterwards (ε = {float(epsilon):g})."
-    )
+def _belief_sentence(epsilon: Fraction, language: Language) -> str:
+    after = format_number(belief(0.5, epsilon).high, ".1%", language)
+    return _sentence("belief", language, after=after, epsilon=format_number(float(epsilon), "g", language))
 
 
-def _deniable(epsilon: Fraction) -> str:
-    ratio = math.exp(epsilon)
-    return (
-        f"Whatever is sent could have come from any other answer too, at most {ratio:.3g} times less often: "
-        "nobody’s report proves anything, to anyone, ever."
-    )
+def one_device(language: Language = FALLBACK) -> str:
+    """What “one device, one vote” protects and what it does not."""
+    return _sentence("one_device", language)
 
 
-def noise(wire: Wire) -> str:
+def noise(wire: Wire, language: Language = FALLBACK) -> str:
     """A sentence on how often the noise changes an answer, from the exact integer weights of the law."""
-    offer = wire.protocol.offer
-    assert offer is not None
-    assert offer.plain_words is not None
-    return offer.plain_words(wire.protocol)
+    if wire.cohorts:
+        return _sentence("cohort", language, table="noise", bits=str(wire.size))
+    if wire.is_bits:
+        return _sentence("bits", language, table="noise")
+    if isinstance(wire.protocol, OneBitMean):
+        return _sentence("number", language, table="noise")
+    kept = format_number(100 * _law(wire.protocol)[0], ".0f", language)
+    return _sentence("place", language, table="noise", kept=kept)
 
 
-ONE_DEVICE = (
-    "One device answers once in a round: this browser remembers that it has answered, and a reload or a second tap "
-    "sends the same report again, which is counted once. That stops accidents. It does not stop somebody who clears "
-    "the browser, takes a private window or a second device, nor a program that sends as many reports as it likes, "
-    "because nobody is asked who they are."
-)
-"""What “one device, one vote” protects and what it does not."""
+MOST_SHOWN: Final = 1000
+"""Made-up people that a picture of the noise has dots for."""
+
+
+def noise_view(question: PollQuestion, wire: Wire, people: int, language: Language = FALLBACK) -> dict[str, object]:
+    """What the script `noise.js` needs to show the noise at work on made-up people: the law, and the ± at their number.
+
+    A report of bits has no `law` of single answers: the script shows one person's bits.
+    """
+    protocol, shown = wire.protocol, min(people, MOST_SHOWN)
+    say = words("polls/noise_view", language)
+    view: dict[str, object] = {"protocol": protocol.to_json(), "people": shown, "say": say, "choices": question.choices}
+    if wire.is_bits:
+        return view
+    kept, other = _law(protocol)
+    labels = [say["no"], say["yes"]] if question.kind == "yes-no" else question.choices
+    return view | {"law": {"true": kept, "false": other}, "error": error_at(question, wire, shown), "labels": labels}
+
+
+def _law(protocol: LocalProtocol) -> tuple[float, float]:
+    """How often the true answer is sent, and how often another one stands for it."""
+    if isinstance(protocol, FrequencyProtocol):
+        return float(np.mean(protocol.support.true)), float(np.mean(protocol.support.false))
+    assert isinstance(protocol, OneBitMean)
+    kept, other = protocol.channel.probabilities()[0]
+    return float(kept), float(other)
+
+
+def _sentence(name: str, language: Language, *, table: str = "plain", **values: str) -> str:
+    found = words(f"polls/{table}", language)[name]
+    assert isinstance(found, Markup)
+    return found.format(**values)

@@ -8,8 +8,6 @@ from bruit.apps.web.streams.pages import router
 
 part = Part(
     name="streams",
-    title="Streams",
-    line="Numbers that are published every period for one price: every total with its interval, as it comes.",
     router=router,
     folder=Path(__file__).parent,
     steward=True,

@@ -8,8 +8,6 @@ from bruit.apps.web.studies.runs import running
 
 part = Part(
     name="studies",
-    title="Studies",
-    line="What the source documents ask, what they found, and what bruit finds: figures and tables.",
     router=router,
     folder=Path(__file__).parent,
     running=running,

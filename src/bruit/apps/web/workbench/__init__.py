@@ -9,8 +9,6 @@ from bruit.apps.web.workbench.uploads import LARGEST
 
 part = Part(
     name="workbench",
-    title="Workbench",
-    line="For the steward of a table: state its schema, ask by clicking or by SQL, preview, pay from a book, publish.",
     router=router,
     folder=Path(__file__).parent,
     steward=True,

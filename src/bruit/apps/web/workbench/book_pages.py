@@ -20,6 +20,7 @@ from bruit.core.neighbours import EACH_ROW, Neighbours
 from bruit.errors import BruitError, StorageError
 from bruit.ledger import Entry, Ledger, statement
 from bruit.ledger import page as statement_page
+from bruit.tables.versions.registering import WHAT as REGISTERING
 
 OFFERED = (
     (Neighbours.ADD_OR_REMOVE_ONE.value, "One person more or less: whether somebody is in the table at all"),
@@ -53,7 +54,19 @@ def create(request: Request, form: Form) -> Response:
 def show(request: Request, name: str) -> Response:
     """A ledger: its guarantee, what is left, every charge."""
     book = context.book(request, name)
-    return page(request, "workbench/book.html", book=book, told=statement(book), address=context.address)
+    shown: dict[str, Any] = {"told": statement(book), "registering": REGISTERING}
+    return page(request, "workbench/book.html", book=book, address=context.address, **shown)
+
+
+@router.get("/registered")
+def registered(request: Request) -> Response:
+    """The data sets that are registered in the ledgers, each with its versions in order."""
+    tables: dict[tuple[Ledger, str], list[Entry]] = {}
+    for book in context.books(request):
+        for entry in book.entries:
+            if entry.what == REGISTERING and entry.release is not None:
+                tables.setdefault((book, entry.release.details["table"]), []).append(entry)
+    return page(request, "workbench/registered.html", tables=tables, address=context.address)
 
 
 @router.get("/book/statement")

@@ -77,10 +77,14 @@ def schemas(request: Request) -> dict[str, str]:
     return {one.name: one.schema.to_toml() for one in session(request).tables.values() if one.schema is not None}
 
 
+def books(request: Request) -> list[Ledger]:
+    """Every ledger of the store."""
+    return [Ledger.open(name, store(request)) for name in Ledger.names(store(request))]
+
+
 def paying_books(request: Request, person: str) -> list[Ledger]:
     """The ledgers that can pay for a table: those for its person, unless they are LOCAL."""
-    every = (Ledger.open(name, store(request)) for name in Ledger.names(store(request)))
-    return [each for each in every if each.neighbours is not LOCAL and each.person == person]
+    return [each for each in books(request) if each.neighbours is not LOCAL and each.person == person]
 
 
 def kept_answers(request: Request) -> KeptAnswers:

@@ -18,7 +18,6 @@ from bruit.apps.web.workbench.context import router
 from bruit.apps.web.workbench.uploads import KINDS, LARGEST, Loaded
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import BruitError, StorageError
-from bruit.ledger import Ledger
 from bruit.tables import read
 
 
@@ -34,7 +33,7 @@ Columns = Annotated[list[str] | None, Query()]
 @router.get("")
 def start(request: Request) -> Response:
     """The start page: loaded tables, ledgers, and where to begin."""
-    books = [Ledger.open(name, context.store(request)) for name in Ledger.names(context.store(request))]
+    books = context.books(request)
     tables = context.session(request).tables.values()
     shown: dict[str, Any] = {"tables": tables, "books": books, "largest": LARGEST, "kinds": ",".join(KINDS)}
     return page(request, "workbench/start.html", address=context.address, **shown)

@@ -2,7 +2,7 @@
 
 A cut is placed at a rank; the loss of the slot between two cuts is |records in it - target|; its weight is decay^loss.
 `lengths[r]` is the number of cells of rank r, `power[d]` is decay^d. Every kernel keeps each pair of cuts and size
-whose loss is at most the window, and may keep others; docs/quantiles.md says why that is enough.
+whose loss is at most the window, and may keep others; docs/joint_quantiles.md says why that is enough.
 """
 
 import numpy as np

@@ -6,7 +6,7 @@ share of a table of c rows.
 Where the size is private, c is drawn along with the cuts from the multiples of a public step and thrown away: for
 fixed (z, c) one record changes one slot by one. With c = n, as in JointExp [Gillenwater et al. 2021], the targets move
 with the data and one record changes the loss by up to 2 (1 - least share): that is the gain. Law, proof and rounding
-bound: docs/quantiles.md.
+bound: docs/joint_quantiles.md.
 """
 
 from __future__ import annotations

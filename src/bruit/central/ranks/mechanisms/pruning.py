@@ -1,7 +1,7 @@
 """How far an exponential mechanism can be pruned and rounded within its epsilon.
 
 Every output gets a floor, a tiny weight that does not depend on the data, so that outputs of a large loss may be left
-out: bare pruning would not be private. The proof is in docs/quantiles.md.
+out: bare pruning would not be private. The proof is in docs/joint_quantiles.md.
 """
 
 from __future__ import annotations

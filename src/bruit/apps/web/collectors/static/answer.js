@@ -1,6 +1,6 @@
 import { makeReport, readTask } from "./report.js";
 const $ = id => document.getElementById(id), { name, open } = document.body.dataset;
-const code = location.hash.slice(1), say = words => ($("said").textContent = words);
+const code = location.hash.slice(1), words = JSON.parse($("words").textContent), say = text => ($("said").textContent = text);
 // One `add` keeps exactly one report of this device, whichever tab is first; it is kept before it is sent.
 const kept = bytes => new Promise((done, fail) => {
 	const asked = indexedDB.open("bruit split", 1);
@@ -15,15 +15,15 @@ const kept = bytes => new Promise((done, fail) => {
 	};
 });
 const send = async bytes => {
-	say("Sending…");
+	say(words.sending);
 	try {
 		const got = await fetch(`/collectors/api/${name}/reports`, { method: "POST", body: bytes });
-		const said = got.ok ? "Thank you. Both halves have arrived; the second one is sealed." : (await got.json()).detail;
+		const said = got.ok ? words.thanks : (words[got.status] ?? (await got.json()).detail);
 		$("again").hidden = got.ok || got.status === 409;
 		say(said);
 	} catch {
 		$("again").hidden = false;
-		say("It has not arrived yet. Nothing is lost: send the same bytes again.");
+		say(words.lost);
 	}
 };
 const read = kind => {
@@ -37,22 +37,22 @@ const answered = async task => {
 	try {
 		report = await makeReport(task, read(task.circuit.kind), code ? Uint8Array.from(code.match(/../g), x => parseInt(x, 16)) : undefined);
 	} catch {
-		return say("Give an allowed answer first.");
+		return say(words.first);
 	}
 	document.querySelectorAll("#ask input").forEach(input => ((input.checked = false), input.type === "number" && (input.value = "")));
 	$("ask").hidden = true;
 	send(await kept(report));
 };
 try {
-	if (!crypto.subtle) throw new Error("this page needs https, which seals the second half of your answer");
+	if (!crypto.subtle) throw new Error("https");
 	const task = await readTask(JSON.parse($("task").textContent), name), before = await kept().catch(() => {
-		throw new Error("this browser keeps nothing, so it could answer twice: allow storage for this page");
+		throw new Error("storage");
 	});
 	$("send").onclick = () => answered(task);
 	$("again").onclick = async () => send(await kept());
-	if (before) ($("ask").hidden = true), ($("again").hidden = false), say("You have answered on this device.");
+	if (before) ($("ask").hidden = true), ($("again").hidden = false), say(words.done);
 	else if (open) $("send").disabled = false;
-	else say("This poll is closed.");
+	else say(words.closed);
 } catch (error) {
-	say("Nothing can be sent: " + error.message + ".");
+	say(words.stopped.replace("{why}", words[error.message] ?? error.message));
 }

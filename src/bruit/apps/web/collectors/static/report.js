@@ -5,13 +5,14 @@ const hex = text => Uint8Array.from(text.match(/../g) ?? [], pair => parseInt(pa
 const draw = size => crypto.getRandomValues(new Uint8Array(size));
 const INFO = new TextEncoder().encode("bruit split poll share");
 const parts = fraction => fraction.split("/").map(BigInt);
-// The task if its text is what the name binds, and if its noise hides one answer at the epsilon that is shown.
+// The task if its text is what the name binds, and if its noise hides one answer at the epsilon that is shown. What is
+// wrong with it is named as in the words of the page.
 export async function readTask(text, name) {
 	const digest = await sha256(new TextEncoder().encode(text)), task = JSON.parse(text), { circuit } = task;
-	if ([...digest].some((byte, i) => byte !== hex(name)[i])) throw new Error("this page was given another poll than its name says");
+	if ([...digest].some((byte, i) => byte !== hex(name)[i])) throw new Error("other_task");
 	const { length = 1, largest = 1, most = 0 } = circuit, moved = { Count: 1, Sum: largest, SumVec: length * largest };
 	const needed = moved[circuit.kind] ?? (circuit.kind === "Histogram" ? Math.min(2, length) : Math.min(2 * most, length));
-	if (task.sensitivity !== needed || task.format !== 1 || parts(task.epsilon)[0] <= 0n) throw new Error("this poll's noise is not what it claims");
+	if (task.sensitivity !== needed || task.format !== 1 || parts(task.epsilon)[0] <= 0n) throw new Error("false_noise");
 	return { ...task, digest };
 }
 export async function makeReport(task, answer, token = draw(16), nonce = draw(16)) {

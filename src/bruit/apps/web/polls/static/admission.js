@@ -37,15 +37,16 @@ export const finalise = ({ n, e }, waiting, answer) => {
 	if (power(signature, BigInt(e), modulus) !== BigInt("0x" + waiting.encoded)) throw new Error("a wrong signature");
 	return digits(signature, n.length / 2);
 };
-// The admission of this device, asked for once and kept; { token, admission } go into the report of a round.
+// The admission of this device, asked for once and kept; { token, admission } go into the report of a round. What it
+// refuses is named as in the words of the page.
 export const admit = async (id, round, key, code) => {
 	const waiting = await once(`${id} card`, code && (await blind(key, random(64)))), kept = await once(`${id} admission`);
-	if (!waiting) throw new Error("This poll is for holders of a card: open the link of yours.");
+	if (!waiting) throw new Error("no_card");
 	let signature = kept;
 	if (!signature) {
 		const headers = { "content-type": "application/json" }, body = JSON.stringify({ code, blinded: waiting.blinded });
 		const got = await fetch(`/api/polls/${id}/admissions`, { method: "POST", headers, body }), said = await got.json();
-		if (!got.ok) throw new Error(said.detail);
+		if (!got.ok) throw new Error({ 403: "unknown_card", 409: "used_card" }[got.status] ?? said.detail);
 		signature = await once(`${id} admission`, finalise(key, waiting, said.signature));
 	}
 	const message = Uint8Array.from(waiting.message.match(/../g), byte => parseInt(byte, 16));

@@ -2,43 +2,44 @@ import { post, randomise, token, unpack } from "./client.js";
 import { keepsPromise } from "./law.js";
 import { remember, settle } from "./memory.js";
 const $ = id => document.getElementById(id), inputs = document.querySelectorAll("input");
-const poll = JSON.parse($("poll").textContent), { id, round, protocol, epsilon, forever } = poll;
-const LATER = "Not counted yet. It is kept here, and the same bytes can be sent again.";
+const poll = JSON.parse($("poll").textContent), { id, round, protocol, epsilon, forever, say } = poll;
+const phrase = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
+const label = answer => [...inputs].find(input => input.type === "radio" && input.value === answer)?.parentNode.textContent ?? answer;
 let sealed, forgetful = false, admitted = {};
 const clear = () => inputs.forEach(input => (input.type === "radio" ? (input.checked = false) : (input.value = "")));
 const words = report => {
 	const { categories } = protocol;
-	if (Array.isArray(report)) return `group ${report[0]} and ${protocol.bits} noised bits`;
-	if (protocol.protocol === "OneBitMean") return `the single bit ${report}`;
-	if (typeof report === "number") return categories[report];
-	return categories.filter((_, i) => unpack(report, categories.length)[i]).join(", ") || "none of the choices";
+	if (Array.isArray(report)) return phrase(say.group, { group: report[0], bits: protocol.bits });
+	if (protocol.protocol === "OneBitMean") return phrase(say.bit, { bit: report });
+	if (typeof report === "number") return label(categories[report]);
+	return categories.filter((_, i) => unpack(report, categories.length)[i]).map(label).join(", ") || say.none;
 };
 const show = (said, answer) => {
 	$("ask").hidden = true;
 	$("told").hidden = false;
 	$("state").textContent = said;
-	$("mine").textContent = answer ?? "not kept on this device";
+	$("mine").textContent = answer ? label(answer) : say.forgotten;
 	$("what").textContent = words(JSON.parse(sealed.body).report);
 	$("bytes").textContent = sealed.body;
 	$("again").hidden = !!sealed.done;
 };
 const send = async answer => {
-	show("Sending…", answer);
+	show(say.sending, answer);
 	try {
 		const got = await post(id, sealed.body), said = await got.json();
 		if (got.ok || got.status === 409) { // counted now or before: only that is final
 			sealed.done = true;
 			if (!forgetful) settle(id, round, sealed.body).catch(() => {});
 		}
-		show(got.ok ? "Thank you. Your noised answer has arrived." : said.detail, answer);
+		show(got.ok ? say.thanks : (say[got.status] ?? said.detail), answer);
 	} catch {
-		show("It has not arrived yet. Nothing is lost: send the same bytes again.", answer);
+		show(say.lost, answer);
 	}
 	$("state").focus();
 };
 const answered = async () => {
 	const answer = ($("field") ?? document.querySelector("input:checked"))?.value.trim();
-	const wrong = answer ? $("field")?.validationMessage : "Give an answer first.";
+	const wrong = answer ? $("field")?.validationMessage : say.first;
 	if (wrong) return ($("wrong").textContent = wrong);
 	let mine;
 	const draw = memory => {
@@ -49,35 +50,35 @@ const answered = async () => {
 	try {
 		sealed = forgetful ? { body: draw({}) } : await remember(id, round, draw);
 	} catch {
-		return ($("wrong").textContent = "This device could not keep your report, so nothing was drawn or sent. Load the page again.");
+		return ($("wrong").textContent = say.unkept);
 	}
 	clear();
-	send(sealed.body === mine ? answer : "given in another tab before");
+	send(sealed.body === mine ? answer : say.other_tab);
 };
 const start = async () => {
 	clear();
 	if (!keepsPromise(protocol, epsilon, forever))
-		return ($("wrong").textContent = `Nothing can be sent: the noise that this page was given protects less than the ε = ${epsilon} it shows.`);
-	$("law").textContent = `This script has checked the noise it was given, in whole numbers: ε = ${epsilon} for one report${forever ? `, ${forever} for all reports of one answer` : ""}.`;
+		return ($("wrong").textContent = phrase(say.broken, poll));
+	$("law").textContent = phrase(forever ? say.checked_rounds : say.checked, poll);
 	try {
 		sealed = await remember(id, round);
 	} catch {
 		forgetful = true;
 	}
 	if (poll.admission && !sealed) {
-		if (!crypto.subtle || forgetful) return ($("wrong").textContent = "Cards need https and a browser that may keep things for this page.");
+		if (!crypto.subtle || forgetful) return ($("wrong").textContent = say.cards);
 		try {
 			admitted = await (await import("./admission.js")).admit(id, round, poll.admission, location.hash.slice(1));
 		} catch (error) {
-			return ($("wrong").textContent = error.message);
+			return ($("wrong").textContent = say[error.message] ?? error.message);
 		}
 	}
-	if (sealed) show(sealed.done ? "You have answered on this device." : LATER);
-	else if (!poll.open) $("wrong").textContent = "This poll is closed.";
+	if (sealed) show(sealed.done ? say.done : say.later);
+	else if (!poll.open) $("wrong").textContent = say.closed;
 	else if (forgetful && forever)
-		$("wrong").textContent = "This poll may ask again, and this browser keeps nothing: fresh noise each time would wear off. Allow storage for this page to answer.";
+		$("wrong").textContent = say.wears_off;
 	else {
-		if (forgetful) $("wrong").textContent = "This browser keeps nothing, so it cannot remember that you answered: answer once. Each further report would tell as much about you again.";
+		if (forgetful) $("wrong").textContent = say.forgetful;
 		$("send").disabled = false;
 	}
 };

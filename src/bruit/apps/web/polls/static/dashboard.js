@@ -1,12 +1,19 @@
 // Draws what the server broadcasts: raw reports, the estimate with its interval, and the error against n.
 const $ = id => document.getElementById(id);
-const poll = JSON.parse($("told").textContent);
+const poll = JSON.parse($("told").textContent), { say } = poll;
+const phrase = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
+const lang = document.documentElement.lang;
 const isShare = poll.kind !== "number";
-const shown = value => (isShare ? `${(100 * value).toFixed(1)} %` : Number(value).toPrecision(4));
+const tenths = value => value.toLocaleString(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false });
+const precise = value => value.toLocaleString(lang, { minimumSignificantDigits: 4, maximumSignificantDigits: 4, useGrouping: false });
+const percent = share => `${tenths(100 * share)} %`;
+const shown = value => (isShare ? percent(value) : precise(value));
+// the answers of our own, such as yes and no, in the language of the page; all others are their maker's
+const label = row => (poll.kind === "choices" || poll.kind === "text" ? row.label : (say[row.label] ?? row.label));
 const style = getComputedStyle(document.documentElement);
 const colour = name => style.getPropertyValue(name).trim();
 const layout = more => ({
-  margin: { l: 60, r: 16, t: 10, b: 50 }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", showlegend: false,
+  margin: { l: 60, r: 16, t: 10, b: 50 }, separators: lang === "fr" ? ",\u202f" : ".,", paper_bgcolor: "transparent", plot_bgcolor: "transparent", showlegend: false,
   font: { color: colour("--ink"), family: "system-ui, sans-serif", size: 14 }, ...more,
 });
 const config = { displayModeBar: false, responsive: true };
@@ -55,7 +62,7 @@ const drawEstimate = rows => {
     range: [Math.min(low, ...x), Math.max(high, ...x) + more / 10], gridcolor: lines, zerolinecolor: lines,
     tickformat: isShare ? ".0%" : undefined,
   };
-  const ticktext = rows.map(row => plain(cut(row.label)));
+  const ticktext = rows.map(row => plain(cut(label(row))));
   const yaxis = { range: [Math.max(rows.length, 1) - 0.5, -0.5], tickvals: y, ticktext, automargin: true, showgrid: false, zeroline: false };
   const height = 70 + 40 * Math.max(rows.length, 2);
   Plotly.react("estimate-figure", [estimate, interval], layout({ xaxis, yaxis, height, margin: { l: 10, r: 16, t: 10, b: 40 } }), config);
@@ -70,27 +77,27 @@ const drawError = answers => {
   const axis = (title, values, digits, tickformat) => ({
     type: "log", title: { text: title }, gridcolor: lines, tickvals: steps(values, digits), tickformat, tickangle: 0,
   });
-  const xaxis = axis("answers", [...x, answers || x[0]], innerWidth < 480 ? [1] : [1, 2, 5], "~s");
-  const yaxis = axis(poll.kind === "text" ? "least share found" : "error", y, [1, 2, 5], isShare ? ".1~%" : undefined);
+  const xaxis = axis(say.answers, [...x, answers || x[0]], innerWidth < 480 ? [1] : [1, 2, 5], "~s");
+  const yaxis = axis(poll.kind === "text" ? say.least : say.error, y, [1, 2, 5], isShare ? ".1~%" : undefined);
   Plotly.react("error-figure", [trace], layout({ xaxis, yaxis, shapes }), config);
 };
 
-const nothing = poll.kind === "text" ? "The texts are looked for once ten reports are there." : "No report has come yet.";
+const nothing = poll.kind === "text" ? say.empty_texts : say.empty;
 
 const show = told => {
   $("answers").textContent = told.answers;
-  $("open").textContent = told.open ? "open" : "closed";
-  if ($("round").textContent) $("round").textContent = `, round ${told.round}`;
-  if ($("raw-table")) fill("raw-table", told.raw.map(row => [row.label, row.count, row.share === null ? "–" : `${(100 * row.share).toFixed(1)} %`]));
-  fill("estimate-table", told.estimate.map(row => [row.label, shown(row.value), shown(row.low), shown(row.high)]));
+  $("open").textContent = told.open ? say.open : say.closed;
+  if ($("round").textContent) $("round").textContent = phrase(say.round, told);
+  if ($("raw-table")) fill("raw-table", told.raw.map(row => [label(row), row.count, row.share === null ? "–" : percent(row.share)]));
+  fill("estimate-table", told.estimate.map(row => [label(row), shown(row.value), shown(row.low), shown(row.high)]));
   $("beyond").hidden = !told.beyond.length;
-  $("beyond-what").textContent = told.beyond.join(", ");
+  $("beyond-what").textContent = told.beyond.map(name => label({ label: name })).join(", ");
   $("nothing").textContent = told.estimate.length ? "" : nothing;
   drawEstimate(told.estimate);
   drawError(told.answers);
-  const now = poll.kind === "text" ? "A text that so many hold is found: " : "Now ± ";
-  const error = isShare ? `${(100 * told.error).toFixed(1)} ${poll.kind === "text" ? "%" : "points"}` : shown(told.error);
-  $("error-now").textContent = told.error === null ? "" : `${now}${error} at worst. Four times as many answers halve it.`;
+  const now = isShare ? (poll.kind === "text" ? say.now_texts : say.now_points) : say.now;
+  const error = isShare ? tenths(100 * told.error) : precise(+told.error);
+  $("error-now").textContent = told.error === null ? "" : phrase(now, { error });
 };
 
 $("full")?.addEventListener("click", () => document.documentElement.requestFullscreen());
@@ -100,6 +107,6 @@ source.addEventListener("results", event => {
   $("line").textContent = "";
   show(JSON.parse(event.data));
 });
-source.onerror = () => ($("line").textContent = "Waiting for the server…");
+source.onerror = () => ($("line").textContent = say.waiting);
 drawEstimate([]);
 drawError(0);

@@ -1,33 +1,39 @@
 """Goes through every outcome of a procedure that draws with `WeightedDraws`: its exact law, not a sample."""
 
+from __future__ import annotations
+
 from collections import defaultdict
-from collections.abc import Callable, Hashable
-from math import fsum
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import fsum, inf, log
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.central.ranks.mechanisms.weighted_draws import WeightedDraws
 
+T = TypeVar("T", bound=Hashable)
+
 
 class EveryOutcome(WeightedDraws):
-    """WeightedDraws that show, run after run, each combination of results, and know how likely it was."""
+    """Draws that show, run after run, each combination of results, and know how likely it was."""
 
     def __init__(self) -> None:
-        self.tape: list[tuple[int, list[int]]] = []
+        self.tape: list[tuple[int, Sequence[int]]] = []
         self.place, self.chance = 0, 1.0
 
     def below(self, bound: int) -> int:
+        """The next number of 0 .. bound-1."""
         self.chance /= bound
         return self._next(range(bound))
 
     def index(self, weights: NDArray[np.float64]) -> int:
+        """The next index with a weight above zero."""
         index = self._next(np.flatnonzero(weights).tolist())
         self.chance *= float(weights[index]) / fsum(weights)
         return index
 
-    def _next(self, options: Any) -> int:
+    def _next(self, options: Sequence[int]) -> int:
         if self.place == len(self.tape):
             self.tape.append((0, options))
         at, options = self.tape[self.place]
@@ -46,18 +52,18 @@ class EveryOutcome(WeightedDraws):
         return True
 
 
-def law_of(draw: Callable[[WeightedDraws], Hashable]) -> dict[Hashable, float]:
+def law_of(draw: Callable[[WeightedDraws], T]) -> dict[T, float]:
     """The probability of each result, added up over all ways to it."""
-    dice, parts = EveryOutcome(), defaultdict(list)
+    outcomes, parts = EveryOutcome(), defaultdict(list)
     while True:
-        result = draw(dice)
-        parts[result].append(dice.chance)
-        if not dice.advance():
+        result = draw(outcomes)
+        parts[result].append(outcomes.chance)
+        if not outcomes.advance():
             return {result: fsum(chances) for result, chances in parts.items()}
 
 
-def largest_loss(one: dict[Hashable, float], other: dict[Hashable, float]) -> float:
-    """max |log P / Q|, infinite where one law gives what the other cannot."""
+def largest_loss(one: Mapping[T, float], other: Mapping[T, float]) -> float:
+    """The largest |log P / Q|, infinite where one law gives what the other cannot."""
     if one.keys() != other.keys():
-        return np.inf
-    return max(abs(np.log(one[result] / other[result])) for result in one)
+        return inf
+    return max(abs(log(one[result] / other[result])) for result in one)

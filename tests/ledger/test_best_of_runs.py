@@ -18,8 +18,8 @@ import bruit
 from bruit.core.best_of import BestOf
 from bruit.core.losses import Approximate, Loss, Pure, ZeroConcentrated, loss_from_json
 from bruit.errors import InvalidArgument, NotPrivate
-from bruit.learning.selection.stopping import price_runs
 from bruit.ledger import Purchase, ask
+from bruit.ledger.best_of_runs import price_runs
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, basic, rdp, zcdp
 
 Floats = NDArray[np.float64]

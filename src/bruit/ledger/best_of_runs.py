@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from bruit.core.best_of import BestOf, log_mean
 from bruit.core.losses import Approximate, Loss, Pure, ZeroConcentrated
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
-from bruit.ledger import Budget, Ledger, Purchase, Terms
+from bruit.ledger.budget import Budget
+from bruit.ledger.ledger import Ledger
+from bruit.ledger.terms import Terms
+from bruit.ledger.till import Purchase
 from bruit.privacy import epsilon
-from bruit.randomness import discrete_gaussian, discrete_laplace, uniform_below
 
 Stopping = Literal["geometric", "logarithmic"]
 SHAPES: dict[str, int] = {"geometric": 1, "logarithmic": 0}
@@ -67,6 +69,8 @@ class RunPrice:
 
     def score_noise(self, moved: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Integer noise for a score of sensitivity `moved`, at the price of one run."""
+        from bruit.randomness import discrete_gaussian, discrete_laplace
+
         loss = self.loss
         if isinstance(loss, ZeroConcentrated):
             return discrete_gaussian(Fraction(moved) ** 2 / (2 * loss.rho), 1, rng=rng)
@@ -78,6 +82,8 @@ class RunPrice:
 
         A geometric number is drawn coin by coin; kept with the chance 1/k it is a logarithmic one.
         """
+        from bruit.randomness import uniform_below
+
         while True:
             runs = 1
             while uniform_below(self.stop.denominator, 1, rng=rng)[0] >= self.stop.numerator:

@@ -1,0 +1,170 @@
+"""Pictures of every page of the web application, in light, dark and phone size, to be looked at; and what axe finds.
+
+    python -m scripts.screenshots FOLDER [PAGE…]
+
+A server of its own runs over a temporary database with made-up polls, a book with releases, and a stream.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import numpy as np
+
+import bruit
+from bruit.apps.data import people
+from bruit.apps.web import PollClient
+from bruit.apps.web.collectors.second import SecondCollector
+from bruit.tables.schema import Schema, number, text
+from scripts import system_parts
+
+KEY: Final = "a-key-for-pictures-0123456789"
+LOOKS: Final[dict[str, dict[str, Any]]] = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "locale": "fr-FR"},
+}
+QUESTIONS: Final[dict[str, dict[str, Any]]] = {
+    "yes-no": {"kind": "yes-no", "question": "Have you ever skipped a lecture?"},
+    "choices": {"kind": "choices", "question": "How do you travel?", "choices": ["walk", "bike", "bus", "car"]},
+    "number": {"kind": "number", "question": "Hours of sleep?", "low": "0", "high": "12", "grid": "0.5"},
+    "text": {"kind": "text", "question": "Which site first?", "choices": ["a.example", "b.example", "c.example"]},
+}
+ANSWERS: Final[dict[str, list[Any]]] = {
+    "yes-no": ["yes"] * 120 + ["no"] * 280,
+    "choices": ["walk"] * 150 + ["bike"] * 120 + ["bus"] * 90 + ["car"] * 40,
+    "number": [*np.linspace(4, 10, 400)],
+    "text": ["a.example"] * 300 + ["b.example"] * 100,
+}
+
+
+def fill_book(store: str) -> None:
+    """A book with a histogram, deciles, a mean and a registered table, and a stream of its own."""
+    table = people(2000)
+    book = bruit.Ledger("town", epsilon=4, delta="1e-5", neighbours=bruit.ADD_OR_REMOVE_ONE, person="id", store=store)
+    read = bruit.tables.read(table, person="id").limit(rows=1)
+    income = read["income"].within(0, 200_000, grid=100)
+    bruit.central.quantiles(income, bruit.DECILES, budget=book.budget(epsilon=1))
+    bruit.central.mean(income, budget=book.budget(epsilon=0.5))
+    bruit.central.histogram(read["city"].among(["Lyon", "Lagos", "Leeds", "Lima"]), budget=book.budget(epsilon=0.5))
+    schema = Schema("id", {"id": text(), "income": number(0, 200_000, grid=100)}, name="people")
+    for _ in range(2):
+        bruit.tables.register(table.select("id", "income"), schema, ledger=book)
+    once = bruit.continual.once()
+    price = book.budget(epsilon=1, delta="1e-6")
+    visits = bruit.continual.Stream(
+        "visits", bruit.continual.Count(rows=1), participation=once, periods=30, budget=price
+    )
+    for day in range(12):
+        visits.update(bruit.tables.read(table[day * 90 : (day + 1) * 90], person="id"))
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a server over a temporary database."""
+    store = f"sqlite:///{folder}/bruit.db"
+    fill_book(store)
+    command = [str(Path(sys.executable).parent / "bruit"), "serve", "--json", "--port", "0", "--key", KEY]
+    process = subprocess.Popen([*command, "--database", store], stdout=subprocess.PIPE, text=True, env=os.environ)
+    assert process.stdout is not None
+    said = ""
+    while not said.rstrip().endswith("}"):
+        said += process.stdout.readline()
+    try:
+        yield str(json.loads(said)["address"])
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def make_polls(address: str) -> dict[str, str]:
+    """A poll of each kind with its answers; its identity by its kind."""
+    made = {}
+    for kind, question in QUESTIONS.items():
+        body = {"epsilon": "2", "forever": None, "results": "everyone", "password": "x"} | question
+        answered = httpx.post(f"{address}/api/polls", json=body, headers={"authorization": f"Bearer {KEY}"}, timeout=60)
+        made[kind] = str(answered.raise_for_status().json()["id"])
+        poll = PollClient(f"{address}/p/{made[kind]}")
+        poll.send(poll.seal(ANSWERS[kind]))
+    return made
+
+
+def make_split_poll(address: str, folder: Path) -> str:
+    """The name of a poll of two collectors, the second of which is this process."""
+    asked = {"question": "Where to?", "kind": "choices", "labels": ["sea", "hills"], "epsilon": "1", "least_batch": 10}
+    sent = asked | {"name": "The school", "address": address}
+    made = httpx.post(f"{address}/collectors/api/invitations", json=sent, headers={"authorization": f"Bearer {KEY}"})
+    link = str(made.raise_for_status().json()["link"])
+    return SecondCollector(link, f"sqlite:///{folder}/second.db", name="The library").task.name
+
+
+def pages(polls: dict[str, str], split: str) -> dict[str, str]:
+    """The address of every page by the name of its picture."""
+    found = {"home": "/", "polls": "/polls", "poll-new": "/polls/new", "poll-preview": "/polls/new"}
+    found |= {"split": "/collectors", "answer-split": f"/collectors/{split}"}
+    for kind, identity in polls.items():
+        found |= {f"answer-{kind}": f"/p/{identity}", f"results-{kind}": f"/polls/{identity}"}
+    found |= {"present": f"/polls/{polls['choices']}/present", "password": f"/polls/{polls['choices']}/password"}
+    found |= {f"explorer-{tool}": f"/explorer/{tool}" for tool in ("budget", "belief", "accuracy")}
+    found |= {"workbench": "/workbench", "new-book": "/workbench/new-book", "book": "/workbench/book?name=town"}
+    for entry in (1, 2, 3):
+        found[f"release-{entry}"] = f"/workbench/release?book=town&number={entry}"
+    found |= {"statement": "/workbench/release/statement?book=town&number=1", "streams": "/streams"}
+    found["stream"] = "/streams/show?book=town&stream=visits"
+    found["registered"] = "/workbench/registered"
+    return found | {"studies": "/studies", "study": "/studies/mnist", "missing": "/nothing"}
+
+
+def act(page: Any, name: str) -> None:
+    """Presses what shows a page at work, and waits for figures."""
+    if name == "home":
+        page.locator("[data-answer=yes]").click()
+    if name == "poll-preview":
+        fields = {"question": "Have you ever skipped a lecture?", "epsilon": "1", "people": "120"}
+        for field, value in fields.items():
+            page.locator(f"#{field}").fill(value)
+        for field, value in {"kind": "yes-no", "again": "no", "results": "everyone"}.items():
+            page.locator(f"[name={field}][value={value}]").check()
+        page.locator("main form button").click()
+    for button in page.locator(".noise[data-view] button").all():
+        button.click()
+    page.wait_for_timeout(2500 if page.locator(".noise, .figure").count() else 200)
+
+
+def main() -> None:
+    """Takes the pictures."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    folder, wanted = Path(sys.argv[1]), set(sys.argv[2:])
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as held, serving(Path(held)) as address, sync_playwright() as started:
+        found = pages(make_polls(address), make_split_poll(address, Path(held)))
+        browser = started.chromium.launch(executable_path=system_parts.browser(), args=["--no-sandbox"])
+        for look, settings in LOOKS.items():
+            context = browser.new_context(**settings)
+            page = context.new_page()
+            page.goto(f"{address}/enter/{KEY}")
+            for name, path in found.items():
+                if wanted and name not in wanted:
+                    continue
+                page.goto(address + path)
+                act(page, name)
+                page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
+                for one in Axe().run(page).response["violations"]:
+                    print(f"{name}, {look}: {one['id']}: {one['nodes'][0]['html'][:120]}")
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

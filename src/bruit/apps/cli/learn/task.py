@@ -1,0 +1,132 @@
+"""A prediction as a schema states it: the public domains of the columns, the model, and how it is fitted and scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from bruit.core.neighbours import EACH_ROW
+from bruit.core.release import Release
+from bruit.errors import InvalidArgument
+from bruit.ledger import Budget
+from bruit.randomness import uniform_below
+from bruit.tables import Domain, among, read, within
+from bruit.tables.schema import Category, Number, Schema, YesNo
+
+CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "AdditiveModel": {},
+    "BoostedTrees": {},
+    "LogisticRegression": {"curves": True},
+    "NaiveBayes": {},
+}
+REGRESSORS: dict[str, dict[str, Any]] = {
+    "AdditiveModel": {"loss": "squared_error"},
+    "BoostedTrees": {"loss": "squared_error"},
+    "LinearRegression": {},
+}
+"""Models of bruit.learning with their settings, for columns of classes and of numbers."""
+
+HELD_PARTS = 4
+"""One of so many parts of the people is held back where figures are bought."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One column of a schema that is predicted from the others, by one model."""
+
+    schema: Schema
+    target: str
+    model: str
+
+    def __post_init__(self) -> None:
+        column = self.schema.columns.get(self.target)
+        if not isinstance(column, Number | Category | YesNo):
+            raise InvalidArgument(
+                f"--predict {self.target}: the schema has no such column of numbers, categories, or yes and no"
+            )
+        known = REGRESSORS if isinstance(column, Number) else CLASSIFIERS
+        if self.model not in known:
+            raise InvalidArgument(f"--model {self.model} does not predict {self.target}: choose {', '.join(known)}")
+        if not self.domain:
+            raise InvalidArgument("the schema has no other column of numbers, categories, or yes and no to learn from")
+
+    @property
+    def domain(self) -> dict[str, Domain]:
+        """What is public about the columns that are learned from."""
+        found = {name: _domain(name, column) for name, column in self.schema.columns.items() if name != self.target}
+        return {name: domain for name, domain in found.items() if domain is not None}
+
+    def require_classes(self) -> None:
+        """Refuses figures of a regression, which has no classes to be right about."""
+        if isinstance(self.schema.columns[self.target], Number):
+            raise InvalidArgument(f"--evaluate is for classes, and {self.target} holds numbers: leave it away")
+
+    def settings(self, budget: Budget, *, rows: int, size: int | None) -> dict[str, Any]:
+        """What the model is told: public domains, classes or bounds, and the budget that pays."""
+        column = self.schema.columns[self.target]
+        asked: dict[str, Any] = {"domain": self.domain, "budget": budget, "rows_per_person": rows, "size": size}
+        if isinstance(column, Number):
+            asked |= {"target": _domain(self.target, column), **REGRESSORS[self.model]}
+        else:
+            classes = column.values if isinstance(column, Category) else YesNo.labels
+            asked |= {"classes": list(classes), **CLASSIFIERS[self.model]}
+        return asked
+
+    def learn(
+        self, source: str, budgets: list[Budget], *, rows: int, size: int | None
+    ) -> tuple[Any, list[Release[Any]]]:
+        """The fitted model and, where a second budget pays for them, its figures on people held back."""
+        from bruit import learning
+
+        estimator = getattr(learning, self.model)(**self.settings(budgets[0], rows=rows, size=size))
+        X, y, groups = self._read(source)
+        held = _hold_back(len(y), groups) if len(budgets) > 1 else np.zeros(len(y), bool)
+        fitted_on, scored_on = (None if groups is None else groups[part] for part in (~held, held))
+        estimator.fit(X.filter(~held), y[~held], groups=fitted_on)
+        if len(budgets) == 1:
+            return estimator, []
+        asked: dict[str, Any] = {"budget": budgets[1], "groups": scored_on, "rows_per_person": rows}
+        return estimator, [learning.evaluate(estimator, X.filter(held), y[held], **asked)]
+
+    def _read(self, source: str) -> tuple[polars.DataFrame, NDArray[Any], NDArray[Any] | None]:
+        """The columns as they stand in the file, what is predicted, and whose each row is; domains read the cells."""
+        person = self.schema.person
+        table = read(source, person=person, file=self.schema.file).frame.lazy()
+        names = [*self.domain, self.target, *([] if person == EACH_ROW else [person])]
+        found = table.select(names).collect()
+        people = None if person == EACH_ROW else found[person].to_numpy()
+        return found.select(list(self.domain)), _labels(found[self.target], self.schema.columns[self.target]), people
+
+
+def _labels(cells: polars.Series, column: object) -> NDArray[Any]:
+    """Numbers as they stand; categories as texts without blanks; yes and no in whichever words."""
+    if isinstance(column, Number):
+        return np.asarray(cells.to_numpy())
+    texts = cells.cast(polars.String, strict=False).str.strip_chars()
+    if isinstance(column, YesNo):
+        meant = dict.fromkeys(column.no, "no") | dict.fromkeys(column.yes, "yes")
+        texts = texts.replace_strict(meant, default=None, return_dtype=polars.String)
+    return np.asarray(texts.to_numpy())
+
+
+def _domain(name: str, column: object) -> Domain | None:
+    """What a column's type says of its values; None for dates, times and names of people."""
+    if isinstance(column, Number):
+        if column.strip:
+            raise InvalidArgument(f"{name}: numbers with signs to strip are not learned from; leave the column out")
+        return within(column.low, column.high, grid=column.grid, missing=column.missing)
+    if isinstance(column, Category):
+        return among(column.values, drop_others=column.others is None)
+    return among((*column.no, *column.yes), drop_others=True) if isinstance(column, YesNo) else None
+
+
+def _hold_back(rows: int, groups: NDArray[Any] | None) -> NDArray[np.bool_]:
+    """Which rows are held back: a die for every person."""
+    from bruit.learning.estimator.records import person_numbers
+
+    people = np.arange(rows) if groups is None else person_numbers(groups)
+    return np.asarray((uniform_below(HELD_PARTS, int(people.max(initial=-1)) + 2) == 0)[people])
