@@ -58,6 +58,8 @@ COMMANDS: Sequence[tuple[str, tuple[str, ...]]] = (
     ("", ("data", "example", "more.csv", "--rows", "10")),
     ("learn", ("demo", "--folder", "tour")),
     ("collectors,web", ("join", "https://127.0.0.1:1/collectors/join/none", "--name", "Us")),
+    ("learn", ("learn", "people.csv", "--schema", "people.toml", "--predict", "sex", "--model", "NaiveBayes", *PRICE,
+               "--out", "sex.zip")),
     ("", ("ledger", "show")),
     ("postgres", ("ledger", "show", "--store", "postgresql+psycopg://127.0.0.1:1/none")),
     ("", ("look", "people.csv", "--schema", "people.toml", "--ledger", "clinic")),
