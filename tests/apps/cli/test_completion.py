@@ -19,7 +19,7 @@ def offered(arguments: list[str], typed: str) -> set[str]:
 
 def test_commands_and_their_options_are_offered() -> None:
     assert offered([], "") == set(COMMANDS)
-    assert offered([], "le") == {"ledger"}
+    assert offered([], "le") == {"learn", "ledger"}
     assert {"--epsilon", "--premium"} <= offered(["belief"], "--")
     assert "create" in offered(["ledger"], "")
 

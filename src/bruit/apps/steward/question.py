@@ -12,7 +12,7 @@ import polars
 
 from bruit import central, tables
 from bruit.central import STATISTICS, Need, Statistic
-from bruit.core.numbers import exactly
+from bruit.core.numbers import as_float, exactly
 from bruit.core.release import Release
 from bruit.errors import BudgetExceeded, InvalidArgument
 from bruit.ledger import Budget, Ledger
@@ -139,7 +139,7 @@ def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
     asked = exactly(price["epsilon"], "epsilon")
     if asked > book.epsilon:
         raise BudgetExceeded(
-            f"the price ε = {float(asked):.6g} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
+            f"the price ε = {as_float(asked):.6g} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
             "ever had; nothing was charged"
         )
     return book.budget(epsilon=price["epsilon"], delta=price.get("delta"))
