@@ -139,8 +139,8 @@ def price_of(book: Ledger, price: Mapping[str, str]) -> Budget:
     asked = exactly(price["epsilon"], "epsilon")
     if asked > book.epsilon:
         raise BudgetExceeded(
-            f"the price ε = {as_float(asked):.6g} is above ε = {float(book.epsilon):.6g}, all that the book {book.name!r} "
-            "ever had; nothing was charged"
+            f"the price ε = {as_float(asked):.6g} is above ε = {float(book.epsilon):.6g}, all that the book "
+            f"{book.name!r} ever had; nothing was charged"
         )
     return book.budget(epsilon=price["epsilon"], delta=price.get("delta"))
 
