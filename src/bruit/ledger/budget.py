@@ -54,7 +54,7 @@ class Budget:
 
     def __repr__(self) -> str:
         by = f", by {self.by}" if self.by else ""
-        return f"Budget(ε = {float(self.epsilon):g}, δ = {float(self.delta):g}{by} of {self.ledger!r})"
+        return f"Budget(ε = {as_float(self.epsilon):g}, δ = {as_float(self.delta):g}{by} of {self.ledger!r})"
 
     @property
     def neighbours(self) -> Neighbours:

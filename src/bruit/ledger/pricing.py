@@ -51,8 +51,8 @@ class Amount:
     measure: str
 
     def __repr__(self) -> str:
-        own = "" if self.measure == "ε" else f"{self.measure} = {float(self.total):g}; "
-        return f"Amount({own}ε = {float(self.epsilon):g}, δ = {float(self.delta):g})"
+        own = "" if self.measure == "ε" else f"{self.measure} = {as_float(self.total):g}; "
+        return f"Amount({own}ε = {as_float(self.epsilon):g}, δ = {as_float(self.delta):g})"
 
 
 def price(loss: Loss, *, delta: Fraction | None, by: str | None, terms: Terms) -> PricedLoss:

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from bruit.core.neighbours import Neighbours
-from bruit.core.numbers import Exact, exactly, positive, probability
+from bruit.core.numbers import Exact, as_float, exactly, positive, probability
 from bruit.errors import InvalidArgument, TermsDiffer
 from bruit.ledger.books.units import LARGEST
 
@@ -30,7 +30,7 @@ class Terms:
     """The part of delta that a book by zCDP or RDP keeps for chances of failure; the rest converts its total."""
 
     def __repr__(self) -> str:
-        amount = f"ε = {float(self.epsilon):g}, δ = {float(self.delta):g}"
+        amount = f"ε = {as_float(self.epsilon):g}, δ = {as_float(self.delta):g}"
         return f"Terms({amount} for {self.person}, {self.neighbours}, by {self.accounting})"
 
     @property
