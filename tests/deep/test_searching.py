@@ -11,7 +11,9 @@ from sklearn.datasets import load_digits
 
 import bruit
 from bruit.deep import NetworkRecipe, Recipe, RecipeSearch
+from bruit.deep.searching import Trial
 from bruit.errors import InvalidArgument
+from bruit.ledger.best_of_runs import RunPrice
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption
 
 GOOD, BAD = Recipe(30, rate=2.0, clip=1.0), Recipe(30, rate=1e-6, clip=1.0, hidden=(2,))
@@ -68,6 +70,115 @@ def test_networks_are_searched_too_and_records_that_break_one_are_not_told() -> 
     assert isinstance(search.fit(images, labels).value, torch.nn.Linear)
 
 
+def exact_scores(make: Any, records: torch.Tensor, monkeypatch: pytest.MonkeyPatch) -> tuple[int, torch.nn.Module]:
+    """The number of records that a network counts as right, without noise, and the network afterwards."""
+    monkeypatch.setattr(RunPrice, "score_noise", lambda *_: np.zeros(1, np.int64))
+    model = make()
+    run = RecipeSearch(recipes=[GOOD], classes=2, budget=book().budget(epsilon=6, delta=1e-5))._price()[1]
+    trial = Trial(run, classes=2, parts=2, size=len(records), seed=None)
+    right = trial.score(model, records, torch.ones(len(records), dtype=torch.long), np.random.default_rng(1))
+    return int(right), model
+
+
+class MixesInEval(torch.nn.Linear):
+    """Turns the scores of all records round where one of them is large."""
+
+    def forward(self, records: torch.Tensor) -> torch.Tensor:
+        return records if self.training else records * torch.sign(50 - records.max())
+
+
+class Remembers(torch.nn.BatchNorm1d):
+    """Turns all scores round once a large record was seen; keeps that in a buffer and in an attribute."""
+
+    worst = 0.0
+
+    def forward(self, records: torch.Tensor) -> torch.Tensor:
+        assert self.running_mean is not None
+        self.running_mean += records[0]
+        self.worst = max(self.worst, float(records.max()))
+        return records * torch.sign(50 - torch.maximum(self.running_mean.max(), torch.tensor(self.worst)))
+
+
+class Throws(torch.nn.Linear):
+    """Draws from torch as often as a record says, and turns its scores by the last draw."""
+
+    def forward(self, records: torch.Tensor) -> torch.Tensor:
+        return records * torch.sign(torch.rand(int(records.max()))[-1] - 0.5)
+
+
+class Fails(torch.nn.Linear):
+    """Knows no large numbers."""
+
+    def forward(self, records: torch.Tensor) -> torch.Tensor:
+        return records if records.max() < 50 else torch.nn.functional.embedding(records.long(), self.weight)
+
+
+@pytest.mark.parametrize("network", [MixesInEval, Remembers, Throws, Fails])
+@pytest.mark.parametrize("strange", [[99.0, 0.0], [float("nan")] * 2, [float("inf"), 0.0]])
+def test_rule_12_one_record_moves_the_score_by_at_most_one(
+    network: Any, strange: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = torch.tensor([[0.0, 1.0]]).repeat(40, 1)
+    make = (lambda: network(2)) if network is Remembers else (lambda: network(2, 2))
+    before, _ = exact_scores(make, records, monkeypatch)
+    records[0] = torch.tensor(strange)
+    after, model = exact_scores(make, records, monkeypatch)
+    assert abs(after - before) <= 1
+    assert before in (0, 40)
+    assert all(bool(torch.isfinite(kept).all()) for kept in model.buffers())
+
+
+def test_scores_are_those_of_all_records_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = torch.randn(60, 3, generator=torch.Generator().manual_seed(1))
+    right, model = exact_scores(lambda: torch.nn.Linear(3, 2), records, monkeypatch)
+    assert right == int((model(records).argmax(1) == 1).sum())
+
+
+def test_scoring_leaves_every_layer_in_its_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    def frozen() -> torch.nn.Module:
+        layers = torch.nn.Sequential(torch.nn.BatchNorm1d(2), torch.nn.Dropout(), torch.nn.Linear(2, 2))
+        layers[0].eval()
+        return layers
+
+    _, model = exact_scores(frozen, torch.ones(3, 2), monkeypatch)
+    assert [layer.training for layer in model.modules()] == [True, False, True, True]
+
+
+def test_a_record_no_network_can_read_is_not_told() -> None:
+    tokens = torch.arange(80)[:, None] % 8
+    tokens[-1] = 99
+    recipe = NetworkRecipe(
+        lambda: torch.nn.Sequential(torch.nn.Embedding(8, 2), torch.nn.Flatten()), epochs=1, batch_size=40, clip=1.0
+    )
+    held = book()
+    for seed in range(4):  # the record is held back, or trained on
+        asked: dict[str, Any] = {"tries": 1, "held_parts": 2, "rng": np.random.default_rng(seed)}
+        budget = held.budget(epsilon=6, delta=1e-5)
+        RecipeSearch(recipes=[recipe], classes=2, budget=budget, **asked).fit(tokens, (tokens[:, 0] > 3).long())
+    assert all(entry.finished for entry in held.entries)
+
+
+def test_a_seed_of_torch_tells_neither_the_best_run_nor_their_number() -> None:
+    def make() -> torch.nn.Module:
+        layers = torch.nn.Sequential(torch.nn.Linear(2, 3).requires_grad_(False), torch.nn.Linear(3, 2))
+        made.append(layers[0].weight.clone())
+        return layers
+
+    made: list[torch.Tensor] = []
+    records = torch.ones(40, 2), torch.ones(40, dtype=torch.long)
+    recipe = NetworkRecipe(make, epochs=1, batch_size=20, clip=1.0)
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    starts = []
+    for seed in (1, 2):
+        asked: dict[str, Any] = {"tries": 2, "rng": np.random.default_rng(seed)}
+        RecipeSearch(recipes=[recipe], classes=2, budget=book().budget(epsilon=6, delta=1e-5), **asked).fit(*records)
+        assert torch.equal(torch.get_rng_state(), before)
+        starts.append(made[1])  # the first after the rehearsal
+        made.clear()
+    assert not torch.equal(*starts)
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -86,6 +197,19 @@ def test_what_cannot_be_searched_is_refused_uncharged(given: dict[str, Any], say
     asked: dict[str, Any] = {"recipes": [GOOD], "classes": 10, **given}
     with pytest.raises(InvalidArgument, match=says):
         RecipeSearch(budget=held.budget(epsilon=6, delta=1e-5), **asked).fit(*digits())
+    assert not held.entries
+
+
+def test_a_network_that_cannot_be_copied_is_refused_uncharged() -> None:
+    def make() -> torch.nn.Module:
+        made = linear()
+        made.halves = made.weight / 2  # type: ignore[assignment]  # torch copies no tensor that has a gradient's graph
+        return made
+
+    held = book()
+    recipe = NetworkRecipe(make, epochs=1, batch_size=10, clip=1.0)
+    with pytest.raises(InvalidArgument, match="deepcopy"):
+        RecipeSearch(recipes=[recipe], classes=10, budget=held.budget(epsilon=6, delta=1e-5)).fit(*digits())
     assert not held.entries
 
 

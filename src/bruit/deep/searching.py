@@ -32,8 +32,6 @@ from bruit.ledger import Budget, Payment, Purchase, Quote, ask
 from bruit.ledger.best_of_runs import RunPrice, Stopping, price_runs
 
 WHAT = "deep.RecipeSearch"
-SCORED_TOGETHER = 1024
-"""Records that are scored in one forward pass."""
 
 
 @dataclass(frozen=True)
@@ -87,26 +85,40 @@ class Trial:
             rng=self.seed,
         ).value
 
+    def rehearse(self, recipe: Recipe | NetworkRecipe, inputs: Tensor, targets: Tensor, budget: Budget) -> nn.Module:
+        """A copy of a model that was trained on made-up records; what cannot be copied cannot be scored."""
+        model = self.fit(recipe, inputs, targets, budget)
+        try:
+            return copy.deepcopy(model)
+        except Exception as error:
+            raise InvalidArgument(
+                f"{WHAT} scores every record with a copy of the network; make= gave one that copy.deepcopy refuses"
+            ) from error
+
     def hold_back(self, records: int, rng: np.random.Generator) -> Tensor:
         """Which records are held back: a die for every record, whatever it holds and whoever else is there."""
         return torch.from_numpy(draw_below(self.parts, records, rng) == 0)
 
     def score(self, model: nn.Module, inputs: Tensor, targets: Tensor, rng: np.random.Generator) -> float:
-        """The noisy number of records that a model gets right; one record moves the exact one by at most one."""
-        return float((self._count_right(model, inputs, targets) + self.run.score_noise(1, rng))[0])
+        """The noisy number of records that a model gets right; one record moves the exact one by at most one.
 
-    def _count_right(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> int:
-        """How many records a model gets right; none where it does not score the classes of every record."""
-        mode = model.training
-        model.eval()
-        right = 0
-        with torch.no_grad():
-            for some, truth in zip(inputs.split(SCORED_TOGETHER), targets.split(SCORED_TOGETHER), strict=True):
-                scores = model(some)
-                if scores.shape == (len(some), self.classes):
-                    right += int((scores.argmax(1) == truth).sum())
-        model.train(mode)
-        return right
+        Records are scored one by one, by equal copies of the model and equal draws of torch: no record, not even one
+        that a model fails on or remembers, moves what another counts, and the model stays as it was trained.
+        """
+        seed = draw_seed(rng)
+        right = sum(self._is_right(model, *each, seed) for each in zip(inputs.split(1), targets, strict=True))
+        return float((right + self.run.score_noise(1, rng))[0])
+
+    def _is_right(self, model: nn.Module, record: Tensor, truth: Tensor, seed: int) -> bool:
+        """Whether a model gets one record right; not where it fails or gives no finite score for each class."""
+        try:
+            torch.manual_seed(seed)
+            with torch.no_grad():
+                scores = copy.deepcopy(model).eval()(record)
+            scored = scores.numel() == self.classes and bool(scores.isfinite().all())
+            return scored and int(scores.argmax()) == int(truth)
+        except Exception:  # which records a model fails on is private
+            return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +155,8 @@ class RecipeSearch:
         """The best model of a random number of trainings, which recipe it is of, and its noisy score.
 
         Every recipe is first trained on made-up records, so that what one refuses is refused before the charge. A
-        training that fails after it, because it diverged, counts as that one.
+        training that fails after it, because it diverged, counts as that one. Networks start from the charge's own
+        chance: a seed given to torch has no part in them.
         """
         purchase, run = self._price()
         _check(inputs, targets, self.classes)
@@ -151,19 +164,21 @@ class RecipeSearch:
         known = len(inputs) if self.size is None else whole(self.size, "size")
         trial = Trial(run, self.classes, parts, known - known // parts, self.rng)
         made_up = torch.zeros_like(inputs[:parts]), torch.zeros_like(targets[:parts])
-        untrained = [trial.fit(each, *made_up, run.budget("rehearsal")) for each in self.recipes]
-        charge = purchase.pay(run.whole, assumes=_assumptions(purchase, self.size))
-        source, best = charge.generator(), (-inf, 0, untrained[0])
-        for number in range(run.draw_runs(source)):
-            held = trial.hold_back(len(inputs), source).to(inputs.device)
-            chosen = int(draw_below(len(self.recipes), 1, source)[0])
-            paid = run.budget(f"{purchase.price.ledger.name} entry {charge.number} try {number}")
-            try:
-                model = trial.fit(self.recipes[chosen], inputs[~held], targets[~held], paid)
-            except Exception:  # which records make a training fail is private: it has learned nothing
-                model = copy.deepcopy(untrained[chosen])
-            score = trial.score(model, inputs[held], targets[held], source)
-            best = max(best, (score, chosen, model), key=lambda found: found[0])
+        with torch.random.fork_rng(range(torch.cuda.device_count())):  # what torch draws would tell the number of runs
+            untrained = [trial.rehearse(each, *made_up, run.budget("rehearsal")) for each in self.recipes]
+            charge = purchase.pay(run.whole, assumes=_assumptions(purchase, self.size))
+            source, best = charge.generator(), (-inf, 0, untrained[0])
+            for number in range(run.draw_runs(source)):
+                held = trial.hold_back(len(inputs), source).to(inputs.device)
+                chosen = int(draw_below(len(self.recipes), 1, source)[0])
+                paid = run.budget(f"{purchase.price.ledger.name} entry {charge.number} try {number}")
+                torch.manual_seed(draw_seed(source))
+                try:
+                    model = trial.fit(self.recipes[chosen], inputs[~held], targets[~held], paid)
+                except Exception:  # which records make a training fail is private: it has learned nothing
+                    model = copy.deepcopy(untrained[chosen])
+                score = trial.score(model, inputs[held], targets[held], source)
+                best = max(best, (score, chosen, model), key=lambda found: found[0])
         details = {"recipe": best[1], "score": best[0], "epsilon_of_a_run": float(run.terms.epsilon)}
         return charge.finish(Outcome(value=best[2], method="best of a random number of trainings", details=details))
 
@@ -198,3 +213,8 @@ def draw_below(sides: int, size: int, rng: np.random.Generator) -> NDArray[np.in
     from bruit.randomness import uniform_below
 
     return uniform_below(sides, size, rng=rng)
+
+
+def draw_seed(rng: np.random.Generator) -> int:
+    """A seed for torch's own generators."""
+    return int(rng.integers(2**63))
