@@ -16,7 +16,7 @@ from sklearn.model_selection import cross_val_score
 import bruit
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, PrivacyError
 from bruit.learning.estimator.contract import PrivateEstimator
-from bruit.learning.estimator.records import choose_rows, encode_classes, encode_rows
+from bruit.learning.estimator.records import choose_rows, encode_classes, encode_rows, person_numbers
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Assumption, DiscreteLaplace, Neighbours
 from bruit.randomness import discrete_laplace
 from bruit.tables import among, within
@@ -296,3 +296,13 @@ def test_a_text_is_one_category_however_often_it_occurs_and_equal_values_of_othe
     assert kept.all()
     numbers, _ = encode_rows(np.array([[1.0], [np.nan], [2.0], [1.0], [np.nan]]), [domain])
     assert numbers[:, 0].tolist() == [0, 4, 4, 0, 4]
+
+
+@pytest.mark.parametrize("kind", [polars.Int64, polars.UInt64])
+def test_rule_12_a_row_without_a_person_leaves_the_others_who_they_are(kind: Any) -> None:
+    """NumPy makes floats of whole numbers where one is missing, and of 200 people near 2^60 one."""
+    people = [2**60 + place for place in range(200)]
+    alone = person_numbers(polars.Series(people, dtype=kind))
+    beside = person_numbers(polars.Series([*people, None], dtype=kind))
+    assert alone.tolist() == list(range(200))
+    assert beside.tolist() == [*range(200), -1]

@@ -1,5 +1,6 @@
 """Private selection: what it costs, what it keeps, and that it finds the better setting."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
 from bruit.learning import BoostedTrees, KMeans, LinearRegression, NaiveBayes, NearestNeighbours, select
 from bruit.learning.estimator.contract import PrivateEstimator
-from bruit.learning.selection.trials import Trial
+from bruit.learning.selection.trials import FINE, Trial, _points
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -160,3 +161,23 @@ def test_a_candidate_that_fails_on_real_rows_is_worth_nothing_and_says_nothing(k
     found = select([kind(**given)], X, y, budget=ledger.budget(epsilon=30), rng=np.random.default_rng(1))
     assert found.details["score"] < 150, "of about two hundred rows held back"
     assert [entry.finished for entry in ledger.entries] == [True]
+
+
+class Picky:
+    """A model of the caller's own that fails on a whole batch for one of its rows."""
+
+    def predict(self, rows: Any) -> Any:
+        if (rows == 99).any():
+            raise ValueError("99")
+        return np.where(rows[:, 0] > 0, "yes", "no")
+
+
+def test_rule_12_a_row_on_which_a_model_fails_moves_its_score_by_that_row_alone() -> None:
+    rows = np.arange(-5.0, 5.0).reshape(-1, 1)
+    y = np.where(rows[:, 0] > 0, "yes", "no")
+    asked: Any = SimpleNamespace(classes=np.array(["no", "yes"]), target=None)
+    before = _points(Picky(), asked, rows, y)
+    rows[3] = 99
+    after = _points(Picky(), asked, rows, y)
+    assert before.tolist() == [FINE] * 10
+    assert after.tolist() == [FINE] * 3 + [0] + [FINE] * 6

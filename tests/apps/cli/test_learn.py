@@ -13,8 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from bruit.apps.cli import main
+from bruit.apps.cli.learn.task import Task
 from bruit.learning import load
+from bruit.learning.estimator.records import person_numbers
 from bruit.ledger import Ledger
+from bruit.tables.schema import Schema, number, text, whole, yesno
 
 STORE = "sqlite:///bruit.db"
 SCHEMA = """
@@ -112,3 +115,26 @@ def test_what_cannot_be_learned_is_refused_uncharged(bruit: Callable[..., Any], 
     assert says in done.stderr
     assert not Ledger.open("town", STORE).entries
     assert not Path("ill.bruit").exists()
+
+
+@pytest.mark.parametrize(("kind", "names"), [("text", ["p1", " p1", "p1\t"]), ("whole", ["7", "07", " 7", "+7"])])
+def test_a_person_is_whom_the_schema_reads(kind: str, names: list[str], tmp_path: Path) -> None:
+    """However the name is written: the rows that count, and the half that is held back, are those of one person."""
+    path = tmp_path / "people.csv"
+    path.write_text("id,age,ill\n" + "".join(f"{name},30,oui\n" for name in [*names, "", "8"]))
+    columns: dict[str, Any] = {"id": {"text": text, "whole": whole}[kind](), "age": number(0, 100, grid=1)}
+    schema = Schema("id", columns | {"ill": yesno(yes=["oui"], no=["non"])})
+    people = Task(schema, "ill", "NaiveBayes")._read(str(path))[2]
+    assert person_numbers(people).tolist() == [*[0] * len(names), -1, 1]
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--out", "x" * 300), ("--evaluate", "1e-18", "--out", "ill.bruit"), ("--rows", "9" * 17, "--out", "a")]
+)
+def test_what_cannot_be_finished_is_refused_before_it_is_paid(
+    wrong: tuple[str, ...], bruit: Callable[..., Any]
+) -> None:
+    done = bruit("learn", "people.csv", *PAID, "--predict", "ill", "--model", "NaiveBayes", "--epsilon", "1", *wrong)
+    assert done.exit_code == 2
+    assert Ledger.open("town", STORE).entries == ()
+    assert {"people.csv", "people.toml"} == {path.name for path in Path().iterdir() if "bruit.db" not in path.name}

@@ -116,7 +116,9 @@ def as_array(values: Any) -> NDArray[Any]:
     """One column of labels, targets or people as an array, from any series or list."""
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        values = series.to_numpy()
+        # NumPy would make floats of all whole numbers where one is missing: two large ones would become one.
+        lossy = series.dtype.is_integer() and series.null_count() > 0
+        values = series.to_list() if lossy else series.to_numpy()
     if hasattr(values, "__array__"):
         return np.asarray(values).reshape(-1)
     return np.fromiter(values, object)

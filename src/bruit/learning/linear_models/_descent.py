@@ -129,7 +129,8 @@ def gradient(rows: SparseRows, label: NDArray[np.bool_], theta: Floats, dither: 
 def moments(numbers: Floats, dither: Floats) -> Floats:
     """The sums of the numbers and of their squares, of which one row moves every entry by at most one."""
     powers = np.stack([numbers, numbers**2])
-    return np.asarray(np.floor(GRAIN * powers + dither[:, None]).sum(axis=1) / GRAIN)
+    steps = np.clip(np.floor(GRAIN * powers + dither[:, None]), -GRAIN, GRAIN)  # 16 + 0.99… may round up to 17
+    return np.asarray(steps.sum(axis=1) / GRAIN)
 
 
 def plan_descent(question: FitRequest, models: int, *, curves: bool) -> Descent:

@@ -85,22 +85,34 @@ def _predict(model: Any, rows: Any, size: int) -> NDArray[Any] | None:
     """The predictions, or None where a model of the caller's own fails or answers for other than the rows given."""
     try:
         predicted = np.asarray(model.predict(rows))
-    except Exception:  # which rows fail is private: they are worth nothing
+    except Exception:  # which rows fail is private
         return None
     return predicted if predicted.shape == (size,) else None
+
+
+def _predict_all(model: Any, rows: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The predictions, and which rows have one: where all together fail, each row by itself, so that one costs one."""
+    together = _predict(model, rows, size)
+    if together is not None:
+        return together, np.ones(size, bool)
+    each = [_predict(model, rows_of(rows, np.arange(size) == place), 1) for place in range(size)]
+    answered = np.array([one is not None for one in each])
+    found = [one for one in each if one is not None]
+    predicted = np.zeros(size) if not found else np.repeat(found[0], size)
+    if found:
+        predicted[answered] = np.concatenate(found)
+    return predicted, answered
 
 
 def _points(model: Any, question: FitRequest, rows: Any, y: Any) -> NDArray[np.int64]:
     """What each row adds to a score, from 0 to FINE: one for the right class, less the further a number is off."""
     if not len(y):
         return np.zeros(0, np.int64)
-    predicted = _predict(model, rows, len(y))
-    if predicted is None:
-        return np.zeros(len(y), np.int64)
+    predicted, answered = _predict_all(model, rows, len(y))
     if question.classes is not None:
         places, known = encode_classes(y, question.classes)
-        return np.where(known & (question.classes[places] == predicted), FINE, 0)
+        return np.where(known & answered & (question.classes[places] == predicted), FINE, 0)
     assert question.target is not None
     steps, known = encode_target(y, question.target)
     off = (question.target.decode(steps) - np.nan_to_num(predicted)) / float(question.target.high - question.target.low)
-    return np.where(known, np.rint(FINE * (1 - np.clip(off**2, 0, 1))), 0).astype(np.int64)
+    return np.where(known & answered, np.rint(FINE * (1 - np.clip(off**2, 0, 1))), 0).astype(np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ EXAMPLE = (
     "Example: bruit learn people.csv --schema people.toml --predict illness --epsilon 1 --delta 1e-6 --evaluate 0.5 "
     "--ledger clinic --out illness.bruit; in Python: bruit.learning.load('illness.bruit').predict(rows)"
 )
+LEAST = 1e-6
+"""The least price of figures; far below it their noise has no room in 64 bits."""
+
 MODELS = tuple(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
 
 
@@ -68,9 +73,10 @@ def command(
     task, book = Task(read_schema(schema), predict, model), Ledger.open(ledger, store)
     prices = [_price(epsilon, delta)] + ([] if evaluate is None else [_price(evaluate, None)])
     _require_both(book, prices, task)
-    fitted, figures = task.learn(source, [price_of(book, each) for each in prices], rows=rows, size=size)
-    with writing(out):
-        fitted.save(out, intended_use=use, figures=figures)
+    with _place(out):
+        fitted, figures = task.learn(source, [price_of(book, each) for each in prices], rows=rows, size=size)
+        with writing(out):
+            fitted.save(out, intended_use=use, figures=figures)
     card = fitted.card(intended_use=use, figures=figures)
     if as_json:
         print_json({"out": str(out), "guarantee": str(fitted.guarantee_), "card": card.to_json(), **remaining_of(book)})
@@ -82,6 +88,20 @@ def command(
         )
 
 
+@contextmanager
+def _place(out: Path) -> Iterator[None]:
+    """A file that can be written, shown before anything is paid; no empty one is left where something fails."""
+    with writing(out):
+        made = not out.exists()
+        out.open("ab").close()
+    try:
+        yield
+    except BaseException:
+        if made:
+            out.unlink(missing_ok=True)
+        raise
+
+
 def _price(epsilon: str, delta: str | None) -> dict[str, Any]:
     return {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
 
@@ -90,6 +110,8 @@ def _require_both(book: Ledger, prices: list[dict[str, Any]], task: Task) -> Non
     """Refuses what the book cannot pay in all, so that no fit is paid for whose figures are refused."""
     if len(prices) == 2:
         task.require_classes()
+        if exactly(prices[1]["epsilon"], "--evaluate") < LEAST:
+            raise InvalidArgument(f"--evaluate {prices[1]['epsilon']} buys noise alone: give at least {LEAST:g}")
         total = sum(exactly(each["epsilon"], "epsilon") for each in prices)
         whole = price_of(book, {**prices[0], "epsilon": str(total)})
         whole.quote(whole.loss, what="bruit learn")

@@ -14,8 +14,9 @@ from bruit.core.release import Release
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.randomness import uniform_below
-from bruit.tables import Domain, among, read, within
+from bruit.tables import Domain, among, within
 from bruit.tables.schema import Category, Number, Schema, YesNo
+from bruit.tables.sources.opening import open_source
 
 CLASSIFIERS: dict[str, dict[str, Any]] = {
     "AdditiveModel": {},
@@ -29,6 +30,9 @@ REGRESSORS: dict[str, dict[str, Any]] = {
     "LinearRegression": {},
 }
 """Models of bruit.learning with their settings, for columns of classes and of numbers."""
+
+PERSON = "whose row it is"
+"""The column of people as the schema reads them, beside those of the file."""
 
 HELD_PARTS = 4
 """One of so many parts of the people is held back where figures are bought."""
@@ -93,12 +97,16 @@ class Task:
         return estimator, [learning.evaluate(estimator, X.filter(held), y[held], **asked)]
 
     def _read(self, source: str) -> tuple[polars.DataFrame, NDArray[Any], NDArray[Any] | None]:
-        """The columns as they stand in the file, what is predicted, and whose each row is; domains read the cells."""
-        person = self.schema.person
-        table = read(source, person=person, file=self.schema.file).frame.lazy()
-        names = [*self.domain, self.target, *([] if person == EACH_ROW else [person])]
-        found = table.select(names).collect()
-        people = None if person == EACH_ROW else found[person].to_numpy()
+        """The columns as they stand in the file, what is predicted, and whose each row is; domains read the cells.
+
+        A person is read as the schema says, like in every question: " 7" and "07" of a whole number are one.
+        """
+        opened, person = open_source(source, self.schema), self.schema.person
+        columns = [polars.col(name) for name in (*self.domain, self.target)]
+        if person != EACH_ROW:
+            columns.append(opened.encode(person, self.schema, prefix=PERSON).parts[PERSON].alias(PERSON))
+        found = opened.frame.select(columns).collect()
+        people = None if person == EACH_ROW else np.fromiter(found[PERSON].to_list(), object)
         return found.select(list(self.domain)), _labels(found[self.target], self.schema.columns[self.target]), people
 
 
