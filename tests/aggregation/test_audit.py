@@ -13,6 +13,7 @@ CASES = list(aggregation.cases(REPLACE_ONE))
 ALARM = 1e-9
 
 
+@pytest.mark.stress
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_what_one_collector_sees_passes_the_audit(case: Case) -> None:
     verdict = case.audit(20_000, ALARM / len(CASES), np.random.default_rng(5))

@@ -1,4 +1,7 @@
-"""Rule 12 where the table is in a service: hostile records in every type of column of Spark and of PostgreSQL."""
+"""Rule 12 where the table is in a service: hostile records in every type of column of Spark and of PostgreSQL.
+
+A question to Spark takes seconds: these run under `make stress`; the gate compares its cells with those of polars.
+"""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,7 +12,7 @@ from holders import HOSTILE, Holder
 from postgres import Server
 from service_holders import SPARK, postgres_holders, spark_holders
 from spark import cluster, spark  # noqa: F401
-from tables.test_hostile_records import RELATIONS, check, say  # noqa: F401
+from tables.test_hostile_records import check, say  # noqa: F401
 
 EVERY_CELL = 1000
 A_FEW = 6
@@ -27,17 +30,6 @@ def check_all(holders: Iterable[Holder], most: int, folder: Path, write: Callabl
         assert held > 0
 
 
-@pytest.mark.service
-@pytest.mark.xdist_group("postgres")
-def test_rule_12_hostile_records_in_postgres(
-    postgres: Server,
-    tmp_path: Path,
-    say: Callable[[str], None],  # noqa: F811
-) -> None:
-    chosen = [holder for holder in postgres_holders(postgres.database()) if holder.column_type in ("Text", "Date")]
-    check_all(chosen, A_FEW, tmp_path, say)
-
-
 @pytest.mark.stress
 @pytest.mark.service
 @pytest.mark.xdist_group("postgres")
@@ -47,16 +39,6 @@ def test_rule_12_the_whole_hostile_list_in_postgres(
     say: Callable[[str], None],  # noqa: F811
 ) -> None:
     check_all(postgres_holders(postgres.database()), EVERY_CELL, tmp_path, say)
-
-
-@pytest.mark.service
-@pytest.mark.xdist_group("spark")
-def test_rule_12_a_number_beyond_all_bounds_does_not_stop_spark(spark: Any, tmp_path: Path) -> None:  # noqa: F811
-    """Spark's own floor raises on it: after the charge, and for this record alone."""
-    [doubles] = [holder for holder in spark_holders(spark) if holder.column_type == "double"]
-    held, _, wrong = check(doubles, [1e308], tmp_path, RELATIONS[1:])
-    assert held == 1
-    assert wrong == []
 
 
 @pytest.mark.stress

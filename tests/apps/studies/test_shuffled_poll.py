@@ -7,6 +7,7 @@ from bruit.apps.studies.meaning.shuffled_poll import hold_poll
 from bruit.local import Warner, shuffled
 
 
+@pytest.mark.stress
 @pytest.mark.service
 @pytest.mark.xdist_group("shuffled poll")
 def test_reports_go_through_two_programs_and_are_all_counted() -> None:

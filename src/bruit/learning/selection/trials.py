@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,13 @@ from bruit.randomness import uniform_below
 
 FINE = 1 << 10
 """Grid steps in the score of one row."""
+
+
+class Predicts(Protocol):
+    """A fitted model, perhaps of the caller's own."""
+
+    def predict(self, rows: object) -> object:
+        """One answer for each row."""
 
 
 def paid_candidate(candidate: Any, run: RunPrice, name: str) -> Any:
@@ -81,7 +88,7 @@ def fit_to_nobody(candidate: Any, run: RunPrice, name: str, X: object, y: object
     return paid_candidate(candidate, run, name).fit(rows_of(X, nobody), as_array(y)[nobody], **given)
 
 
-def _predict(model: Any, rows: Any, size: int) -> NDArray[Any] | None:
+def _predict(model: Predicts, rows: object, size: int) -> NDArray[Any] | None:
     """The predictions, or None where a model of the caller's own fails or answers for other than the rows given."""
     try:
         predicted = np.asarray(model.predict(rows))
@@ -90,7 +97,7 @@ def _predict(model: Any, rows: Any, size: int) -> NDArray[Any] | None:
     return predicted if predicted.shape == (size,) else None
 
 
-def _predict_all(model: Any, rows: Any, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _predict_all(model: Predicts, rows: object, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """The predictions, and which rows have one: where all together fail, each row by itself, so that one costs one."""
     together = _predict(model, rows, size)
     if together is not None:
