@@ -128,6 +128,10 @@ def test_rule_12_one_record_moves_the_score_by_at_most_one(
     assert all(bool(torch.isfinite(kept).all()) for kept in model.buffers())
 
 
+def test_where_nobody_is_held_back_nobody_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert exact_scores(lambda: torch.nn.Linear(3, 2), torch.zeros(0, 3), monkeypatch)[0] == 0
+
+
 def test_scores_are_those_of_all_records_together(monkeypatch: pytest.MonkeyPatch) -> None:
     records = torch.randn(60, 3, generator=torch.Generator().manual_seed(1))
     right, model = exact_scores(lambda: torch.nn.Linear(3, 2), records, monkeypatch)

@@ -106,7 +106,8 @@ class Trial:
         that a model fails on or remembers, moves what another counts, and the model stays as it was trained.
         """
         seed = draw_seed(rng)
-        right = sum(self._is_right(model, *each, seed) for each in zip(inputs.split(1), targets, strict=True))
+        places = range(len(targets))
+        right = sum(self._is_right(model, inputs[place : place + 1], targets[place], seed) for place in places)
         return float((right + self.run.score_noise(1, rng))[0])
 
     def _is_right(self, model: nn.Module, record: Tensor, truth: Tensor, seed: int) -> bool:
