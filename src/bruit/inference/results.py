@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
     import polars
 
 
-class Shown:
+class InferenceResult(ABC):
     """A result that is a table of one row: for polars, for pandas and for a notebook."""
 
     guarantees: tuple[Guarantee, ...]
 
+    @abstractmethod
     def _row(self) -> dict[str, Any]:
         """The columns of the table."""
-        raise NotImplementedError
 
     def frame(self) -> polars.DataFrame:
         """The result as a polars table of one row."""
@@ -43,7 +44,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Estimate(Shown):
+class Estimate(InferenceResult):
     """An estimate of something about the population; sampling and noise are both in its interval.
 
     `guarantees` are those of the sources: what was made of them costs nothing more. `caution` says why the interval may
@@ -80,7 +81,7 @@ class Estimate(Shown):
 
 
 @dataclass(frozen=True)
-class Evidence(Shown):
+class Evidence(InferenceResult):
     """How surprising the noisy counts would be if nothing were there: a p-value is at most x with chance at most x."""
 
     what: str

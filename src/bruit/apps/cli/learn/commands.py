@@ -73,7 +73,7 @@ def command(
     task, book = Task(read_schema(schema), predict, model), Ledger.open(ledger, store)
     prices = [_price(epsilon, delta)] + ([] if evaluate is None else [_price(evaluate, None)])
     _require_both(book, prices, task)
-    with _place(out):
+    with _reserve_output(out):
         fitted, figures = task.learn(source, [price_of(book, each) for each in prices], rows=rows, size=size)
         with writing(out):
             fitted.save(out, intended_use=use, figures=figures)
@@ -89,7 +89,7 @@ def command(
 
 
 @contextmanager
-def _place(out: Path) -> Iterator[None]:
+def _reserve_output(out: Path) -> Iterator[None]:
     """A file that can be written, shown before anything is paid; no empty one is left where something fails."""
     with writing(out):
         made = not out.exists()
