@@ -19,6 +19,16 @@ def kernel(function: Function) -> Function:
         return cast("Function", numba.njit(nogil=True)(function))
 
 
+def uncounted(function: Function) -> Function:
+    """Compiles a helper into the kernels of its file that call it, where it makes no array and counts none.
+
+    Counting references takes an atomic instruction for every slice, and a call passes seven numbers for every array:
+    both cost more than a short helper itself.
+    """
+    options: dict[str, Any] = {"nogil": True, "_nrt": False, "forceinline": True}
+    return cast("Function", numba.njit(**options)(function))
+
+
 def inlined(function: Function) -> Function:
     """Compiles a helper of a kernel so that numba inlines it wherever a kernel of the same file calls it."""
     return cast("Function", numba.njit(nogil=True, inline="always")(function))

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import ALARM, binomial_window
 from numpy.typing import NDArray
+from scipy import integrate, special
 
 from bruit.codes import Bch, Linear, finite_length_limit, golay, linear, reed_muller, simulate
 from bruit.errors import InvalidArgument
@@ -91,6 +93,56 @@ def test_ordered_statistics_come_near_the_normal_approximation() -> None:
     frame = simulate(code, "gaussian", [2.5], word_errors=3000, words=3000, rng=np.random.default_rng(4))
     assert finite_length_limit(64, 36, word_errors=frame["high"][0]) > 2.5 - 0.3
     assert abs(2.5 - finite_length_limit(64, 36, word_errors=frame["word_error_rate"][0])) < 0.1
+
+
+def error_of_biorthogonal_words(k: int, level: float) -> float:
+    """Word errors of the best decoder of 2^k words, each other one opposite or at right angles.
+
+    ∫_0^∞ φ(x − a) (1 − 2Q(x))^(2^(k−1) − 1) dx words are right, where a² = 2k Eb/N0.
+    """
+    mean = np.sqrt(2 * k * 10 ** (level / 10))
+
+    def density(x: float) -> float:
+        return float(
+            np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi) * special.erf(x / np.sqrt(2)) ** (2 ** (k - 1) - 1)
+        )
+
+    return 1 - float(integrate.quad(density, 0, mean + 12, limit=400)[0])
+
+
+@pytest.mark.parametrize("level", [1.0, 3.0])
+def test_a_first_order_reed_muller_code_errs_as_biorthogonal_words_do(level: float) -> None:
+    frame = simulate(
+        reed_muller(1, 5), "gaussian", [level], word_errors=20_000, words=20_000, rng=np.random.default_rng(6)
+    )
+    low, high = binomial_window(20_000, error_of_biorthogonal_words(6, level), ALARM)
+    assert low <= frame["word_errors"][0] <= high
+
+
+@pytest.mark.stress
+def test_the_golay_code_is_within_a_tenth_of_a_decibel_of_its_union_bound() -> None:
+    """Σ A_w Q(√(2 w R Eb/N0)) over its weights, which is nearly reached at 5 dB."""
+    weights = {8: 759, 12: 2576, 16: 759, 24: 1}
+    most, least = (
+        sum(count * special.ndtr(-np.sqrt(w * 10 ** (level / 10))) for w, count in weights.items())
+        for level in (5.0, 5.1)
+    )
+    frame = simulate(golay(), "gaussian", [5.0], word_errors=800_000, words=800_000, rng=np.random.default_rng(1))
+    assert least < frame["word_error_rate"][0] < most
+
+
+def quadratic_residues(prime: int) -> NDArray[np.uint8]:
+    """The generator of the extended quadratic-residue code: shifts of its idempotent, and their parity."""
+    idempotent = np.zeros(prime, np.uint8)
+    idempotent[[i * i % prime for i in range(1, prime)]] = 1
+    rows = np.array([np.roll(idempotent, shift) for shift in range((prime + 1) // 2)])
+    return np.hstack([rows, rows.sum(axis=1, keepdims=True) & 1])
+
+
+def test_at_three_decibels_a_good_code_lies_on_the_normal_approximation() -> None:
+    code = linear(quadratic_residues(47), depth=3)
+    frame = simulate(code, "gaussian", [3.0], word_errors=60_000, words=60_000, rng=np.random.default_rng(5))
+    assert abs(3.0 - finite_length_limit(48, 24, word_errors=frame["word_error_rate"][0])) < 0.1
 
 
 @pytest.mark.stress

@@ -184,6 +184,22 @@ def test_words_of_spacecraft_say_what_the_standard_lists(k: int, share: str) -> 
     np.testing.assert_array_equal(code.encode(message), rows.T.reshape(-1))
 
 
+CCSDS = json.loads((Path(__file__).parent / "vectors" / "ccsds.json").read_text())
+
+
+@pytest.mark.parametrize("vector", CCSDS, ids=lambda vector: str(vector["k"]))
+def test_words_of_spacecraft_are_those_of_two_programs_of_others(vector: dict[str, Any]) -> None:
+    k = vector["k"]
+    message = np.array([(3 * pow(2, i, 65_521)) ** 2 % 65_521 & 1 for i in range(k)], np.uint8)
+
+    def digest(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    assert digest(" ".join(map(str, CcsdsTurbo(k).interleaver))) == vector["order"]
+    for share, told in vector["words"].items():
+        assert digest("".join(map(str, CcsdsTurbo(k, share).encode(message)))) == told, share
+
+
 def test_a_log_map_pass_is_the_exact_one_but_for_its_line() -> None:
     """Posteriors beside those of the exact algorithm: the straight line moves none by more than a tenth."""
     code = Convolutional((0o33,), 60, feedback=0o23, decoder="bcjr")

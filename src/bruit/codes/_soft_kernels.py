@@ -4,6 +4,7 @@
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numpy.typing import NDArray
 
 from bruit._jit import kernel
@@ -18,6 +19,7 @@ from bruit.codes._vector_code import (
     Values,
     array_pointer,
     constant,
+    for_blocks,
     instruction,
     load,
     load_vector,
@@ -30,6 +32,7 @@ STRIP = 32  # words that are turned together
 BLOCK = 16  # bits of them that are turned at a time
 
 INT64, BYTE = ir.IntType(64), ir.IntType(8)
+FLOATS = ir.VectorType(ir.FloatType(), 64)
 PART, WORDS, BYTES = (
     ir.VectorType(ir.IntType(width), count) for width, count in ((16, BLOCK), (16, STRIP), (8, STRIP))
 )
@@ -140,6 +143,37 @@ def hard_bits(total: NDArray[np.int16], place: NDArray[np.int64], out: NDArray[n
         for i in range(whole, length):
             for w in range(strip):
                 out[first + w, i] = total[place[i], first + w] < 0
+
+
+@instruction
+def _sum_of_squares(typing: Typing, values: Type, at: Type, count: Type) -> Instruction:
+    """Σ values[at + i]² for i below count, in 64 sums side by side and one for the rest."""
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        start = array_pointer(context, builder, signature.args[0], values[0], ir.FloatType())
+        slots = {kind: cgutils.alloca_once(builder, kind) for kind in (FLOATS, FLOATS.element)}
+        for kind, slot in slots.items():
+            builder.store(constant(kind, 0.0), slot)
+
+        def add(kind: Type, index: Value) -> None:
+            value = load_vector(builder, kind, start, builder.add(values[1], index))
+            builder.store(builder.fadd(builder.load(slots[kind]), builder.fmul(value, value)), slots[kind])
+
+        for_blocks(builder, values[2], FLOATS, add)
+        reduced = ir.FunctionType(FLOATS.element, [FLOATS.element, FLOATS])
+        name = f"llvm.vector.reduce.fadd.v{FLOATS.count}f32"
+        function = cgutils.get_or_insert_function(builder.module, reduced, name)
+        return builder.call(function, [builder.load(slot) for slot in reversed(slots.values())])
+
+    return types.float32(values, types.int64, types.int64), generate
+
+
+@kernel
+def sums_of_squares(values: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """out[word] = Σ values[word, i]²."""
+    words, length = values.shape
+    for w in range(words):
+        out[w] = _sum_of_squares(values, w * length, length)
 
 
 @kernel

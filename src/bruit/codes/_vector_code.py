@@ -7,6 +7,7 @@ notices no change of this file: delete the caches of the kernels that use it (`_
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
@@ -25,6 +26,15 @@ Typing: TypeAlias = Any
 Value: TypeAlias = Any
 Values: TypeAlias = Any
 Instruction: TypeAlias = tuple[Any, Callable[..., Any]]
+
+
+def processor_has(*features: str) -> bool:
+    """Whether the processor has all of these features, by LLVM's names for them."""
+    try:
+        found = llvm.get_host_cpu_features()
+    except RuntimeError:  # LLVM does not know how to ask this one
+        return False
+    return all(found.get(feature, False) for feature in features)
 
 
 def instruction(function: Callable[..., Instruction]) -> Called:
@@ -68,7 +78,7 @@ def store_vector(builder: Builder, vector: Value, pointer: Value, index: Value) 
     store(builder, vector, place, ir.Constant(index.type, 0))
 
 
-def constant(kind: Type, number: int) -> Value:
+def constant(kind: Type, number: float) -> Value:
     """A number in every lane, or alone where `kind` is no vector."""
     return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
+from scipy import optimize
 
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
@@ -55,7 +56,7 @@ def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gau
     _check_rate(whole(k, "k") / whole(n, "n"))
     if not 0 < word_errors < 1:
         raise InvalidArgument(f"word_errors={word_errors}: give a share between 0 and 1")
-    reach = float(stats.norm.isf(word_errors))
+    reach = float(scipy.stats.norm.isf(word_errors))
 
     def spare(level: float) -> float:
         mean, variance = capacity_and_dispersion(kind, level, rate=k / n)

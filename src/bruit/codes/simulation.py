@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import polars
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from bruit import sweeps
 from bruit.channels import ContinuousChannel, ErasureChannel, FiniteChannel, erasure, gaussian, symmetric
@@ -111,8 +111,8 @@ def _level(
 def _with_rates(frame: polars.DataFrame, code: Code) -> polars.DataFrame:
     words, wrong = frame["words"].to_numpy(), frame["word_errors"].to_numpy()
     tail = (1 - CONFIDENCE) / 2
-    low = np.where(wrong > 0, stats.beta.ppf(tail, wrong, words - wrong + 1), 0.0)
-    high = np.where(wrong < words, stats.beta.isf(tail, wrong + 1, words - wrong), 1.0)
+    low = np.where(wrong > 0, scipy.stats.beta.ppf(tail, wrong, words - wrong + 1), 0.0)
+    high = np.where(wrong < words, scipy.stats.beta.isf(tail, wrong + 1, words - wrong), 1.0)
     bits = code.k * (code.symbols - 1).bit_length()
     return frame.with_columns(
         polars.Series("word_error_rate", wrong / words),

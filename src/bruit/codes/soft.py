@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.codes._soft_kernels import are_two_valued, largest_size, quantise
+from bruit.codes._soft_kernels import are_two_valued, largest_size, quantise, sums_of_squares
 from bruit.codes.word import Decoded, Received, as_symbols, check_shape, is_soft
 from bruit.errors import InvalidArgument
 
 LEVEL = 24.0
-"""What a log-likelihood of typical size becomes: the decoders lose under 0.02 dB against floats at this grain."""
+"""The integer that a log-likelihood of typical size becomes; decoders lose under 0.02 dB against floats."""
 
 CERTAIN = 8.0
 """An infinite log-likelihood counts as this many times the typical one."""
 
 FINITE = 1e18
-"""What is larger counts as infinite: its square would overflow."""
+"""Log-likelihoods beyond this count as infinite, since their squares would overflow."""
 
 
 UNDECIDED = 1e-9
@@ -60,8 +60,9 @@ class SoftWords:
 
     def factors(self, level: float = LEVEL) -> NDArray[np.float32]:
         """For each word, the factor that scales its root mean square to `level` (independent of other words)."""
-        values = self.likelihoods
-        power = np.einsum("ij,ij->i", values, values) / values.shape[1]
+        power = np.empty(self.likelihoods.shape[0], np.float32)
+        sums_of_squares(self.likelihoods, power)
+        power /= self.likelihoods.shape[1]
         return (level / np.sqrt(np.where(power > 0, power, 1))).astype(np.float32)
 
 
@@ -84,7 +85,7 @@ def read_soft_words(received: Received, n: int) -> SoftWords:
 
 
 def _tame(values: NDArray[np.float32], finite: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Infinities replaced, word by word, by what is certain beside the finite ones."""
+    """Replaces infinite log-likelihoods by CERTAIN times the mean size of the finite ones of their word."""
     typical = np.abs(np.where(finite, values, 0)).sum(axis=1, dtype=np.float64) / np.maximum(finite.sum(axis=1), 1)
     bound = (CERTAIN * np.where(typical > 0, typical, 1)).astype(np.float32)[:, None]
     return np.where(finite, values, np.sign(values) * bound).astype(np.float32)

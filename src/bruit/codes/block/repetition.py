@@ -74,7 +74,7 @@ class Repetition(BlockWords):
         return winner[..., 0], (leading & (groups != winner)).any(axis=-1)
 
     def _listen(self, values: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-        """Hard decisions, summed decisions, and where the sum says nothing."""
+        """Hard decisions, the decisions by summed log-likelihoods, and where the sum is zero (a tie)."""
         if not self.soft:
             raise InvalidArgument(f"log-likelihoods are for two symbols, this code has {self.symbols}")
         likelihoods = as_log_likelihoods(values, self.n)

@@ -8,7 +8,6 @@ needs is one run of LANES numbers. A check's least, second and sign stay in regi
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -51,9 +50,9 @@ INT64, MASK = ir.IntType(64), ir.IntType(LANES)
 
 
 def _scaled(builder: Builder, least: Value, factor: Value) -> Value:
-    """The least r of the others times factor / 2^GRAIN, cut towards zero, but never to zero: 1 stays 1.
+    """The least input times factor / 2^GRAIN, rounded down, but at least 1 where the input is not 0.
 
-    What was heard thus never fades to nothing on its way, however many checks it passes: over erasures the decoder
+    A message thus never fades to nothing, however many checks it passes: over erasures the decoder
     knows a bit exactly where peeling does. Rounding to the nearest needs more iterations for no gain.
     """
     product = builder.mul(builder.zext(least, WIDE), factor)
@@ -61,15 +60,20 @@ def _scaled(builder: Builder, least: Value, factor: Value) -> Value:
     return call(builder, "umax", scaled, call(builder, "umin", least, constant(NARROW, 1)))
 
 
-def _places(builder: Builder, column: Value, shift: Value, row: Value, lifting: Value) -> Callable[[Value, int], Any]:
-    """A function from an edge to where its total and its message stand, so many rows of the circulants further on."""
+def _places(
+    builder: Builder, column: Value, shift: Value, row: Value, lifting: Value
+) -> Callable[[Value, int], list[tuple[Value, Value]]]:
+    """A function from an edge to where its total and its message stand in so many rows of the circulants."""
 
-    def places(edge: Value, further: int) -> tuple[Value, Value]:
-        here = builder.add(row, ir.Constant(INT64, further))
-        at = builder.add(here, load(builder, shift, edge))
-        turned = builder.select(builder.icmp_signed(">=", at, lifting), builder.sub(at, lifting), at)
-        variable = builder.add(builder.mul(load(builder, column, edge), lifting), turned)
-        return variable, builder.add(builder.mul(edge, lifting), here)
+    def places(edge: Value, rows: int) -> list[tuple[Value, Value]]:
+        turn, block = builder.add(row, load(builder, shift, edge)), builder.mul(load(builder, column, edge), lifting)
+        message = builder.add(builder.mul(edge, lifting), row)
+        found = []
+        for further in range(rows):
+            at = builder.add(turn, ir.Constant(INT64, further))
+            turned = builder.select(builder.icmp_signed(">=", at, lifting), builder.sub(at, lifting), at)
+            found.append((builder.add(block, turned), builder.add(message, ir.Constant(INT64, further))))
+        return found
 
     return places
 
@@ -90,18 +94,24 @@ def _signed(builder: Builder, size: Value, sign: Value) -> Value:
 
 
 def _slots(builder: Builder, *starts: Value) -> list[Value]:
-    """Variables with these values, which LLVM keeps in registers."""
+    """Stack variables with these initial values, which LLVM keeps in registers."""
     slots = [cgutils.alloca_once(builder, start.type) for start in starts]
     for slot, start in zip(slots, starts, strict=True):
         builder.store(start, slot)
     return slots
 
 
+def _cut(builder: Builder, values: Value) -> Value:
+    """Numbers of 16 bits in 8, cut to ±LARGEST; one instruction cuts to what 8 bits hold, another takes off −128."""
+    held = call(builder, "smin", call(builder, "smax", values, constant(WIDE, -LARGEST - 1)), constant(WIDE, LARGEST))
+    return call(builder, "smax", builder.trunc(held, NARROW), constant(NARROW, -LARGEST))
+
+
 def _update_checks(checks: int, context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
     """So many checks of one row of circulants, from `row` on: new messages to their bits, and the totals of these.
 
-    On the way a total holds what the others say of the bit, and `work` the same cut to ±LARGEST. Several checks at a
-    time, which share no bit, hide how long each takes.
+    `work` holds on the way what the others say of a bit, cut to ±LARGEST. Several checks at a time, which share no bit,
+    hide how long each takes.
     """
     kinds = (WIDE, NARROW, NARROW, INT64, INT64)
     total, message, work, column, shift = (
@@ -111,28 +121,28 @@ def _update_checks(checks: int, context: Context, builder: Builder, signature: S
     places = _places(builder, column, shift, row, lifting)
     most, one = constant(NARROW, LARGEST), ir.Constant(INT64, 1)
     state = [_slots(builder, most, most, constant(NARROW, 0)) for _ in range(checks)]
+
+    def others(variable: Value, at: Value) -> Value:
+        said = builder.sext(load(builder, message, at), WIDE)
+        return call(builder, "ssub.sat", load(builder, total, variable), said)
+
     with cgutils.for_range_slice(builder, first, last, one, inc=True) as (edge, count):
-        for check, slots in enumerate(state):
-            variable, at = places(edge, check)
-            said = builder.sext(load(builder, message, at), WIDE)
-            others = call(builder, "ssub.sat", load(builder, total, variable), said)
-            store(builder, others, total, variable)
-            cut = call(builder, "smax", others, constant(WIDE, -LARGEST))
-            heard = builder.trunc(call(builder, "smin", cut, constant(WIDE, LARGEST)), NARROW)
+        for check, (variable, at) in enumerate(places(edge, checks)):
+            heard = _cut(builder, others(variable, at))
             store(builder, heard, work, _work_row(builder, count, check, checks))
-            _take_in(builder, heard, *slots)
+            _take_in(builder, heard, *state[check])
     ends = [[builder.load(slot) for slot in slots] for slots in state]
     scale = broadcast(builder, factor, LANES)
     answers = [[_scaled(builder, size, scale) for size in (second, least)] for least, second, _ in ends]
     with cgutils.for_range_slice(builder, first, last, one, inc=True) as (edge, count):
-        for check, (least, _, sign) in enumerate(ends):
-            variable, at = places(edge, check)
+        for check, (variable, at) in enumerate(places(edge, checks)):
+            least, _, sign = ends[check]
             heard = load(builder, work, _work_row(builder, count, check, checks))
             is_least = builder.icmp_unsigned("==", magnitude(builder, heard), least)
             answer = _signed(builder, builder.select(is_least, *answers[check]), builder.xor(sign, heard))
+            changed = call(builder, "sadd.sat", others(variable, at), builder.sext(answer, WIDE))
             store(builder, answer, message, at)
-            others = load(builder, total, variable)
-            store(builder, call(builder, "sadd.sat", others, builder.sext(answer, WIDE)), total, variable)
+            store(builder, changed, total, variable)
     return context.get_dummy_value()
 
 
@@ -202,7 +212,7 @@ def _is_violated(
         places, zero = _places(builder, columns, shifts, here, size), ir.Constant(INT64, 0)
         (odd,) = _slots(builder, constant(WIDE, 0))
         with cgutils.for_range_slice(builder, begin, end, ir.Constant(INT64, 1), inc=True) as (edge, _):
-            builder.store(builder.xor(builder.load(odd), load(builder, totals, places(edge, 0)[0])), odd)
+            builder.store(builder.xor(builder.load(odd), load(builder, totals, places(edge, 1)[0][0])), odd)
         found = builder.or_(load(builder, marks, zero), builder.load(odd))
         store(builder, found, marks, zero)
         negative = builder.icmp_signed("<", found, constant(WIDE, 0))

@@ -104,7 +104,7 @@ class Ldpc(SoftBits):
         return rounds_of(self.sent)
 
     def _min_sum(self, batch: SoftWords) -> Answers:
-        """Words that are heard alike are decoded together, so that none sees its neighbours in the batch."""
+        """Decodes words of equally and of unequally reliable bits apart, so that no word depends on the others."""
         hard = batch.two_valued if self.factor is None else np.zeros(batch.likelihoods.shape[0], bool)
         soft_factor = SOFT_FACTOR if self.factor is None else self.factor
         if hard.all() or not hard.any():

@@ -56,7 +56,7 @@ def _mending_table(
     guessed: NDArray[np.int64],
     spare: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Which spare checks tell the guesses apart, and the inverse of what they say.
+    """The spare checks from which the guessed bits can be corrected, and the inverse of the matrix that links the two.
 
     Every guess is given a bit of its own and run through the schedule, so that a spare check reads its combination.
     """

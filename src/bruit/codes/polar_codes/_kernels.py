@@ -18,9 +18,10 @@ The metric of a path is the sum of |llr| over what it decided against: smaller i
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numpy.typing import NDArray
 
-from bruit._jit import kernel
+from bruit._jit import kernel, uncounted
 from bruit.codes._vector_code import (
     Builder,
     Context,
@@ -45,7 +46,9 @@ FIRST_HALF, SECOND_HALF, COMBINE, FROZEN, REPEATED, FREE = 0, 1, 2, 3, 4, 5
 LLR = 2  # the row of log-likelihoods beside those of left and right bits
 SAME = np.float32(1e-6)  # metrics no further apart than this share are equal: a rounding of float32
 
-INT32 = ir.IntType(32)
+INT32, INT64 = ir.IntType(32), ir.IntType(64)
+KEYS = ir.VectorType(INT64, 8)
+LARGEST = 2**64 - 1
 EIGHT, FLOATS = ir.VectorType(INT32, 8), ir.VectorType(ir.FloatType(), 8)
 SIZE, SIGN = 0x7FFFFFFF, 0x80000000  # of the bit pattern of a float32
 
@@ -54,25 +57,32 @@ Flags = NDArray[np.uint8]
 Packed = NDArray[np.uint32]
 Slots = NDArray[np.int64]
 Lanes = NDArray[np.uint8]
-Work = tuple[Floats, Floats, Slots, Slots, Flags, Lanes, Packed]
-"""Room for: metrics of turned paths, |llr| of a free node (2 · room · length), parents, places, turned, lanes, bits."""
+Work = tuple[Floats, Floats, Slots, Slots, Flags, Lanes, Packed, Slots, Slots, Slots, Slots, NDArray[np.uint64]]
+"""Room for: metrics of turned paths, |llr| of least sure bits (room, room), parents, a number a path, turned, lanes,
+bits, origins, flips, another number a path, places of least sure bits (room, room), a key a path."""
+
+
+@uncounted
+def _transform_word(row: NDArray[np.uint8] | NDArray[np.uint32]) -> None:
+    length = row.size
+    for i in range(0, length, 2):
+        row[i] ^= row[i + 1]
+    for i in range(0, length - 2, 4):
+        row[i] ^= row[i + 2]
+        row[i + 1] ^= row[i + 3]
+    half = 4
+    while half < length:
+        for start in range(0, length, 2 * half):
+            for i in range(start, start + half):
+                row[i] ^= row[i + half]
+        half *= 2
 
 
 @kernel
-def transform(bits: NDArray[np.uint8] | NDArray[np.uint32]) -> None:
-    """The polar transform x = u·G in place (words, 2^m), G = [[1, 0], [1, 1]]^⊗m; its own inverse.    [Arıkan 2009]
-
-    Bits of numbers that hold several are transformed side by side.
-    """
-    words, length = bits.shape
-    for word in range(words):
-        row = bits[word]
-        half = 1
-        while half < length:
-            for start in range(0, length, 2 * half):
-                for i in range(start, start + half):
-                    row[i] ^= row[i + half]
-            half *= 2
+def transform(bits: NDArray[np.uint8]) -> None:
+    """The polar transform x = u·G in place (words, 2^m), G = [[1, 0], [1, 1]]^⊗m; its own inverse.    [Arıkan 2009]"""
+    for word in range(bits.shape[0]):
+        _transform_word(bits[word])
 
 
 @instruction
@@ -128,14 +138,28 @@ def _second_half(
     return types.void(llr, numbers, numbers, numbers, bits, numbers, numbers), generate
 
 
-@kernel
+@uncounted
 def _gather(source: Packed, lane: np.uint32, path: np.uint32, out: Packed) -> None:
     """Adds the bits of one lane to those of a path."""
     for i in range(out.size):
         out[i] |= ((source[i] >> lane) & np.uint32(1)) << path
 
 
-@kernel
+@uncounted
+def _rearrange(source: Packed, lanes: Lanes | Slots, active: int, out: Packed) -> None:
+    """Permutes the bits of all paths: path p takes those of lane lanes[p]; most stay in place."""
+    still = np.uint32(0)
+    for p in range(active):
+        if lanes[p] == p:
+            still |= np.uint32(1) << np.uint32(p)
+    for i in range(out.size):
+        out[i] = source[i] & still
+    for p in range(active):
+        if lanes[p] != p:
+            _gather(source, np.uint32(lanes[p]), np.uint32(p), out)
+
+
+@uncounted
 def _combine(first: Packed, second: Packed, lane: Lanes, row: int, active: int, out: Packed, spare: Packed) -> None:
     """The coded bits of a node from those of its two halves, each path's from its own lanes."""
     count = first.size
@@ -148,16 +172,13 @@ def _combine(first: Packed, second: Packed, lane: Lanes, row: int, active: int, 
             out[i + count] = second[i]
         return
     lower, upper = spare[:count], out[count:]
-    lower[:] = 0
-    upper[:] = 0
-    for p in range(active):
-        _gather(first, np.uint32(lane[p, row]), np.uint32(p), lower)
-        _gather(second, np.uint32(lane[p, row + 1]), np.uint32(p), upper)
+    _rearrange(first, lane[:, row], active, lower)
+    _rearrange(second, lane[:, row + 1], active, upper)
     for i in range(count):
         out[i] = lower[i] ^ upper[i]
 
 
-@kernel
+@uncounted
 def _choose(
     metric: Floats, flipped: Floats, active: int, room: int, parent: Slots, turned: Flags, doubted: Flags
 ) -> int:
@@ -200,9 +221,9 @@ def _choose(
     return kept
 
 
-@kernel
+@uncounted
 def _follow(parent: Slots, active: int, kept: int, lane: Lanes, spare: Lanes) -> bool:
-    """Every path takes the lanes of its parent, eight rows at a time; whether any was not its own parent."""
+    """Copies to every path the lanes of its parent, eight rows at a time; returns whether any path changed."""
     still = kept == active
     for p in range(active):
         still &= parent[p] == p
@@ -210,65 +231,148 @@ def _follow(parent: Slots, active: int, kept: int, lane: Lanes, spare: Lanes) ->
         return False
     old, new = lane.view(np.uint64), spare.view(np.uint64)
     for p in range(kept):
-        q = parent[p]
-        for row in range(old.shape[1]):
-            new[p, row] = old[q, row]
+        if parent[p] != p:
+            for row in range(old.shape[1]):
+                new[p, row] = old[parent[p], row]
     for p in range(kept):
-        for row in range(old.shape[1]):
-            old[p, row] = new[p, row]
+        if parent[p] != p:
+            for row in range(old.shape[1]):
+                old[p, row] = new[p, row]
     return True
 
 
-@kernel
+@uncounted
 def _costs(values: Floats, first: int, size: int) -> tuple[np.float32, np.float32]:
     """What all zeros and what all ones cost at a node whose values stand from `first` on."""
     zeros = np.float32(0)
     ones = np.float32(0)
+    if size >= 4:  # four sums side by side: one alone waits for itself
+        a = b = c = d = e = f = g = h = np.float32(0)
+        for i in range(first, first + size, 4):
+            a += max(np.float32(0), -values[i])
+            b += max(np.float32(0), -values[i + 1])
+            c += max(np.float32(0), -values[i + 2])
+            d += max(np.float32(0), -values[i + 3])
+            e += max(np.float32(0), values[i])
+            f += max(np.float32(0), values[i + 1])
+            g += max(np.float32(0), values[i + 2])
+            h += max(np.float32(0), values[i + 3])
+        return (a + b) + (c + d), (e + f) + (g + h)
     for i in range(first, first + size):
         zeros += max(np.float32(0), -values[i])
         ones += max(np.float32(0), values[i])
     return zeros, ones
 
 
-@kernel
-def _smallest(values: Floats, first: int, size: int) -> int:
-    """The place, counted from `first` on, of the smallest of so many values."""
-    place = first
-    for i in range(first + 1, first + size):
-        if values[i] < values[place]:
-            place = i
-    return place - first
+@instruction
+def _next_least(typing: Typing, llr: Type, at: Type, size: Type, last: Type) -> Instruction:
+    """The least of the numbers 2^32 · (the pattern of |llr[at + i]|) + i, i below size, that are at least `last`.
+
+    Patterns order as sizes do; of equals the first comes first.
+    """
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        patterns = array_pointer(context, builder, signature.args[0], values[0], INT32)
+        _, first, size, last = values
+        order = {EIGHT: ir.Constant(KEYS, list(range(8))), INT32: ir.Constant(INT64, 0)}
+        slots = {EIGHT: cgutils.alloca_once(builder, KEYS), INT32: cgutils.alloca_once(builder, INT64)}
+        for slot in slots.values():
+            builder.store(constant(slot.type.pointee, LARGEST), slot)
+
+        def keep_less(kind: Type, index: Value) -> None:
+            keys = slots[kind].type.pointee
+
+            def spread(value: Value) -> Value:
+                return broadcast(builder, value, keys.count) if kind == EIGHT else value
+
+            pattern = builder.and_(
+                load_vector(builder, kind, patterns, builder.add(first, index)), constant(kind, SIZE)
+            )
+            high = builder.shl(builder.zext(pattern, keys), constant(keys, 32))
+            key = builder.or_(high, builder.add(spread(index), order[kind]))
+            less = builder.icmp_unsigned("<", key, builder.load(slots[kind]))
+            taken = builder.and_(less, builder.icmp_unsigned(">=", key, spread(last)))
+            builder.store(builder.select(taken, key, builder.load(slots[kind])), slots[kind])
+
+        for_blocks(builder, size, EIGHT, keep_less)
+        kind = ir.FunctionType(INT64, [KEYS])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.umin.v8i64")
+        pair = builder.call(function, [builder.load(slots[EIGHT])]), builder.load(slots[INT32])
+        return builder.select(builder.icmp_unsigned("<", *pair), *pair)
+
+    return types.uint64(llr, types.int64, types.int64, types.uint64), generate
 
 
-@kernel
-def _copy(values: Floats, source: int, target: int, size: int) -> None:
-    for i in range(size):
-        values[target + i] = values[source + i]
-
-
-@kernel
-def _take_places(sizes: Floats, size: int, out: Packed, kept: int, work: Work) -> None:
-    """Moves what paths know of a free node to those that take their places, and turns over what is turned over."""
-    parent, place, turned, spare = work[2], work[3], work[4], work[6]
-    room = sizes.size // (2 * size)
-    for p in range(kept):
-        if parent[p] != p:
-            _copy(sizes, parent[p] * size, (room + p) * size, size)
-    for p in range(kept):
-        if parent[p] != p:
-            _copy(sizes, (room + p) * size, p * size, size)
-    moved = spare[:size]
-    moved[:] = 0
-    for p in range(kept):
-        _gather(out, np.uint32(parent[p]), np.uint32(p), moved)
-    for i in range(size):
+@uncounted
+def _take_places(out: Packed, places: NDArray[np.int64], kept: int, work: Work) -> None:
+    """Every path takes the bits of a free node from the path it comes from, and turns over those it has turned over."""
+    origin, flips, spare = work[7], work[8], work[6]
+    moved = spare[: out.size]
+    _rearrange(out, origin, kept, moved)
+    for i in range(out.size):
         out[i] = moved[i]
     for p in range(kept):
-        if turned[p]:
-            out[place[parent[p]]] ^= np.uint32(1) << np.uint32(p)
+        left = flips[p]
+        split = 0
+        while left:
+            if left & 1:
+                out[places[origin[p], split]] ^= np.uint32(1) << np.uint32(p)
+            left >>= 1
+            split += 1
 
 
-@kernel
+@uncounted
+def _split_free(
+    llr: Floats,
+    base: int,
+    size: int,
+    active: int,
+    room: int,
+    lane: Lanes,
+    row: int,
+    metric: Floats,
+    doubted: Flags,
+    work: Work,
+) -> int:
+    """Splits paths at the bits of a free node, the least sure first; returns how many there are then.
+
+    What path p becomes stands in origin[p], the path it comes from, and in flips[p], whose bit i says that it has
+    turned over that path's i-th bit.
+    """
+    flipped, values, parent, new_origin, turned = work[0], work[1], work[2], work[3], work[4]
+    origin, flips, new_flips, places, keys = work[7], work[8], work[9], work[10], work[11]
+    for p in range(active):
+        origin[p] = p
+        flips[p] = 0
+        keys[p] = 0
+    origins = active
+    for split in range(min(room, size)):
+        for p in range(origins):
+            at = base + np.int64(lane[p, row]) * size
+            key = _next_least(llr, at, size, keys[p])
+            keys[p] = key + np.uint64(1)
+            places[p, split] = np.int64(key & np.uint64(0xFFFFFFFF))
+            values[p, split] = abs(llr[at + places[p, split]])
+        best, worst = np.float32(np.inf), np.float32(0)
+        for p in range(active):
+            value = values[origin[p], split]
+            flipped[p] = metric[p] + value
+            best, worst = min(best, flipped[p]), max(worst, metric[p])
+            if value == 0 and split == room - 1:
+                doubted[p] = 1
+        if split == room - 1 or (active == room and best > worst):
+            break
+        active = _choose(metric, flipped, active, room, parent, turned, doubted)
+        for p in range(active):
+            new_origin[p] = origin[parent[p]]
+            new_flips[p] = flips[parent[p]] | np.int64(turned[p]) << split
+        for p in range(active):
+            origin[p] = new_origin[p]
+            flips[p] = new_flips[p]
+    return active
+
+
+@uncounted
 def _free_node(
     llr: Floats,
     base: int,
@@ -286,39 +390,26 @@ def _free_node(
     Only the room − 1 least sure ones can matter, and none after one that matters to no path.
     [Hashemi, Condo & Gross 2017, Theorem 1]
     """
-    flipped, parent, place, turned = work[0], work[2], work[3], work[4]
     size = out.size
-    sizes = work[1][: 2 * room * size]
     out[:] = 0
+    best, worst = np.float32(np.inf), np.float32(0)
     for p in range(active):
         at = base + np.int64(lane[p, row]) * size
+        least = np.float32(np.inf)
         for i in range(size):
             v = llr[at + i]
             out[i] |= np.uint32(1 if v < 0 else 0) << np.uint32(p)
-            sizes[p * size + i] = abs(v)
-    for split in range(min(room, size)):
-        best = np.float32(np.inf)
-        worst = np.float32(0)
-        for p in range(active):
-            place[p] = _smallest(sizes, p * size, size)
-            least = sizes[p * size + place[p]]
-            flipped[p] = metric[p] + least
-            best = min(best, flipped[p])
-            worst = max(worst, metric[p])
-            if least == 0 and split == room - 1:
-                doubted[p] = 1
-        if split == room - 1 or (active == room and best > worst):
-            break
-        for p in range(active):
-            sizes[p * size + place[p]] = np.inf
-        kept = _choose(metric, flipped, active, room, parent, turned, doubted)
-        if _follow(parent, active, kept, lane, work[5]):
-            _take_places(sizes, size, out, kept, work)
-        active = kept
-    return active
+            least = min(least, abs(v))
+        best, worst = min(best, metric[p] + least), max(worst, metric[p])
+    if active == room and best > worst and room > 1:
+        return active  # no path turned over is as likely as the last of those kept
+    kept = _split_free(llr, base, size, active, room, lane, row, metric, doubted, work)
+    if _follow(work[7], active, kept, lane, work[5]) or work[8][:kept].any():
+        _take_places(out, work[10], kept, work)
+    return kept
 
 
-@kernel
+@uncounted
 def _repeated_node(
     llr: Floats,
     base: int,
@@ -349,7 +440,7 @@ def _repeated_node(
     return kept
 
 
-@kernel
+@uncounted
 def _halve(
     llr: Floats, room: int, bits: NDArray[np.uint32], second: bool, active: int, lane: Lanes, stage: int
 ) -> None:
@@ -366,7 +457,7 @@ def _halve(
         lane[p, 3 * stage - 3 + LLR] = p
 
 
-@kernel
+@uncounted
 def _walk(
     plan: NDArray[np.int64],
     room: int,
@@ -378,7 +469,7 @@ def _walk(
     work: Work,
 ) -> int:
     """Runs the plan for one word; returns how many paths there are at its end."""
-    active = 1
+    active: int = np.int64(1)  # type: ignore[assignment]  # a plain 1 would have kernels compiled twice
     for step in range(plan.shape[0]):
         action, stage, side = plan[step, 0], plan[step, 1], plan[step, 2]
         size = 1 << stage
@@ -406,6 +497,15 @@ def _walk(
     return active
 
 
+@uncounted
+def _is_right(bits: Packed, lane: np.uint32, places: Slots, columns: NDArray[np.uint64]) -> bool:
+    """Whether the checksum of a path comes out as 0."""
+    total = np.uint64(0)
+    for i in range(places.size):
+        total ^= columns[i] & (np.uint64(0) - np.uint64((bits[places[i]] >> lane) & np.uint32(1)))
+    return bool(total == np.uint64(0))
+
+
 @kernel
 def decode_list(
     batch: NDArray[np.float32],
@@ -430,9 +530,12 @@ def decode_list(
     rows = -(-3 * (top + 1) // 8) * 8  # whole numbers of 64 bits
     lane, spare = np.zeros((room, rows), np.uint8), np.empty((room, rows), np.uint8)
     metric, doubted = np.empty(room, np.float32), np.empty(room, np.uint8)
-    flipped, sizes = np.empty(room, np.float32), np.empty(2 * room * length, np.float32)
-    parent, place, turned = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.uint8)
-    work = (flipped, sizes, parent, place, turned, spare, np.empty(length, np.uint32))
+    flipped, least = np.empty(room, np.float32), np.empty((room, room), np.float32)
+    numbers, turned = np.empty((5, room), np.int64), np.empty(room, np.uint8)
+    places_of = np.empty((room, room), np.int64)
+    node, keys = np.empty(length, np.uint32), np.empty(room, np.uint64)
+    first, second, third, fourth, fifth = numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]
+    work = (flipped, least, first, second, turned, spare, node, third, fourth, fifth, places_of, keys)
     root = room * (length - 1)
     for word in range(words):
         llr[root : root + length] = batch[word]
@@ -440,20 +543,14 @@ def decode_list(
         metric[0] = 0
         doubted[0] = 0
         active = _walk(plan, room, llr, bits, lane, metric, doubted, work)
-        transform(bits[1:, length - 1 : 2 * length - 1])  # the inputs of all paths at once
-        best, passed, rivals = -1, False, False
-        for p in range(active):
-            at = np.uint32(lane[p, 3 * top + 1])
-            total = np.uint64(0)
-            for i in range(places.size):
-                bit = (bits[1, length - 1 + places[i]] >> at) & np.uint32(1)
-                total ^= columns[i] & (np.uint64(0) - np.uint64(bit))
-            right = total == np.uint64(0)
-            if best < 0 or (right and not passed) or (right == passed and metric[p] < metric[best]):
-                rivals = right == passed and best >= 0 and metric[best] <= metric[p] * (np.float32(1) + SAME)
-                best, passed = p, right
-            elif right == passed and metric[p] <= metric[best] * (np.float32(1) + SAME):
-                rivals = True
+        _transform_word(bits[1, length - 1 : 2 * length - 1])  # the inputs of all paths at once
+        best, passed, rivals = np.argmin(metric[:active]), False, False
+        for p in np.argsort(metric[:active]):
+            if passed and metric[p] > metric[best] * (np.float32(1) + SAME):
+                break  # those that are left are less likely, whatever their checksum
+            if _is_right(bits[1, length - 1 :], np.uint32(lane[p, 3 * top + 1]), places, columns):
+                rivals |= passed
+                best, passed = best if passed else p, True
         at = np.uint32(lane[best, 3 * top + 1])
         for i in range(places.size):
             message[word, i] = (bits[1, length - 1 + places[i]] >> at) & np.uint32(1)

@@ -64,6 +64,11 @@ class Polar(SoftBits):
         return plan_of(free)
 
     @cached_property
+    def _sends_all(self) -> bool:
+        """Whether all coded bits are sent, once each and in order."""
+        return np.array_equal(self.sent, np.arange(self.length))
+
+    @cached_property
     def _rounds(self) -> list[NDArray[np.int64]]:
         return rounds_of(self.sent)
 
@@ -80,7 +85,7 @@ class Polar(SoftBits):
         word = np.zeros((bits.shape[0], self.length), np.uint8)
         word[:, self.places] = bits if self.checks is None else self.checks.encode(bits)
         kernels.transform(word)
-        return np.take(word, self.sent, axis=1)
+        return word if self._sends_all else np.take(word, self.sent, axis=1)
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
         """The likeliest listed message with a valid checksum; a failure where there is none, or a tie."""
@@ -95,6 +100,8 @@ class Polar(SoftBits):
 
     def _whole_word(self, batch: SoftWords) -> NDArray[np.float32]:
         """Log-likelihoods of all coded bits: sums where sent twice, 0 where not sent, beyond all others where known."""
+        if self._sends_all and not self.known.size:
+            return batch.likelihoods
         whole_word = np.zeros((batch.likelihoods.shape[0], self.length), np.float32)
         for part in self._rounds:
             whole_word[:, self.sent[part]] += batch.likelihoods[:, part]

@@ -4,10 +4,11 @@ GFNI multiplies bytes in the field of x^8 + x^4 + x^3 + x + 1 and applies any 8 
 of 256 elements is a change of basis away: words are brought into that field, decoded there, and corrections brought
 back. Everything stands in one array, `memory`, at the places below, so that no array is counted on the way; all but
 the words that come and go is in that field:
-- CHECKS: row i holds α^((first_root + j)·(n − 1 − i)) for j = 0 … 31: the syndromes are Σ word[i] · row i;
+- MATRICES, CHECKS: what `_syndromes` multiplies parts of a word by;
 - POINTS: row j holds α^(j·c) for c = 0 … 255: a polynomial's values at all points are Σ coefficient[j] · row j;
 - EXP, INVERSE, SCALE, HIGH_SCALE, BACK: tables of 256, see `vector_tables`;
-- WORDS: four received words, highest degree first, 256 bytes each; SYNDROMES: 32 of each; FLAGS: what is erased;
+- WORD: a received word of 255 bytes, highest degree first, zeros before it where it is shorter; SYNDROMES: 32 of it;
+  FLAGS: what is erased;
 - REVERSED: the syndromes from the last to the first, and zeros: S_(i−j) for j = 0, 1, … stands from 31 − i on;
 - LOCATOR, SPARE: 64 coefficients, lowest first; OLD: the same, after 64 zeros;
 - EVEN, ODD: values at all points; ROOTS, OMEGA, VALUES: of up to 32 errors.
@@ -16,6 +17,7 @@ The algorithms are those of `_kernels`, whose results tests hold these to.
 # ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
 
 from collections.abc import Callable
+from functools import partial, reduce
 
 import numpy as np
 from llvmlite import ir
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 
 from bruit._jit import kernel
 from bruit.codes._vector_code import (
+    CACHE_LINE,
     Builder,
     Context,
     Instruction,
@@ -33,29 +36,39 @@ from bruit.codes._vector_code import (
     Typing,
     Value,
     Values,
+    array_pointer,
     broadcast,
     constant,
     instruction,
     load,
+    load_vector,
+    processor_has,
     store,
+    store_vector,
 )
 
 LANES = 32
+LONG_REGISTERS = processor_has("gfni", "avx512bw")
 FAILED = -1
+AT_ONCE = 8  # steps of the key equation before asking whether it is solved
 ROWS = 34  # coefficients of a locator with 32 erasures, and one more to make them even
-CHECKS, POINTS = 0, 256 * LANES
+LONGEST = 255
+PARTS, PART = 5, 51  # a word of 255 symbols in parts that fit into 64 lanes
+MATRICES, CHECKS = 0, 256
+POINTS = CHECKS + 2 * LANES * LANES
 EXP = POINTS + 256 * ROWS
-INVERSE, SCALE, HIGH_SCALE, BACK, WORDS = (EXP + 256 * i for i in range(1, 6))
-TABLES = WORDS  # what stands before is given
-SYNDROMES = WORDS + 4 * 256
-FLAGS = SYNDROMES + 4 * LANES
+INVERSE, SCALE, HIGH_SCALE, BACK, WORD = (EXP + 256 * i for i in range(1, 6))
+TABLES = WORD  # what stands before is given
+SYNDROMES = WORD + 256
+FLAGS = SYNDROMES + 2 * LANES
 REVERSED = FLAGS + 256
 LOCATOR, SPARE, OLD = REVERSED + 128, REVERSED + 256, REVERSED + 320
 EVEN, ODD = OLD + 192, OLD + 448
-ROOTS, OMEGA, VALUES = ODD + 256, ODD + 320, ODD + 384
-SIZE = VALUES + 64
+ROOTS, OMEGA, VALUES, OTHERS, LAST = (ODD + 256 + 64 * i for i in range(5))
+SIZE = LAST + 64
 
 BLOCK, TERMS = (ir.VectorType(ir.IntType(8), lanes) for lanes in (LANES, 2 * LANES))
+PAIRS = ir.VectorType(ir.IntType(16), LANES)
 INDEX = types.int64
 
 Bytes = NDArray[np.uint8]
@@ -77,10 +90,32 @@ def _store(builder: Builder, value: Value, place: Value) -> None:
     builder.store(value, builder.bitcast(place, BLOCK.as_pointer())).align = 1
 
 
+def _halves(builder: Builder, vector: Value) -> list[Value]:
+    lanes = [list(range(first, first + LANES)) for first in (0, LANES)]
+    masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), part) for part in lanes]
+    return [builder.shuffle_vector(vector, vector, mask) for mask in masks]
+
+
+def _field_operation(builder: Builder, name: str, left: Value, right: Value, *options: Value) -> Value:
+    """An instruction of GFNI on 32 bytes, or on 64, half by half where the processor has no registers of 64."""
+    lanes = left.type.count
+    if lanes > LANES and not LONG_REGISTERS:
+        pairs = zip(_halves(builder, left), _halves(builder, right), strict=True)
+        done = [_field_operation(builder, name, *pair, *options) for pair in pairs]
+        return builder.shuffle_vector(*done, ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(lanes))))
+    kind = ir.FunctionType(left.type, [left.type, right.type, *(option.type for option in options)])
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.{name}.{8 * lanes}")
+    return builder.call(function, [left, right, *options])
+
+
 def _product(builder: Builder, left: Value, right: Value) -> Value:
-    name = "llvm.x86.vgf2p8mulb.256"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(BLOCK, [BLOCK, BLOCK]), name)
-    return builder.call(function, [left, right])
+    return _field_operation(builder, "vgf2p8mulb", left, right)
+
+
+def _image(builder: Builder, vector: Value, matrix: Value) -> Value:
+    """A matrix of bits, given as a number of 64, applied to every byte."""
+    every = builder.bitcast(broadcast(builder, matrix, vector.type.count // 8), vector.type)
+    return _field_operation(builder, "vgf2p8affineqb", vector, every, ir.Constant(ir.IntType(8), 0))
 
 
 def _fold(builder: Builder, block: Value) -> Value:
@@ -99,9 +134,9 @@ def _sum_of_products(
     builder: Builder, count: Value, left: Callable[[Value], Value], right: Callable[[Value], Value]
 ) -> Value:
     """Σ left(i) · right(i) over i below count, lane by lane, in four sums that do not wait for one another."""
-    sums = [cgutils.alloca_once_value(builder, ir.Constant(BLOCK, [0] * LANES)) for _ in range(4)]
+    sums = [cgutils.alloca_once_value(builder, constant(TERMS, 0)) for _ in range(4)]
     for total in sums:
-        builder.store(ir.Constant(BLOCK, [0] * LANES), total)
+        builder.store(constant(TERMS, 0), total)
     four = ir.Constant(count.type, 4)
     whole = builder.mul(builder.udiv(count, four), four)
     with cgutils.for_range_slice(builder, ir.Constant(count.type, 0), whole, four, inc=True) as (i, _):
@@ -115,39 +150,21 @@ def _sum_of_products(
 
 
 @instruction
-def _change_basis(typing: Typing, memory: Type, at: Type, matrix: Type) -> Instruction:
-    """Applies the matrix to the 32 bytes from `at` on."""
-
-    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        place = _place(context, builder, signature, values, values[1])
-        quads = ir.VectorType(ir.IntType(64), 4)
-        first = builder.insert_element(ir.Constant(quads, ir.Undefined), values[2], ir.Constant(ir.IntType(32), 0))
-        every = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), 4), [0] * 4))
-        kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, ir.IntType(8)])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.vgf2p8affineqb.256")
-        zero = ir.Constant(ir.IntType(8), 0)
-        _store(builder, builder.call(function, [_load(builder, place), builder.bitcast(every, BLOCK), zero]), place)
-        return context.get_dummy_value()
-
-    return types.void(memory, INDEX, types.uint64), generate
-
-
-@instruction
 def _sum_rows(
     typing: Typing, memory: Type, factors: Type, step: Type, count: Type, rows: Type, width: Type, out: Type
 ) -> Instruction:
-    """The 32 bytes at `out` become Σ m[factors + step·i] · (the 32 at rows + width·i) for i below count."""
+    """The 64 bytes at `out` become Σ m[factors + step·i] · (the 64 at rows + width·i) for i below count."""
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
         base = _place(context, builder, signature, values, values[1])
-        table = _place(context, builder, signature, values, values[4])
+        table, zero = _place(context, builder, signature, values, values[4]), ir.Constant(ir.IntType(64), 0)
         total = _sum_of_products(
             builder,
             values[3],
-            lambda i: broadcast(builder, builder.load(builder.gep(base, [builder.mul(i, values[2])])), LANES),
-            lambda i: _load(builder, builder.gep(table, [builder.mul(i, values[5])])),
+            lambda i: broadcast(builder, builder.load(builder.gep(base, [builder.mul(i, values[2])])), TERMS.count),
+            lambda i: load_vector(builder, TERMS, table, builder.mul(i, values[5])),
         )
-        _store(builder, total, _place(context, builder, signature, values, values[6]))
+        store_vector(builder, total, _place(context, builder, signature, values, values[6]), zero)
         return context.get_dummy_value()
 
     return types.void(memory, INDEX, INDEX, INDEX, INDEX, INDEX, INDEX), generate
@@ -186,70 +203,85 @@ def _blend(typing: Typing, memory: Type, target: Type, own: Type, source: Type, 
     return types.void(memory, INDEX, types.uint8, INDEX, types.uint8), generate
 
 
-@instruction
-def _syndromes_of_four(typing: Typing, memory: Type, count: Type) -> Instruction:
-    """The syndromes of four words of `count` symbols at once: one row of CHECKS serves them all."""
-
-    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        int64 = ir.IntType(64)
-        base, table, target = (
-            _place(context, builder, signature, values, ir.Constant(int64, at)) for at in (WORDS, CHECKS, SYNDROMES)
-        )
-        empty = ir.Constant(BLOCK, [0] * LANES)
-        sums = [cgutils.alloca_once_value(builder, empty) for _ in range(4)]
-        for total in sums:
-            builder.store(empty, total)
-        with cgutils.for_range(builder, values[1]) as loop:
-            row = _load(builder, builder.gep(table, [builder.mul(loop.index, ir.Constant(int64, LANES))]))
-            for word, total in enumerate(sums):
-                at = builder.add(loop.index, ir.Constant(int64, 256 * word))
-                product = _product(builder, broadcast(builder, builder.load(builder.gep(base, [at])), LANES), row)
-                builder.store(builder.xor(builder.load(total), product), total)
-        for word, total in enumerate(sums):
-            _store(builder, builder.load(total), builder.gep(target, [ir.Constant(int64, LANES * word)]))
-        return context.get_dummy_value()
-
-    return types.void(memory, INDEX), generate
+def _fold_together(builder: Builder, first: Value, second: Value, size: int) -> Value:
+    """Of every 2 · size lanes: the lower half the sum of both halves of `first`, the upper half that of `second`."""
+    lanes = range(first.type.count)
+    kept = [lane + (first.type.count if lane & size else 0) for lane in lanes]
+    swapped = [(lane ^ size) + (first.type.count if lane & size else 0) for lane in lanes]
+    masks = [ir.Constant(ir.VectorType(ir.IntType(32), first.type.count), order) for order in (kept, swapped)]
+    return builder.xor(*(builder.shuffle_vector(first, second, mask) for mask in masks))
 
 
-def _wide_product(builder: Builder, left: Value, right: Value) -> Value:
-    """The products of twice as many lanes, half by half."""
-    halves = []
-    for first in (0, LANES):
-        lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), list(range(first, first + LANES)))
-        halves.append(
-            _product(builder, builder.shuffle_vector(left, left, lanes), builder.shuffle_vector(right, right, lanes))
-        )
-    both = ir.Constant(ir.VectorType(ir.IntType(32), 2 * LANES), list(range(2 * LANES)))
-    return builder.shuffle_vector(*halves, both)
+def _sums_of_lanes(builder: Builder, vectors: Callable[[int], Value], order: list[int]) -> Value:
+    """The sum of all lanes of each vector, in order; two lanes of each are still apart at the end."""
+    if len(order) == 1:
+        return vectors(order[0])
+    even, odd = (_sums_of_lanes(builder, vectors, order[first::2]) for first in range(2))
+    return _fold_together(builder, even, odd, 2 * LANES // len(order))
 
 
 @instruction
-def _solve_key_equation(typing: Typing, memory: Type, at: Type, count: Type) -> Instruction:
-    """Runs `count` steps on the 64 terms at `at`; returns count − 2 · (the degree that the locator should have).
+def _syndromes(typing: Typing, words: Type, at: Type, memory: Type) -> Instruction:
+    """SYNDROMES become Σ word[q] · β^(254 − q) for 32 powers β of α, of the word of 255 from words[at] on.
 
-    Terms are the syndromes, zeros, and 1 at 3t; the locator comes out from t on, where 2t = count. Every step reads its
-    discrepancy off the first lane instead of adding one up.          [Sarwate & Shanbhag 2001, algorithm RiBM]
+    With q = 51a + b it is Σ_b β^(50 − b) · Σ_a β^(51(4 − a)) · word[51a + b]. The inner sums stand in the lanes b, and
+    there are five, for β^51 has order five: MATRICES holds their factors, each with the change of basis in it, for
+    every fifth β and every a. CHECKS holds a row of β^(50 − b) for every β, zero from b = 51 on.
     """
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        wide, int64 = ir.VectorType(ir.IntType(8), 2 * LANES), ir.IntType(64)
-        mask = ir.VectorType(ir.IntType(32), 2 * LANES)
-        zeros = ir.Constant(wide, [0] * (2 * LANES))
-        place = builder.bitcast(_place(context, builder, signature, values, values[1]), wide.as_pointer())
-        start = builder.load(place)
-        start.align = 1
-        terms, others = cgutils.alloca_once_value(builder, start), cgutils.alloca_once_value(builder, start)
-        ones = ir.Constant(wide, [1] * (2 * LANES))
-        last = cgutils.alloca_once_value(builder, ones)
-        ahead = cgutils.alloca_once_value(builder, ir.Constant(int64, 0))
-        for slot, value in ((terms, start), (others, start), (last, ones), (ahead, ir.Constant(int64, 0))):
-            builder.store(value, slot)
-        with cgutils.for_range(builder, values[2]):
-            now, other, k = builder.load(terms), builder.load(others), builder.load(ahead)
-            first = builder.shuffle_vector(now, now, ir.Constant(mask, [0] * (2 * LANES)))
-            moved = builder.shuffle_vector(now, zeros, ir.Constant(mask, list(range(1, 2 * LANES + 1))))
-            kept, taken = _wide_product(builder, builder.load(last), moved), _wide_product(builder, first, other)
+        int64 = ir.IntType(64)
+        base = array_pointer(context, builder, signature.args[0], values[0], ir.IntType(8))
+        table, rows, target = (
+            array_pointer(context, builder, signature.args[2], values[2], kind) for kind in (int64, TERMS, BLOCK)
+        )
+        parts = [load_vector(builder, TERMS, base, _further(builder, values[1], PART * a)) for a in range(PARTS - 1)]
+        last = load_vector(builder, TERMS, base, _further(builder, values[1], LONGEST - TERMS.count))
+        late = [min(LONGEST - PART + lane, LONGEST - 1) - (LONGEST - TERMS.count) for lane in range(TERMS.count)]
+        parts.append(builder.shuffle_vector(last, last, ir.Constant(ir.VectorType(ir.IntType(32), 64), late)))
+        inner = []
+        for residue in range(PARTS):
+            matrices = [load(builder, table, ir.Constant(int64, PARTS * residue + a)) for a in range(PARTS)]
+            inner.append(reduce(builder.xor, map(partial(_image, builder), parts, matrices)))
+
+        def weighted(root: int) -> Value:
+            row = load(builder, rows, ir.Constant(int64, CHECKS // TERMS.count + root))
+            return _product(builder, inner[root % PARTS], row)
+
+        pairs = builder.bitcast(_sums_of_lanes(builder, weighted, list(range(LANES))), PAIRS)
+        sums = builder.trunc(builder.xor(pairs, builder.lshr(pairs, constant(PAIRS, 8))), BLOCK)
+        store(builder, sums, target, ir.Constant(int64, SYNDROMES // LANES))
+        return context.get_dummy_value()
+
+    return types.void(words, INDEX, memory), generate
+
+
+def _further(builder: Builder, at: Value, places: int) -> Value:
+    return builder.add(at, ir.Constant(at.type, places))
+
+
+@instruction
+def _key_equation_steps(typing: Typing, memory: Type, count: Type, ahead: Type) -> Instruction:
+    """Runs `count` steps on the 64 terms at SPARE, OTHERS and LAST; returns how far ahead the locator's length is then.
+
+    Every step reads its discrepancy off the first lane instead of adding one up.
+    [Sarwate & Shanbhag 2001, algorithm RiBM]
+    """
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        int64, mask = ir.IntType(64), ir.VectorType(ir.IntType(32), TERMS.count)
+        rows = array_pointer(context, builder, signature.args[0], values[0], TERMS)
+        places = [ir.Constant(int64, at // TERMS.count) for at in (SPARE, OTHERS, LAST)]
+        terms, others, last = slots = [cgutils.alloca_once(builder, TERMS) for _ in places]
+        for slot, place in zip(slots, places, strict=True):
+            builder.store(load(builder, rows, place), slot)
+        lead = cgutils.alloca_once(builder, int64)
+        builder.store(values[2], lead)
+        with cgutils.for_range(builder, values[1]):
+            now, other, k = builder.load(terms), builder.load(others), builder.load(lead)
+            first = builder.shuffle_vector(now, now, ir.Constant(mask, [0] * TERMS.count))
+            moved = builder.shuffle_vector(now, constant(TERMS, 0), ir.Constant(mask, list(range(1, TERMS.count + 1))))
+            kept, taken = _product(builder, builder.load(last), moved), _product(builder, first, other)
             builder.store(builder.xor(kept, taken), terms)
             byte = builder.extract_element(now, ir.Constant(ir.IntType(32), 0))
             wrong = builder.icmp_unsigned("!=", byte, ir.Constant(ir.IntType(8), 0))
@@ -257,9 +289,10 @@ def _solve_key_equation(typing: Typing, memory: Type, at: Type, count: Type) -> 
             builder.store(builder.select(change, moved, other), others)
             builder.store(builder.select(change, first, builder.load(last)), last)
             longer, same = builder.not_(k), builder.add(k, ir.Constant(int64, 1))
-            builder.store(builder.select(change, longer, same), ahead)
-        builder.store(builder.load(terms), place).align = 1
-        return builder.load(ahead)
+            builder.store(builder.select(change, longer, same), lead)
+        for slot, place in zip(slots, places, strict=True):
+            store(builder, builder.load(slot), rows, place)
+        return builder.load(lead)
 
     return types.int64(memory, INDEX, INDEX), generate
 
@@ -408,18 +441,29 @@ def _errata_locator(memory: Bytes, checks: int, erasures: int) -> int:
 
 
 @kernel
-def _error_locator(memory: Bytes, syndromes: int, checks: int) -> int:
+def _error_locator(memory: Bytes, checks: int) -> int:
     """The locator of errors alone for an even number of checks; returns the degree it should have.
 
-    The first terms left are those of S·Λ from x^checks on: where Λ is 0 they are Ω divided by x^checks.
+    Terms are the syndromes, zeros, and 1 at 3t, where 2t = checks; after so many steps the locator stands from t on.
+    Lanes below the steps left hold discrepancies to come: where all are 0, the steps left would only move the terms
+    down and multiply them by one element. The first terms are those of S·Λ from x^checks on: where Λ is 0 they are Ω
+    divided by x^checks.
     """
     half = checks // 2
-    _copy_first(memory, SPARE, syndromes, checks)
+    _copy_first(memory, SPARE, SYNDROMES, checks)
     memory[SPARE + 3 * half] = 1
-    ahead = _solve_key_equation(memory, SPARE, checks)
-    _copy_first(memory, LOCATOR, SPARE + half, half + 1)
-    _copy_first(memory, OMEGA, SPARE, half)
-    return int((checks - ahead) >> 1)
+    _copy_first(memory, OTHERS, SYNDROMES, checks)
+    memory[OTHERS + 3 * half] = 1
+    for j in range(64):
+        memory[LAST + j] = 1
+    ahead, left = 0, checks
+    while left and (left == checks or _has_any(memory, SPARE, left)):
+        steps = min(left, AT_ONCE)
+        ahead = _key_equation_steps(memory, steps, ahead)
+        left -= steps
+    _copy_first(memory, LOCATOR, SPARE + left + half, half + 1)
+    _copy_first(memory, OMEGA, SPARE + left, half)
+    return int((checks - ahead - left) >> 1)
 
 
 @kernel
@@ -454,23 +498,21 @@ def _values(memory: Bytes, degree: int, checks: int, points: NDArray[np.int64], 
 
 
 @kernel
-def _correct(
-    out: Bytes, row: int, use_erasures: bool, checks: int, syndromes: int, memory: Bytes, points: NDArray[np.int64]
-) -> int:
+def _correct(out: Bytes, row: int, use_erasures: bool, checks: int, memory: Bytes, points: NDArray[np.int64]) -> int:
     """Corrects out[row] in place; returns the number of symbols changed, or FAILED with the row untouched."""
     n = out.shape[1]
     errors_alone = not use_erasures and not checks & 1
     erasures = 0
     if errors_alone:
-        degree = _error_locator(memory, syndromes, checks)
+        degree = _error_locator(memory, checks)
     else:
         for j in range(32):
-            memory[REVERSED + 31 - j] = memory[syndromes + j] if j < checks else np.uint8(0)
+            memory[REVERSED + 31 - j] = memory[SYNDROMES + j] if j < checks else np.uint8(0)
         erasures = _erasure_locator(memory, n if use_erasures else 0)
         degree = _errata_locator(memory, checks, erasures)
     if 2 * degree - erasures > checks or memory[LOCATOR + degree] == 0:
         return FAILED
-    for block in range(0, 256, LANES):
+    for block in range(0, 256, 2 * LANES):
         _sum_rows(memory, LOCATOR, 2, degree // 2 + 1, POINTS + block, 512, EVEN + block)
         _sum_rows(memory, LOCATOR + 1, 2, (degree + 1) // 2, POINTS + 256 + block, 512, ODD + block)
     if _roots(memory, degree, points) != degree:
@@ -495,27 +537,23 @@ def decode(
     use_erasures: bool,
     checks: int,
     tables: Bytes,
-    into: np.uint64,
     status: NDArray[np.int64],
 ) -> None:
     """Decodes words (rows, n) in place; `status` is the number of changed symbols, or FAILED."""
     rows, n = words.shape
-    memory, points = np.zeros(SIZE, np.uint8), np.zeros(40, np.int64)
+    room, points = np.zeros(SIZE + CACHE_LINE, np.uint8), np.zeros(40, np.int64)
+    memory = room[-room.ctypes.data % CACHE_LINE :][:SIZE]
     memory[:TABLES] = tables
-    for first in range(0, rows, 4):
-        count = min(4, rows - first)
-        for w in range(count):
-            start = WORDS + 256 * w
+    for row in range(rows):
+        if n == LONGEST:
+            _syndromes(words, row * n, memory)
+        else:
             for i in range(n):
-                memory[start + i] = words[first + w, i]
-            for block in range(start, start + n, LANES):
-                _change_basis(memory, block, into)
-        _syndromes_of_four(memory, n)
-        for w in range(count):
-            row, syndromes = first + w, SYNDROMES + LANES * w
-            status[row] = 0
-            if _has_any(memory, syndromes, checks):
-                if use_erasures:
-                    for i in range(n):
-                        memory[FLAGS + i] = erased[row, i]
-                status[row] = _correct(words, row, use_erasures, checks, syndromes, memory, points)
+                memory[WORD + LONGEST - n + i] = words[row, i]
+            _syndromes(memory, WORD, memory)
+        status[row] = 0
+        if _has_any(memory, SYNDROMES, checks):
+            if use_erasures:
+                for i in range(n):
+                    memory[FLAGS + i] = erased[row, i]
+            status[row] = _correct(words, row, use_erasures, checks, memory, points)

@@ -134,8 +134,8 @@ class ReedSolomon(BlockWords):
         order = self.field.order
         if self._is_short and self.field.bits == 8 and has_vectors():
             word: NDArray[Any] = rows.copy()
-            tables = vector_tables(self.field, self.n, self.checks, self.first_root % order)
-            vector_kernels.decode(word, flags, erased is not None, self.checks, *tables, status)
+            tables = vector_tables(self.field, self.checks, self.first_root % order)
+            vector_kernels.decode(word, flags, erased is not None, self.checks, tables, status)
             return word, status
         if self._is_short:
             word = np.empty_like(rows)

@@ -2,12 +2,12 @@
 
 from functools import cache, lru_cache
 
-import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.codes._vector_code import processor_has
 from bruit.codes.block.binary_field import Field
-from bruit.codes.reed_solomon._vector_kernels import LANES, POINTS, ROWS
+from bruit.codes.reed_solomon._vector_kernels import CHECKS, LANES, PART, PARTS, ROWS
 
 PROCESSOR = 0x11B
 """The polynomial modulo which GFNI multiplies; it is not primitive, but 3 generates its field.       [Intel 2018]"""
@@ -18,11 +18,7 @@ FEATURES = ("gfni", "avx2")
 @cache
 def has_vectors() -> bool:
     """Whether this processor can multiply 32 field elements in one instruction (GFNI)."""
-    try:
-        found = llvm.get_host_cpu_features()
-    except RuntimeError:
-        return False
-    return all(found.get(feature, False) for feature in FEATURES)
+    return processor_has(*FEATURES)
 
 
 def _powers_of_three() -> NDArray[np.int64]:
@@ -65,20 +61,24 @@ def _matrix(into: NDArray[np.uint8]) -> int:
 
 
 @lru_cache(maxsize=16)
-def vector_tables(field: Field, n: int, checks: int, first_root: int) -> tuple[NDArray[np.uint8], np.uint64]:
-    """The tables of the vector kernels as one array in memory order, and the bit matrix into the GFNI field.
+def vector_tables(field: Field, checks: int, first_root: int) -> NDArray[np.uint8]:
+    """The tables of the vector kernels as one array in memory order.
 
-    After CHECKS and POINTS come the powers of α, inverses, x^b and x^(b + checks) at every point x = α^c, where b is
-    the first root, and the way back.
+    First what `_syndromes` multiplies by: matrices of β^(51(4 − a)), then rows of β^(50 − b), for the powers β of α
+    from the first root b0 on. After POINTS come the powers of α, inverses, x^b0 and x^(b0 + checks) at every point x
+    = α^c, and the way back.
     """
     into, back = _image(field.polynomial)
-    places, roots = np.arange(n - 1, -1, -1)[:, None], first_root + np.arange(LANES)
-    columns, degrees = np.arange(256), np.arange(ROWS)[:, None]
-    rows = np.zeros(POINTS, np.uint8)
-    rows[: n * LANES] = into[field.power(places * roots)].reshape(-1)
+    roots, columns, degrees = first_root + np.arange(LANES), np.arange(256), np.arange(ROWS)[:, None]
+    matrices, rows = np.zeros(CHECKS // 8, np.uint64), np.zeros((LANES, 2 * LANES), np.uint8)
+    for residue in range(PARTS):
+        for part in range(PARTS):
+            factor = field.power(PART * (PARTS - 1 - part) * roots[residue])
+            matrices[PARTS * residue + part] = _matrix(into[field.multiply(factor, columns)])
+    rows[:, :PART] = into[field.power(roots[:, None] * np.arange(PART - 1, -1, -1))]
     inverse = np.zeros(256, np.uint8)
-    inverse[into] = into[field.inverse(np.arange(256))]
+    inverse[into] = into[field.inverse(columns)]
     scales = [into[field.power(b * columns)] for b in (first_root, first_root + checks)]
     points = into[field.power(degrees * columns)].reshape(-1)
-    tables = np.concatenate([rows, points, into[field.power(columns)], inverse, *scales, back])
-    return tables, np.uint64(_matrix(into))
+    first = [matrices.astype("<u8").view(np.uint8), rows.reshape(-1)]
+    return np.concatenate([*first, points, into[field.power(columns)], inverse, *scales, back])

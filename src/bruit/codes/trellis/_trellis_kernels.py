@@ -7,8 +7,6 @@ choice[step, state] says which parent word f kept.
 """
 # ruff: noqa: ARG001 - the parameters of an instruction are read through its signature
 
-from functools import partial
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -38,15 +36,15 @@ from bruit.codes._vector_code import (
 )
 
 Metrics = NDArray[np.int16]
-Masks = NDArray[np.uint64]
+Masks = NDArray[np.uint32]
 
-LANES = 64
+LANES = 32  # sixteen bits a word fill a register of AVX-512, and the choices of 2000 steps the second-level cache
 UNLIKELY = -8000  # the metric of a state in which a word cannot start
 FLOOR = -12000
 BETWEEN = 15  # metrics are brought back to zero every 16 steps: 16 · 254 cannot wrap int16
 
-INT64 = ir.IntType(64)
-ROW, EIGHT = ir.VectorType(ir.IntType(16), LANES), ir.VectorType(INT64, 8)
+INT64, MASK = ir.IntType(64), ir.IntType(LANES)
+ROW, SIXTEEN = ir.VectorType(ir.IntType(16), LANES), ir.VectorType(MASK, 16)
 
 
 @kernel
@@ -81,78 +79,124 @@ def encode_words(
 
 def _keep_better(builder: Builder, first: Value, second: Value) -> tuple[Value, Value]:
     """The larger metric of each word, and a bit for each word: whether it is the second, which loses at a tie."""
-    mask = builder.bitcast(builder.icmp_signed(">", second, first), ir.IntType(LANES))
+    mask = builder.bitcast(builder.icmp_signed(">", second, first), MASK)
     return call(builder, "smax", first, second), mask
 
 
-def _generate_step(plain: bool, context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+@instruction
+def _step(
+    typing: Typing,
+    now: Type,
+    nxt: Type,
+    branches: Type,
+    patterns: Type,
+    low: Type,
+    high: Type,
+    half: Type,
+    choice: Type,
+    t: Type,
+) -> Instruction:
     """One trellis step: states j and j + half (now[low + j], now[high + j]) lead to the states 2j and 2j + 1.
 
-    branches[pattern] is what a branch with these coded bits adds. Where `plain`, the four branches of a butterfly add
-    m, −m, −m and m, which saves three loads of four.
+    branches[pattern] is what a branch with these coded bits adds.
     """
-    before, after, added, coded, kept = (
-        array_pointer(context, builder, signature.args[i], values[i], kind)
-        for i, kind in ((0, ROW), (1, ROW), (2, ROW), (3, INT64), (7, INT64))
-    )
-    low, high, half, step = values[4], values[5], values[6], values[8]
-    states = builder.add(half, half)
-    begin = builder.mul(step, states)
-    with cgutils.for_range(builder, half) as loop:
-        parents = [load(builder, before, builder.add(first, loop.index)) for first in (low, high)]
-        even = builder.add(loop.index, loop.index)
-        registers = [builder.add(even, ir.Constant(INT64, bit)) for bit in range(2)]
-        metric = load(builder, added, load(builder, coded, even))
-        for bit, state in enumerate(registers):
-            if plain:
-                signs = (builder.sub, builder.add) if bit else (builder.add, builder.sub)
-                ways = [sign(parent, metric) for sign, parent in zip(signs, parents, strict=True)]
-            else:
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        before, after, added, coded, kept = (
+            array_pointer(context, builder, signature.args[i], values[i], kind)
+            for i, kind in ((0, ROW), (1, ROW), (2, ROW), (3, INT64), (7, MASK))
+        )
+        states = builder.add(values[6], values[6])
+        begin = builder.mul(values[8], states)
+        with cgutils.for_range(builder, values[6]) as loop:
+            parents = [load(builder, before, builder.add(first, loop.index)) for first in values[4:6]]
+            even = builder.add(loop.index, loop.index)
+            for bit in range(2):
+                state = builder.add(even, ir.Constant(INT64, bit))
                 ways = [
                     builder.add(parent, load(builder, added, load(builder, coded, register)))
                     for parent, register in zip(parents, (state, builder.add(state, states)), strict=True)
                 ]
-            best, mask = _keep_better(builder, *ways)
-            store(builder, best, after, state)
-            store(builder, mask, kept, builder.add(begin, state))
-    return context.get_dummy_value()
+                best, mask = _keep_better(builder, *ways)
+                store(builder, best, after, state)
+                store(builder, mask, kept, builder.add(begin, state))
+        return context.get_dummy_value()
 
-
-def _signature(arrays: tuple[Type, ...], choice: Type) -> Type:
     numbers = (types.int64,) * 3
-    return types.void(*arrays, *numbers, choice, types.int64)
+    return types.void(now, nxt, branches, patterns, *numbers, choice, types.int64), generate
+
+
+Butterfly = list[tuple[Value, Value]]
+
+
+def _butterfly(builder: Builder, first: Value, second: Value, metric: Value) -> Butterfly:
+    """The better ways into the states 2j and 2j + 1 where the four branches add m, −m, −m and m."""
+    low = _keep_better(builder, builder.add(first, metric), builder.sub(second, metric))
+    high = _keep_better(builder, builder.sub(first, metric), builder.add(second, metric))
+    return [low, high]
+
+
+def _two_plain_steps(
+    builder: Builder, pointers: tuple[Value, ...], quarter: Value, step: Value, *, mirrored: bool
+) -> None:
+    """The loop of `_plain_steps` for one order of the parents."""
+    before, after, first_added, second_added, coded, kept = pointers
+    half = builder.add(quarter, quarter)
+    begin = builder.mul(step, builder.add(half, half))
+    later = builder.add(begin, builder.add(half, half))
+    with cgutils.for_range(builder, quarter) as loop:
+        starts = [builder.add(loop.index, builder.mul(quarter, ir.Constant(INT64, i))) for i in range(4)]
+        four = [load(builder, before, start) for start in starts]
+        middle = []
+        for i in range(2):
+            state = builder.add(starts[2 * i], loop.index) if i else builder.add(loop.index, loop.index)
+            metric = load(builder, first_added, load(builder, coded, state))
+            parents = (four[i + 2], four[i]) if mirrored else (four[i], four[i + 2])
+            middle.append(_butterfly(builder, *parents, metric))
+            for bit, (_, mask) in enumerate(middle[i]):
+                store(builder, mask, kept, builder.add(begin, builder.add(state, ir.Constant(INT64, bit))))
+        for i in range(2):
+            state = builder.add(builder.mul(loop.index, ir.Constant(INT64, 4)), ir.Constant(INT64, 2 * i))
+            metric = load(builder, second_added, load(builder, coded, state))
+            first, second = (middle[j][i][0] for j in ((1, 0) if mirrored else (0, 1)))
+            for bit, (best, mask) in enumerate(_butterfly(builder, first, second, metric)):
+                child = builder.add(state, ir.Constant(INT64, bit))
+                store(builder, best, after, child)
+                store(builder, mask, kept, builder.add(later, child))
 
 
 @instruction
-def _plain_step(
+def _plain_steps(
     typing: Typing,
     now: Type,
     nxt: Type,
-    branches: Type,
+    first_branches: Type,
+    second_branches: Type,
     patterns: Type,
-    low: Type,
-    high: Type,
-    half: Type,
+    quarter: Type,
     choice: Type,
     t: Type,
+    mirrored: Type,
 ) -> Instruction:
-    return _signature((now, nxt, branches, patterns), choice), partial(_generate_step, True)
+    """Steps t and t + 1 where the trellis is plain: four states lead to four, whose metrics stay in registers between.
 
+    States j and j + half lead to 2j and 2j + 1, j + quarter and its pair to 2j + half and 2j + half + 1, and these four
+    to 4j … 4j + 3. One branch metric serves a butterfly, which saves three loads of four.
+    """
 
-@instruction
-def _any_step(
-    typing: Typing,
-    now: Type,
-    nxt: Type,
-    branches: Type,
-    patterns: Type,
-    low: Type,
-    high: Type,
-    half: Type,
-    choice: Type,
-    t: Type,
-) -> Instruction:
-    return _signature((now, nxt, branches, patterns), choice), partial(_generate_step, False)
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        kinds = ((0, ROW), (1, ROW), (2, ROW), (3, ROW), (4, INT64), (6, MASK))
+        pointers = tuple(array_pointer(context, builder, signature.args[i], values[i], kind) for i, kind in kinds)
+        turned = builder.icmp_unsigned("!=", values[8], ir.Constant(INT64, 0))
+        with builder.if_else(turned) as (mirror, straight):
+            with mirror:
+                _two_plain_steps(builder, pointers, values[5], values[7], mirrored=True)
+            with straight:
+                _two_plain_steps(builder, pointers, values[5], values[7], mirrored=False)
+        return context.get_dummy_value()
+
+    arrays = (now, nxt, first_branches, second_branches, patterns)
+    return types.void(*arrays, types.int64, choice, types.int64, types.int64), generate
 
 
 @instruction
@@ -177,13 +221,19 @@ def _add_branches(typing: Typing, soft: Type, at: Type, outputs: Type, branches:
     return types.void(soft, types.int64, types.int64, branches), generate
 
 
-@kernel
-def _bring_back(metrics: Metrics) -> None:
+@instruction
+def _bring_back(typing: Typing, metrics: Type, states: Type) -> Instruction:
     """Subtracts the metric of state 0 from all, so that sums stay small."""
-    base = metrics[0].copy()
-    for s in range(metrics.shape[0]):
-        for f in range(LANES):
-            metrics[s, f] = max(np.int16(FLOOR), np.int16(metrics[s, f] - base[f]))
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        rows = array_pointer(context, builder, signature.args[0], values[0], ROW)
+        base = load(builder, rows, ir.Constant(INT64, 0))
+        with cgutils.for_range(builder, values[1]) as loop:
+            lower = builder.sub(load(builder, rows, loop.index), base)
+            store(builder, call(builder, "smax", lower, constant(ROW, FLOOR)), rows, loop.index)
+        return context.get_dummy_value()
+
+    return types.void(metrics, types.int64), generate
 
 
 @kernel
@@ -202,9 +252,9 @@ def _choose(typing: Typing, masks: Type, at: Type, half: Type, plane: Type) -> I
     """Puts masks[at + half + i] in place of masks[at + i], i below half, for the words whose bit of `plane` is 1."""
 
     def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        start = array_pointer(context, builder, signature.args[0], values[0], INT64)
+        start = array_pointer(context, builder, signature.args[0], values[0], MASK)
         _, first, count, bits = values
-        choosers = {EIGHT: broadcast(builder, bits, EIGHT.count), INT64: bits}
+        choosers = {SIXTEEN: broadcast(builder, bits, SIXTEEN.count), MASK: bits}
 
         def choose(kind: Type, index: Value) -> None:
             lower = builder.add(first, index)
@@ -213,10 +263,34 @@ def _choose(typing: Typing, masks: Type, at: Type, half: Type, plane: Type) -> I
             change = builder.and_(builder.xor(kept, other), choosers[kind])
             store_vector(builder, builder.xor(kept, change), start, lower)
 
-        for_blocks(builder, count, EIGHT, choose)
+        for_blocks(builder, count, SIXTEEN, choose)
         return context.get_dummy_value()
 
-    return types.void(masks, types.int64, types.int64, types.uint64), generate
+    return types.void(masks, types.int64, types.int64, types.uint32), generate
+
+
+@instruction
+def _choose_of_64(typing: Typing, masks: Type, at: Type, planes: Type) -> Instruction:
+    """For every word its bit of one of masks[at … at + 63]: bit b of the number of that one is the word's in planes[b].
+
+    The highest bit chooses last, for it is decided last: all that comes before does not wait for the step before.
+    """
+
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        start, bits = (array_pointer(context, builder, signature.args[i], values[i], MASK) for i in (0, 2))
+        left = load_vector(builder, ir.VectorType(MASK, 64), start, values[1])
+        for b in range(6):
+            half = left.type.count // 2
+            orders = [list(range(first, 2 * half, 2)) for first in range(2)]
+            even, odd = (
+                builder.shuffle_vector(left, left, ir.Constant(ir.VectorType(ir.IntType(32), half), order))
+                for order in orders
+            )
+            chooser = broadcast(builder, load(builder, bits, ir.Constant(INT64, b)), half)
+            left = builder.xor(even, builder.and_(builder.xor(even, odd), chooser))
+        return builder.extract_element(left, ir.Constant(ir.IntType(32), 0))
+
+    return types.uint32(masks, types.int64, planes), generate
 
 
 @kernel
@@ -224,18 +298,20 @@ def _trace_back(choice: Masks, planes: Masks, mirrored: int, path: NDArray[np.ui
     """Path (LANES / 8, steps) becomes the register bits, word f in bit f & 7 of row f >> 3; `choice` is used up.
 
     planes[b] holds bit b of the state of every word. Which parent a word kept is found for all words at once: the
-    highest bit of their states chooses between the halves of choice[t], the next one between quarters, and so on.
+    highest bit of their states chooses between the halves of choice[t], the next one between quarters, and so on, the
+    last 64 together.
     """
     memory = planes.size
-    other = np.uint64(0) - np.uint64(mirrored)
+    other = np.uint32(0) - np.uint32(mirrored)
     for t in range(path.shape[1] - 1, -1, -1):
         for g in range(path.shape[0]):
-            path[g, t] = np.uint8(planes[0] >> np.uint64(8 * g))
-        for b in range(memory - 1, -1, -1):
+            path[g, t] = np.uint8(planes[0] >> np.uint32(8 * g))
+        for b in range(memory - 1, 5 if memory >= 6 else -1, -1):
             _choose(choice, t << memory, 1 << b, planes[b])
+        kept = _choose_of_64(choice, t << memory, planes) if memory >= 6 else choice[t, 0]
         for b in range(memory - 1):
             planes[b] = planes[b + 1]
-        planes[memory - 1] = choice[t, 0] ^ other
+        planes[memory - 1] = kept ^ other
 
 
 @kernel
@@ -264,8 +340,8 @@ def viterbi_lanes(
     `starts` and `ends` say that the path begins and finishes in state 0. At a tie the lower parent is kept, and the
     lower last state. Where `mirrored`, both parents change places and ties go the other way: two paths that differ are
     equally likely. The caller then moves `patterns` by half, so that each parent keeps its own branch. `plain` is that
-    of `Trellis`. Overwritten are branches (2^outputs, LANES), metrics (2, states, LANES), those before and after a step
-    in turns, choice (steps, states) and path (LANES / 8, steps).
+    of `Trellis`. Overwritten are branches (2, 2^outputs, LANES), metrics (2, states, LANES), those before and after a
+    step in turns, choice (steps, states) and path (LANES / 8, steps).
     """
     states = patterns.size // 2
     half = states // 2
@@ -276,21 +352,26 @@ def viterbi_lanes(
         top += 1
     metrics[0, :] = UNLIKELY if starts else 0
     metrics[0, 0] = 0
-    for t in range(steps):
-        _add_branches(soft, t * outputs, outputs, branches)
-        nxt = metrics[(t + 1) & 1]
-        if plain:
-            _plain_step(metrics[t & 1], nxt, branches, patterns, low, high, half, choice, t)
+    t = turn = 0
+    while t < steps:
+        now, nxt = metrics[turn], metrics[1 - turn]
+        _add_branches(soft, t * outputs, outputs, branches[0])
+        if plain and t + 1 < steps:
+            _add_branches(soft, (t + 1) * outputs, outputs, branches[1])
+            _plain_steps(now, nxt, branches[0], branches[1], patterns, half // 2, choice, t, mirrored)
+            t += 2
         else:
-            _any_step(metrics[t & 1], nxt, branches, patterns, low, high, half, choice, t)
-        if (t & BETWEEN) == BETWEEN:
-            _bring_back(nxt)
-    planes = np.zeros(top + 1, np.uint64)
+            _step(now, nxt, branches[0], patterns, low, high, half, choice, t)
+            t += 1
+        turn = 1 - turn
+        if (t & BETWEEN) == 0:
+            _bring_back(nxt, states)
+    planes = np.zeros(top + 1, np.uint32)
     if not ends:
         for f in range(words):
-            state = _likeliest_state(metrics[steps & 1], f, mirrored)
+            state = _likeliest_state(metrics[turn], f, mirrored)
             for b in range(top + 1):
-                planes[b] |= np.uint64((state >> b) & 1) << np.uint64(f)
+                planes[b] |= np.uint32((state >> b) & 1) << np.uint32(f)
     _trace_back(choice, planes, mirrored, path)
     for f in range(words):
         _unpack(path[f >> 3], np.uint8(f & 7), decoded[f])

@@ -17,10 +17,10 @@ FLUSH = 4
 """Steps that bring the registers back to 0."""
 
 SUREST = 80.0
-"""A bit is wrong with chance e^−80 at this log-likelihood; what is heard is cut here."""
+"""Received log-likelihoods are clipped to this; a bit is then wrong with chance e^−80."""
 
 SUREST_TOLD = 200.0
-"""What one register tells the other is cut here."""
+"""Extrinsic log-likelihoods, passed from one constituent decoder to the other, are clipped to this."""
 
 SIZES = (1784, 3568, 7136, 8920)
 BLOCK = 223
@@ -34,7 +34,7 @@ PARITIES = {
     "1/4": ((SECOND, THIRD), (FIRST,)),
     "1/6": ((FIRST, SECOND, THIRD), (FIRST, THIRD)),
 }
-"""What each of the two registers says beside the message, by rate.        [CCSDS 131.0-B, Section 6.3, connections]"""
+"""The parity generators of each of the two registers, by rate.          [CCSDS 131.0-B, Section 6.3, connections]"""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class CcsdsTurbo(SoftBits):
         return streams.reshape(bits.shape[0], -1)[:, self.place]
 
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
-        """The message after the last turn, or the first on which both registers agree.
+        """The message after the last iteration, or after the first in which both constituent decoders agree.
 
         A failure where a bit of it is as likely 0 as 1; the code itself notices no other wrong answer.
         """
@@ -118,7 +118,7 @@ class CcsdsTurbo(SoftBits):
         return result.raised(self) if raise_on_failure else result
 
     def _posterior(self, batch: SoftWords) -> NDArray[np.float32]:
-        """What is known, log p(0)/p(1), of the message bits (words, k)."""
+        """The posterior log-likelihood ratios log p(0)/p(1) of the message bits (words, k)."""
         words, streams = batch.likelihoods.shape[0], 1 + sum(map(len, PARITIES[self.share]))
         soft = np.zeros((streams * self.steps, LANES), np.float32)
         alpha = np.empty((self.steps + 1, STATES, LANES), np.float32)
@@ -132,7 +132,7 @@ class CcsdsTurbo(SoftBits):
         return result
 
     def _turns(self, soft: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The posterior of the message bits (k, LANES) after the last turn, or the first that both codes agree on.
+        """The posterior of the message bits (k, LANES) after the last iteration, or the first with agreement.
 
         soft (1 + parities, steps, LANES) is what was heard: the message, the parities of both registers. The flushing
         bits of the second one are not sent.

@@ -1,4 +1,4 @@
-"""Viterbi's algorithm: the most likely path through a trellis, 64 words side by side."""
+"""Viterbi's algorithm: the most likely path through a trellis, 32 words side by side."""
 
 from typing import TYPE_CHECKING
 
@@ -59,16 +59,16 @@ def _shortest_circles(code: "Convolutional", batch: SoftWords, *, mirrored: bool
 def _read_through(
     code: "Convolutional", batch: SoftWords, order: NDArray[np.int64], *, mirrored: bool
 ) -> NDArray[np.uint8]:
-    """The best path over the steps of the word in this order, where step `code.steps` is one of which nothing is known.
+    """The best path over the steps in this order; step `code.steps` stands for one of which nothing was received.
 
     A bitten word starts and ends anywhere.
     """
     trellis, steps = code.trellis, code.steps
     soft = aligned_empty(((steps + 1) * trellis.outputs, LANES), np.int16)
     soft[:] = 0
-    branches = aligned_empty((1 << trellis.outputs, LANES), np.int16)
+    branches = aligned_empty((2, 1 << trellis.outputs, LANES), np.int16)
     metrics = aligned_empty((2, trellis.states, LANES), np.int16)
-    choice = aligned_empty((order.size, trellis.states), np.uint64)
+    choice = aligned_empty((order.size, trellis.states), np.uint32)
     bits = np.empty((LANES // 8, order.size), np.uint8)
     path = np.empty((batch.likelihoods.shape[0], order.size), np.uint8)
     factors = batch.factors()
