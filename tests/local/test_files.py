@@ -1,7 +1,6 @@
 """Reports in files: read back, tallied piece by piece, refused when damaged."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,19 +118,13 @@ def test_rows_no_respondent_sends_are_refused(protocol: FrequencyProtocol, tmp_p
 
 @pytest.mark.service
 @pytest.mark.xdist_group("spark")
-def test_a_folder_is_tallied_on_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    sql = pytest.importorskip("pyspark.sql")
+def test_a_folder_is_tallied_on_spark(tmp_path: Path, spark: Any) -> None:
     protocol = OUE(["a", "b", "c"] + [f"d{i}" for i in range(70)], epsilon=1)
     for part in range(3):
         write_reports(reports_of(protocol, 250 + part, part), tmp_path / f"{part}.parquet")
-    session = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-    try:
-        assert tally_files_on_spark(session, tmp_path) == tally_files(tmp_path)
-        with pytest.raises(InvalidArgument, match="no folder"):
-            tally_files_on_spark(session, tmp_path / "missing")
-    finally:
-        session.stop()
+    assert tally_files_on_spark(spark, tmp_path) == tally_files(tmp_path)
+    with pytest.raises(InvalidArgument, match="no folder"):
+        tally_files_on_spark(spark, tmp_path / "missing")
 
 
 def test_nothing_there_is_said(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ MAKERS: dict[str, Callable[[], LocalProtocol]] = {
 }
 """One of each public protocol; a test finds those that miss."""
 
-ELSEWHERE = {"Attributes", "PrefixSearch"}
-"""The first takes a table and gives a release for each attribute: its own test below; the second has a folder."""
+ELSEWHERE = {"Attributes", "PrefixRounds", "PrefixSearch"}
+"""The first takes a table and gives a release for each attribute: its own test below; the others have a folder."""
 
 
 def public() -> set[str]:

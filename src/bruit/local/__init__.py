@@ -12,7 +12,7 @@ from bruit.local.frequencies.subset import SubsetSelection
 from bruit.local.frequencies.unary import OUE, SUE
 from bruit.local.frequencies.warner import ForcedYes, Warner, two_coins
 from bruit.local.frequency_protocol import FrequencyProtocol
-from bruit.local.heavy_hitters import PrefixSearch, WordReports
+from bruit.local.heavy_hitters import PrefixRounds, PrefixSearch, WordReports
 from bruit.local.longitudinal.loloha import LOLOHA
 from bruit.local.longitudinal.memoised import LongitudinalKRR, LongitudinalOUE
 from bruit.local.means import MeanProtocol, OneBitMean, PiecewiseMean
@@ -53,6 +53,7 @@ __all__ = [
     "Offer",
     "OneBitMean",
     "PiecewiseMean",
+    "PrefixRounds",
     "PrefixSearch",
     "Rappor",
     "RapporClient",

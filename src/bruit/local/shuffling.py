@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from bruit.core.arguments import whole
 from bruit.core.guarantee import Assumption, Guarantee
@@ -30,7 +30,7 @@ def shuffled_delta(local_epsilon: float, people: int, epsilon: float) -> float:
     [Feldman, McMillan & Talwar 2021, Theorem 3.1]
     Given C = c the likelihood ratio rises with the first count, so the divergence is a difference of binomial tails.
     """
-    others = stats.binom(people - 1, math.exp(-local_epsilon))
+    others = scipy.stats.binom(people - 1, math.exp(-local_epsilon))
     low, high = int(others.ppf(1e-15)), int(others.isf(1e-15))
     c = np.arange(max(0, low - 1), min(people - 1, high + 1) + 1)
     outside = float(others.cdf(c[0] - 1) + others.sf(c[-1]))
@@ -40,7 +40,7 @@ def shuffled_delta(local_epsilon: float, people: int, epsilon: float) -> float:
     first = np.ceil((c + 1) * (ratio * keep - (1 - keep)) / ((2 * keep - 1) * (1 + ratio)))
 
     def gained(start: NDArray[np.float64]) -> NDArray[np.float64]:
-        at_least, more = stats.binom.sf(start - 1, c, 0.5), stats.binom.sf(start - 2, c, 0.5)
+        at_least, more = scipy.stats.binom.sf(start - 1, c, 0.5), scipy.stats.binom.sf(start - 2, c, 0.5)
         one, other = keep * more + (1 - keep) * at_least, (1 - keep) * more + keep * at_least
         return np.asarray(one - ratio * other)
 

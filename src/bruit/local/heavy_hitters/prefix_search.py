@@ -12,8 +12,8 @@ from os import cpu_count
 from typing import Any, Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from bruit.channels import ONE, Support, SymmetricChannel, checked_epsilon, symmetric
 from bruit.core.arguments import confidence as checked_confidence
@@ -156,7 +156,7 @@ class PrefixSearch:
         credible = total >= LEAST_SCORE * (len(self.stages) - 1)
         order = np.argsort(-np.where(credible, counts, -1), kind="stable")[:most]
         tried = max(int(np.count_nonzero(credible)), 1)
-        beyond = binom.isf(FALSE_WORDS / tried, people, float(self.support.false)) if people else 0
+        beyond = scipy.stats.binom.isf(FALSE_WORDS / tried, people, float(self.support.false)) if people else 0
         order = order[credible[order] & (counts[order] > beyond)]
         return self._released(prefixes[order], counts[order], people, confidence, reports)
 

@@ -39,7 +39,7 @@ from bruit.local.offering import EXAMPLE, Offer, ReportShape
 from bruit.local.received import checked_bits, checked_places
 
 MOST_EXACT = 10_000
-"""More reports than these have told nearly all of the memoised response, and their weights are long integers."""
+"""Beyond this many reports the exact loss is not computed: it is nearly `forever`, and its integers grow long."""
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -18,11 +18,11 @@ _PENALTIES: Final = (4.0, 3.0, 2.0, 1.5, 1.2, 1.0, 0.8, 0.6, 0.4)
 _TOLERANCE: Final = 1e-3  # of a standard deviation
 _PASSES: Final = 500
 _PATIENCE: Final = 1.01
-"""How far above the best the spread may rise before weaker penalties are given up."""
+"""The search stops at weaker penalties once the residual spread exceeds the least one by this factor."""
 
 
 _EVEN: Final = 0.05
-"""How often residuals are taken for uneven when they are not; less often, and false texts slip in."""
+"""The level of the test for uneven residuals; a stricter one lets false texts through."""
 
 
 @dataclass(frozen=True, eq=False)
