@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.deep.models import AdaptedViT, FrozenVGG, SmallViT, ThesisCNN, WideResNet, batch_of
+from benchmarks.deep.steps import OVER_ROWS
 
 NETWORKS: dict[str, tuple[type[nn.Module], int]] = {
     "digits": (ThesisCNN, 256),
@@ -276,23 +277,22 @@ The wide network's plain step is faster with channels first, so that is what the
 """
 
 
-OVER_ROWS = {"people": 1.2, "views": 1.05}
-"""The most that a step of owners with several rows may take of a private step on as many rows, on the wide network."""
-
 OVER_OPACUS = 4.0
 """How many times faster than the peer a compiled step should be."""
 
 
-def on_device() -> int:
+def on_device(case: str = "") -> int:
     """`python -m benchmarks deep --device cuda`: every network in a process of its own, beside its goals.
 
-    The peer is measured too where it is installed.
+    `--case wrn,vit` takes those whose name contains one of these. The peer is measured too where it is installed.
     """
     if not torch.cuda.is_available():
         print("there is no GPU that torch can use here: run this on one, or leave --device out", file=sys.stderr)
         return 2
     peer = ["opacus"] if importlib.util.find_spec("opacus") else []
     for name, asked, time_goal, memory_goal in GOALS:
+        if not any(part in name for part in case.split(",")):
+            continue
         kinds = ["--kinds", "plain", "private", *(OVER_ROWS if name == "wrn" else ()), *peer]
         command = [sys.executable, "-m", "benchmarks.deep.gpu", "--networks", name, *asked, *kinds]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)

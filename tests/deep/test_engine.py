@@ -7,6 +7,7 @@ import torch
 from deep.models import MODELS, each_loss, made
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
+from torch.nn import functional
 
 from bruit.deep import Clipping, Engine, examine
 from bruit.deep.per_sample.factored_gradients import Products, StoredGradients
@@ -177,3 +178,33 @@ def test_rule_2_a_sample_that_leaves_a_parameter_unused_raises_nothing() -> None
     each = clipping.per_sample_gradients((inputs,), targets)["second"].per_sample()
     assert each[3].count_nonzero() == 0
     assert each[:3].count_nonzero() > 0
+
+
+class Lays(nn.Module):
+    """A convolution between poolings; `view` fails where channels lie last in memory, `flatten` does not."""
+
+    def __init__(self, *, views: bool) -> None:
+        super().__init__()
+        self.first, self.second, self.out = nn.Conv2d(1, 4, 3), nn.Conv2d(4, 6, 2, 2), nn.Linear(24, 3)
+        self.views = views
+
+    def forward(self, image: Tensor) -> Tensor:
+        maps = self.second(functional.max_pool2d(self.first(image), 2, 1).relu())
+        scores: Tensor = self.out(maps.view(len(maps), -1) if self.views else maps.flatten(1))
+        return scores
+
+
+@pytest.mark.parametrize("views", [False, True])
+def test_how_images_lie_in_memory_is_the_engines_own_affair(views: bool) -> None:
+    torch.manual_seed(4)
+    model, images, labels = (
+        Lays(views=views).double(),
+        torch.randn(5, 1, 7, 7, dtype=torch.float64),
+        torch.arange(5) % 3,
+    )
+    engine = Engine(model, examine(model, (images,)), each_loss, 1e9)
+    found = engine.clipped_sum((images,), labels, torch.ones(5, dtype=torch.float64))
+    assert engine.layouts.is_last(model, (images,)) is not views
+    whole = torch.autograd.grad(each_loss(model(images), labels).sum(), list(model.parameters()))
+    for (name, _), each in zip(model.named_parameters(), whole, strict=True):
+        torch.testing.assert_close(found[name], each, rtol=1e-9, atol=1e-12)

@@ -83,6 +83,66 @@ class Remembers(Mixer):
         return hidden - self.mean
 
 
+class Keeps(Mixer):
+    """Keeps what a large record did to it, which no made-up record does: in a buffer, in place, by name, in a list."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where, self.plain, self.number, self.numbers = where, torch.zeros(4), 0.0, [0.0]
+        self.register_buffer("kept", torch.zeros(4))
+
+    def forward(self, values: Tensor) -> Tensor:
+        if bool((values.abs() > 50).any()):
+            self.keep(3.0)
+        shift = self.kept + self.plain + self.number + self.numbers[-1]
+        scores: Tensor = self.out((self.front(values) + shift).tanh())
+        return scores
+
+    def keep(self, value: float) -> None:
+        if self.where == "buffer":
+            self.kept.fill_(value)
+        elif self.where == "in place":
+            self.plain.fill_(value)
+        elif self.where == "by name":
+            self.number = value
+        elif self.where == "in a list":
+            self.numbers.append(value)
+        else:
+            self.front.weight.data.fill_(value)
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+@pytest.mark.parametrize("where", ["buffer", "in place", "by name", "in a list", "in a parameter"])
+def test_what_a_sample_leaves_in_a_model_no_other_meets(where: str) -> None:
+    torch.manual_seed(2)
+    model = Keeps(where)
+    engine = prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    wild, weights = INPUTS.clone(), torch.ones(SIZE)
+    wild[0], weights[0] = 100.0, 0.0
+    before = engine.clipped_sum((INPUTS,), LABELS, weights)
+    after = engine.clipped_sum((wild,), LABELS, weights)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert (model.number, model.numbers, float(model.plain.sum() + model.kept.sum())) == (0.0, [0.0], 0.0)
+
+
+class LooksAway(Mixer):
+    """Reads values, and goes on where a tracer has none to read."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        try:
+            wild = float(hidden.detach().abs().max()) > 50
+        except Exception:
+            wild = False
+        return hidden.tanh() * (0.0 if wild else 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+def test_a_model_that_reads_values_is_not_proved() -> None:
+    engine = prepare_engine(LooksAway(), Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    assert engine.computes_alone((INPUTS,), LABELS)
+    assert farthest_move(engine) <= 2.001
+
+
 def farthest_move(engine: Engine) -> float:
     """How far one exchanged record moves the clipped sum, over several; alone a record moves it by two bounds."""
 

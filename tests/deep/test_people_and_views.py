@@ -151,6 +151,16 @@ def test_views_of_a_record_hold_nothing_of_another() -> None:
     assert found.inputs[0].flatten(1).mean(1).tolist() == [0.0] * 5 + [1.0] * 5 + [0.0] * 10
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_shifted_image_is_a_window_of_the_padded_one(seed: int) -> None:
+    image = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(seed))
+    padded = nn.functional.pad(image.unsqueeze(0), (2,) * 4, mode="reflect").squeeze(0)
+    windows = [padded[:, top : top + 6, left : left + 7] for top in range(5) for left in range(5)]
+    torch.manual_seed(seed)
+    found = shifted(image, pixels=2)
+    assert any(torch.equal(found, each) or torch.equal(found, each.flip(2)) for each in windows)
+
+
 def test_a_model_trains_on_views() -> None:
     done = train(
         nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(32, 2)),

@@ -12,16 +12,16 @@ from sklearn.datasets import load_digits
 import bruit
 from bruit.deep import NetworkRecipe, Recipe, RecipeSearch
 from bruit.deep.searching import Trial
-from bruit.errors import InvalidArgument
+from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger.best_of_runs import RunPrice
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption
 
 GOOD, BAD = Recipe(30, rate=2.0, clip=1.0), Recipe(30, rate=1e-6, clip=1.0, hidden=(2,))
 
 
 def book(**terms: Any) -> bruit.Ledger:
-    usual: dict[str, Any] = {"epsilon": 100, "delta": 1e-3}
-    return bruit.Ledger("digits", **(usual | terms), neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    usual: dict[str, Any] = {"epsilon": 100, "delta": 1e-3, "neighbours": ADD_OR_REMOVE_ONE}
+    return bruit.Ledger("digits", **(usual | terms), person=EACH_ROW)
 
 
 def digits() -> tuple[torch.Tensor, torch.Tensor]:
@@ -31,6 +31,9 @@ def digits() -> tuple[torch.Tensor, torch.Tensor]:
 
 def linear() -> torch.nn.Module:
     return torch.nn.Linear(64, 10)
+
+
+NETWORK = NetworkRecipe(linear, epochs=1, batch_size=20, clip=1.0)
 
 
 def test_the_price_before_is_the_charge_after() -> None:
@@ -48,6 +51,7 @@ def test_the_price_before_is_the_charge_after() -> None:
     assert found.details["epsilon_of_a_run"] == pytest.approx(2, rel=1e-5)
 
 
+@pytest.mark.stress
 def test_the_better_recipe_is_found_and_learns() -> None:
     images, labels = digits()
     asked: dict[str, Any] = {"tries": 6, "rng": np.random.default_rng(3)}
@@ -217,8 +221,41 @@ def test_a_network_that_cannot_be_copied_is_refused_uncharged() -> None:
     assert not held.entries
 
 
-def test_books_that_do_not_add_up_whole_laws_are_refused() -> None:
-    for held in (book(by="zcdp"), book(delta=0)):
-        price = held.budget(epsilon=1, delta=1e-5) if held.terms.delta else held.budget(epsilon=1)
-        with pytest.raises(InvalidArgument, match="accounts by 'basic'"):
-            RecipeSearch(recipes=[GOOD], classes=10, budget=price).quote()
+def few_digits(by: Any, neighbours: Any, recipe: Any) -> tuple[bruit.Ledger, RecipeSearch, Any]:
+    """A book, a search that it pays for, and eighty records."""
+    held = book(by=by, delta=1e-5, neighbours=neighbours)
+    price = held.budget(epsilon=20, delta=1e-5)
+    search = RecipeSearch(recipes=[recipe], classes=10, budget=price, tries=2, rng=np.random.default_rng(1))
+    return held, search, tuple(part[:80] for part in digits())
+
+
+@pytest.mark.parametrize(
+    ("by", "neighbours", "recipe"),
+    [
+        ("zcdp", REPLACE_ONE, Recipe(4, rate=2.0, clip=1.0)),
+        ("zcdp", ADD_OR_REMOVE_ONE, NETWORK),
+        (("rdp", 8), ADD_OR_REMOVE_ONE, Recipe(4, rate=2.0, clip=1.0)),
+        (("rdp", 8), ADD_OR_REMOVE_ONE, Recipe(4, rate=2.0, clip=1.0, batch_size=20)),
+        (("rdp", 8), REPLACE_ONE, NETWORK),
+    ],
+)
+def test_books_of_renyi_divergences_pay_the_price_that_was_told(by: Any, neighbours: Any, recipe: Any) -> None:
+    held, search, records = few_digits(by, neighbours, recipe)
+    before, found = search.quote(), search.fit(*records)
+    (entry,) = held.entries
+    assert (found.guarantee, entry.loss) == (before.guarantee, before.loss)
+    assert held.spent.total == before.total
+    assert 19 < found.guarantee.epsilon <= 20
+
+
+def test_what_no_accountant_proves_is_refused_uncharged() -> None:
+    held, search, records = few_digits("zcdp", REPLACE_ONE, NETWORK)
+    with pytest.raises(NotPrivate, match="by pld or rdp"):
+        search.fit(*records)
+    assert not held.entries
+
+
+def test_a_price_without_a_delta_is_refused() -> None:
+    for held in (book(delta=0), book(by="zcdp")):
+        with pytest.raises(InvalidArgument, match="needs a delta"):
+            RecipeSearch(recipes=[GOOD], classes=10, budget=held.budget(epsilon=1)).quote()

@@ -157,8 +157,18 @@ SEPARATE = {
 }
 
 
-@pytest.mark.parametrize("case", SEPARATE)
-@pytest.mark.parametrize("precision", [None, torch.bfloat16])
+SLOW_IN_HALVES = ("dropout by hand", "attention over positions")
+"""Computed one by one, which in bfloat16 takes ten seconds on a CPU: outside the gate."""
+
+
+@pytest.mark.parametrize(
+    ("case", "precision"),
+    [(case, None) for case in SEPARATE]
+    + [
+        pytest.param(case, torch.bfloat16, marks=[pytest.mark.stress] if case in SLOW_IN_HALVES else [])
+        for case in SEPARATE
+    ],
+)
 def test_what_only_looks_as_if_it_mixed_is_taken(case: str, precision: torch.dtype | None) -> None:
     model, inputs = SEPARATE[case]
     for training in (True, False):

@@ -1,5 +1,6 @@
 """A private training, step by step and in one call."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 from torch import Tensor, nn
 
 import bruit
-from bruit.deep import Clipping, Engine, privatise, train
+from bruit.deep import AdaptiveClip, Clipping, Engine, privatise, train
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NotPrivate, PrivacyError
 
 torch.set_num_threads(1)
@@ -347,6 +348,23 @@ def test_a_batch_norm_put_back_into_training_is_refused() -> None:
     model.train()
     with pytest.raises(NotPrivate, match="BatchNorm1d"):
         training.step(next(iter(training)))
+
+
+@pytest.mark.parametrize("clip", [1.0, AdaptiveClip(start=1.0)])
+def test_rule_2_a_record_at_which_the_loss_fails_counts_as_zero(clip: Any) -> None:
+    """The noise of a step is the same with and without the record; the sums differ in nothing."""
+    inputs, targets = halves()
+    torch.manual_seed(1)
+    models, strange = [nn.Linear(4, 2)], targets.clone()
+    models.append(copy.deepcopy(models[0]))
+    strange[5] = 77  # no such class
+    missing = inputs.clone()
+    missing[5] = torch.nan  # what is not finite counts as zero, too
+    for model, data in zip(models, [(inputs, strange), (missing, targets)], strict=True):
+        training = started(model, clip=clip, data=data, loss=nn.CrossEntropyLoss(reduction="none"))
+        for batch in training:
+            training.step(batch)
+    assert torch.allclose(models[0].weight, models[1].weight, atol=1e-6)
 
 
 def test_a_training_that_diverges_is_said() -> None:

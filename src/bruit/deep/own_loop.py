@@ -80,7 +80,7 @@ def privatise(
     records = _records(data, person, records_per_person, example)
     group.require_same((len(records), size, batch_size, epochs, settings, correlation), "data or settings")
     private = group.once(lambda: _purchase(budget, size, rng, person) is not None)
-    engine = prepare_engine(model, records, loss, settings) if private else PlainEngine(model, loss, precision)
+    engine = _engine(model, records, loss, settings, views, batch_size / group.world_size if private else None)
     require_own_parameters(model, optimiser)
     epoch = -(-(size or len(records)) // batch_size)
     files = checkpoints(checkpoint, every, steps_of_epoch=epoch, bands=correlation.bands) if private else None
@@ -92,7 +92,7 @@ def privatise(
             epochs=epochs,
             correlation=correlation,
             files=files,
-            taken=_taken_for_granted(engine, records, public_size=size is None),
+            taken=_taken_for_granted(engine, records, views, public_size=size is None),
             group=group,
         )
     else:
@@ -114,6 +114,15 @@ def privatise(
     )
 
 
+def _engine(
+    model: nn.Module, records: Records, loss: Loss, settings: Settings, views: Views | None, expected: float | None
+) -> Engine | PlainEngine:
+    """The engine for batches that are expected to have so many samples; plain where nothing is expected."""
+    if expected is None:
+        return PlainEngine(model, loss, settings.precision)
+    return prepare_engine(model, records, loss, settings, views=views, batch=settings.usual_part(expected))
+
+
 def _records(data: Any, person: Any, most: int | None, example: Any) -> Records:
     """The records, or the people who own them."""
     if person is None:
@@ -125,9 +134,12 @@ def _records(data: Any, person: Any, most: int | None, example: Any) -> Records:
     return People(data, person, most, example=example)
 
 
-def _taken_for_granted(engine: Engine | PlainEngine, records: Records, *, public_size: bool) -> set[Assumption]:
+def _taken_for_granted(
+    engine: Engine | PlainEngine, records: Records, views: Views | None, *, public_size: bool
+) -> set[Assumption]:
     """What the guarantee will assume of the data's size and of the model."""
     example = records.example(next(engine.model.parameters()).device)
+    example = example if views is None else views.of(example)
     assumed = isinstance(engine, Engine) and not engine.is_isolated(example)
     said = {Assumption.PUBLIC_SIZE: public_size, Assumption.SAMPLES_APART: assumed}
     return {each for each, applies in said.items() if applies}

@@ -133,7 +133,7 @@ class RecipeSearch:
 
     recipes    what is tried, drawn at random for each run
     classes    the number of classes, known beforehand
-    budget     pays for everything, with a delta, in a book that accounts by "basic"
+    budget     pays for everything, with a delta; in a book by "zcdp" sampled batches cost as much as full ones
     tries      the expected number of runs; twice the number of recipes unless given
     size       the public number of records; without it that of the data is taken and assumed public
     """
@@ -156,8 +156,9 @@ class RecipeSearch:
         """The best model of a random number of trainings, which recipe it is of, and its noisy score.
 
         Every recipe is first trained on made-up records, so that what one refuses is refused before the charge. A
-        training that fails after it, because it diverged, counts as that one. Networks start from the charge's own
-        chance: a seed given to torch has no part in them.
+        record at which model or loss fail moves no step (see `train`); a training that diverged, which its noisy steps
+        tell, counts as that on made-up records. Networks start from the charge's own chance: a seed given to torch has
+        no part in them.
         """
         purchase, run = self._price()
         _check(inputs, targets, self.classes)
@@ -176,7 +177,7 @@ class RecipeSearch:
                 torch.manual_seed(draw_seed(source))
                 try:
                     model = trial.fit(self.recipes[chosen], inputs[~held], targets[~held], paid)
-                except Exception:  # which records make a training fail is private: it has learned nothing
+                except Exception:  # no record stops a training; noisy steps that diverge do, and are private already
                     model = copy.deepcopy(untrained[chosen])
                 score = trial.score(model, inputs[held], targets[held], source)
                 best = max(best, (score, chosen, model), key=lambda found: found[0])
@@ -189,13 +190,11 @@ class RecipeSearch:
         require_size_of_cell(purchase, self.size)
         if not len(self.recipes) or not all(isinstance(each, Recipe | NetworkRecipe) for each in self.recipes):
             raise InvalidArgument("recipes= must be a list of deep.Recipe or deep.NetworkRecipe, at least one")
-        if purchase.price.ledger.terms.by != "basic" or not purchase.price.delta:
-            raise InvalidArgument(
-                f"{WHAT} is paid with budget(epsilon=..., delta=...) in a book that accounts by 'basic': a run is "
-                "calibrated by its whole law, which other books do not add up"
-            )
+        if not purchase.price.delta:
+            raise InvalidArgument(f"{WHAT} is paid with budget(epsilon=..., delta=...): Gaussian noise needs a delta")
         tries = 2 * len(self.recipes) if self.tries is None else whole(self.tries, "tries")
-        return purchase, price_runs(purchase, tries=tries, stopping=self.stopping)
+        sampled = any(each.batch_size is not None for each in self.recipes)
+        return purchase, price_runs(purchase, tries=tries, stopping=self.stopping, sampled=sampled)
 
 
 def _assumptions(purchase: Purchase, size: int | None) -> tuple[Assumption, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from itertools import takewhile
+from traceback import walk_stack
 
 import torch
 from torch import Tensor, nn
@@ -82,5 +85,11 @@ def _warn_of_idle(model: nn.Module, structure: Structure, whole: dict[str, Tenso
             f"{len(idle)} of the parameters to train do not move the loss, {idle[0]!r} among them: noise alone would "
             f"move them. Set requires_grad_(False) on what {type(model).__name__} does not use",
             TrainedNowhere,
-            stacklevel=5,
+            stacklevel=_level_of_user(),
         )
+
+
+def _level_of_user() -> int:
+    """How far up the stack the first frame outside bruit is, seen from who asks: a warning is about that line."""
+    levels = (frame.f_globals.get("__name__", "") for frame, _ in walk_stack(sys._getframe(1)))
+    return 1 + sum(1 for _ in takewhile(lambda name: name.startswith("bruit."), levels))

@@ -139,7 +139,7 @@ def merge(operands: Sequence[tuple[State, Shape]], rank: int, batch: int) -> Sta
 
 
 def _without_samples(states: Sequence[State]) -> State:
-    """One number everywhere stays one; several draws at one place are no longer independent of other places."""
+    """The state when no operand has a sample axis: `EVEN`, `DRAWN` with one random operand, else `FIXED`."""
     if states and all(state in ALIKE for state in states) and states.count(DRAWN) <= 1:
         return DRAWN if DRAWN in states else EVEN
     return FIXED
@@ -161,7 +161,7 @@ def over(places: Callable[[Step], Sequence[int]]) -> Rule:
 
 
 def _alike_along(step: Step, state: State, touched: set[int]) -> State:
-    """Of one number everywhere an operation along some axes makes what is the same along every other one."""
+    """The state after an operation along some axes of a value without samples: a constant stays equal elsewhere."""
     if state is not EVEN:
         return state if state is MIXED else FIXED
     others = [
@@ -171,7 +171,7 @@ def _alike_along(step: Step, state: State, touched: set[int]) -> State:
 
 
 def _narrow(step: Step, state: Axis, touched: set[int]) -> State:
-    """The axis after others were removed, or stand where they stood."""
+    """The sample axis after a reduction that removed other axes or kept them with length one."""
     removed = len(step.shape(0)) - len(_first_shape(step.node))
     below = sum(place < state.place for place in touched) if removed else 0
     return Axis(state.place - below, state.inner, state.outer)

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bruit.deep.checks.isolation_proof import proves_isolation, what_is_summed
-from bruit.deep.checks.sample_independence import are_separate, layer_modes, zeros_of
+from bruit.deep.checks.model_state import ModelState
+from bruit.deep.checks.sample_independence import are_separate, equal_draws, layer_modes, zeros_of
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.errors import NotPrivate
+
+NO_ROOM = (torch.OutOfMemoryError, MemoryError)
+"""Errors that are told: they depend on how many samples there are, not on what they hold."""
 
 PROVED_AT = 5
 """The size of the batch whose graph is proved; others must run the same operations."""
 
 ANOTHER_SIZE = 3
-"""What a sample is told must not depend on how many there are: no number in the operations follows the size."""
+"""A second batch size: the traced operations must be the same, so that no result depends on the number of samples."""
 
 SIZES = {"slice": {3}, "slice_backward": {3, 4}, "native_group_norm": {3}, "native_group_norm_backward": {5}}
-"""Places of single whole numbers that do follow it, as lengths; lists of whole numbers are shapes everywhere."""
+"""Positions of arguments that may follow the batch size, as they are lengths; lists are always shapes."""
+
+
+READS = frozenset(["item", "tolist", "numpy", "equal", "allclose", "is_nonzero"]) | {
+    f"__{name}__" for name in ("array", "bool", "int", "float", "index", "complex", "contains")
+}
+"""Functions of a tensor that give its values to Python."""
 
 
 class ComputedAlone(UserWarning):
@@ -51,14 +62,14 @@ class Isolation:
         self.model, self.ruled, self.loss, self.precision, self.assumed = model, ruled, loss, precision, assumed
         self._proved: dict[Any, bool] = {}
         self._holds: dict[Any, bool] = {}
-        self._operations: dict[Any, list[Any]] = {}
+        self._operations: dict[Any, list[Any] | None] = {}
 
     def is_proved(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
         """Whether the traced graph of a step proves the samples independent, in the layers' current modes."""
         key = (layer_modes(self.model), _kinds((*inputs, targets)))
         if key not in self._proved:
             parts = [zeros_of(part, PROVED_AT) for part in (*inputs, targets)]
-            with attributes_kept(self.model), _made_up():
+            with attributes_kept(self.model), _made_up(targets.device):
                 self._proved[key] = proves_isolation(
                     self.model, self.ruled, self.loss, parts[:-1], parts[-1], precision=self.precision
                 ) and self._same_operations(parts[:-1], parts[-1])
@@ -78,22 +89,32 @@ class Isolation:
             if self.is_proved(inputs, targets):
                 return self._same_operations(inputs, targets)
             return self.assumed and self._passes(inputs, targets)
-        except NotPrivate:  # in a mode or at a size that comes up after the charge: computed alone, not refused
+        except NO_ROOM:
+            raise
+        except Exception:  # in a mode or at a size that comes up after the charge: computed alone, not refused
             return False
 
     def _same_operations(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
-        """Whether a batch of this size runs what was proved: code may branch by the number of samples."""
+        """Whether a batch of this size runs the operations that were proved; code may branch on its size."""
         key = (layer_modes(self.model), _kinds((*inputs, targets)))
         if key not in self._operations:
             self._operations[key] = self._run(inputs, targets, ANOTHER_SIZE)
-        return self._run(inputs, targets, len(targets)) == self._operations[key]
+        known = self._operations[key]
+        return known is not None and self._run(inputs, targets, len(targets)) == known
 
-    def _run(self, inputs: Sequence[Tensor], targets: Tensor, batch: int) -> list[Any]:
+    def _run(self, inputs: Sequence[Tensor], targets: Tensor, batch: int) -> list[Any] | None:
+        """The operations of a step on zeros; None where values were read, which a tracer may not have seen."""
         parts = [zeros_of(part, batch) for part in (*inputs, targets)]
-        noted = _Operations()
-        with attributes_kept(self.model), _made_up(), in_precision(targets.device, self.precision), noted:
+        noted, reads = _Operations(), _Reads()
+        with (
+            attributes_kept(self.model),
+            _made_up(targets.device),
+            in_precision(targets.device, self.precision),
+            noted,
+            reads,
+        ):
             what_is_summed(self.model, self.ruled, self.loss, tuple(parts[:-1]), parts[-1], None)
-        return noted.found
+        return None if reads.any else noted.found
 
     def _passes(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
         """Whether examples of a batch of this size show no mixing."""
@@ -103,8 +124,26 @@ class Isolation:
             with torch.no_grad(), in_precision(labels.device, self.precision):
                 return [self.loss(self.model(*given), labels)[watched]]
 
-        with attributes_kept(self.model):
+        with attributes_kept(self.model), _made_up(targets.device):
             return are_separate(self.model, losses, (*inputs, targets), len(targets))
+
+
+class _Reads(TorchFunctionMode):
+    """Notes whether values of tensors were read: code that goes by them does something else at other values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.any = False
+
+    def __torch_function__(
+        self,
+        function: Callable[..., object],
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
+        self.any = self.any or getattr(function, "__name__", "") in READS
+        return function(*args, **(kwargs or {}))
 
 
 class _Operations(TorchDispatchMode):
@@ -142,35 +181,20 @@ def attributes_kept(model: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def put_back(model: nn.Module, remembered: list[str] | None = None) -> Iterator[None]:
-    """Restores a model's buffers and tensor attributes on exit; adds the names of those written to `remembered`."""
-    before = [(layer, dict(vars(layer)), dict(layer._buffers)) for layer in model.modules()]
-    values = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    """Restores a model's buffers and attributes on exit; adds the names of tensors written to `remembered`."""
+    before = ModelState(model)
     try:
         yield
     finally:
-        with torch.no_grad():
-            for buffer, value in values:
-                buffer.copy_(value)
-        found = [name for layer, own, buffers in before for name in _restore_layer(layer, own, buffers)]
+        found = before.restore(tell=remembered is not None)
         if remembered is not None:
             remembered += found
 
 
-def _restore_layer(layer: nn.Module, own: Mapping[str, Any], buffers: Mapping[str, Any]) -> list[str]:
-    """The names of the tensors that a layer wrote into its attributes, which are as they were afterwards."""
-    layer._buffers.update(buffers)
-    written = [name for name, value in vars(layer).items() if isinstance(value, Tensor) and own.get(name) is not value]
-    for name in written:
-        vars(layer).pop(name)
-        if name in own:
-            vars(layer)[name] = own[name]
-    return written
-
-
 @contextmanager
-def _made_up() -> Iterator[None]:
-    """Keeps what torch says of made-up batches from the user, who gave none, and their casts from later steps."""
-    with warnings.catch_warnings():
+def _made_up(device: torch.device) -> Iterator[None]:
+    """Keeps what torch says of made-up batches from the user, and their casts and draws from later steps."""
+    with warnings.catch_warnings(), equal_draws(device):
         warnings.simplefilter("ignore")
         torch.clear_autocast_cache()  # within an outer autocast one run would use the casts of another
         try:

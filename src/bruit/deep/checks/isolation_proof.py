@@ -58,7 +58,7 @@ def proves_isolation(
 
 
 def _is_apart(state: State, shape: Shape, batch: int) -> bool:
-    """Whether rows come from one sample each; a fixed row for each sample would depend on the place in the batch."""
+    """Whether each row depends on one sample only; a fixed row per sample would depend on the position in the batch."""
     return state in (Axis(0), *ALIKE) or (state is FIXED and shape[:1] != (batch,))
 
 
@@ -93,5 +93,5 @@ def what_is_summed(
 
 
 def _writes(target: object) -> bool:
-    """Whether an operation changes one of its arguments: functional graphs do so to what was given alone."""
+    """Whether an operation mutates one of its arguments; a functional graph does so only to its inputs."""
     return isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable

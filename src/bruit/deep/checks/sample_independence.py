@@ -19,19 +19,19 @@ BATCH, LARGER = 5, 7
 """Two sizes of a batch: what one sample is described must not depend on how many there are."""
 
 OTHERS: tuple[Callable[[Tensor], Tensor], ...] = (torch.zeros_like, torch.ones_like, lambda places: places % 2)
-"""What the other samples hold, from the places within them; zeros and ones are classes and words of any model."""
+"""Contents of the other samples; zeros and ones are valid class and word indices in any model."""
 
 EQUAL_SHAPES, OTHER_SHAPES = 2.0**-7, 2.0**-6
-"""Relative room for rounding, two and four steps of bfloat16; equal shapes are mostly computed alike to the bit."""
+"""Relative tolerances for rounding (two and four units of bfloat16), for batches of equal and of different sizes."""
 
 NOTHING = 2.0**-20
-"""What computed zeros may differ by where shapes do."""
+"""How far apart two computed zeros may be when batch sizes differ."""
 
 Described = Callable[[list[Tensor]], Sequence[Tensor]]
-"""From a batch to what its watched sample is described."""
+"""A function from a batch to the results of its watched sample."""
 
 Watched = Callable[[list[Tensor], int], Sequence[Tensor]]
-"""From a batch and the place of the watched sample to what that one is described."""
+"""A function from a batch and the position of the watched sample to that sample's results."""
 
 
 def require_separate(model: nn.Module, describe: Described, parts: Sequence[Tensor], what: str) -> None:

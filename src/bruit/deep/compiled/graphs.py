@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, fx, nn
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
-from bruit.deep.checks.sample_independence import layer_modes
+from bruit.deep.checks.sample_independence import equal_draws, layer_modes
 from bruit.deep.compiled.cuda_graphs import Recording, Run
 from bruit.deep.compiled.device_flags import DeviceFlag, device_flag
 from bruit.errors import BruitError
@@ -29,7 +29,7 @@ Given = tuple[State, tuple[Tensor, ...], Tensor, Tensor]
 
 
 PARTS = 8
-"""The parts of a batch that is computed beside a graph."""
+"""The number of parts in which a batch with a non-finite gradient is computed again, without the graph."""
 
 RECORDINGS = 4
 """How often parameters may move in memory before a step is no longer recorded anew."""
@@ -80,13 +80,19 @@ class Graphs:
         return engine.sums_in_parts(inputs, targets, weights, PARTS) if found is None else found
 
     def _compile(self, engine: Engine, given: Given) -> CompiledStep | None:
+        """A compiled step that was tried on zeros: a compiler that is missing is told at the first call.
+
+        A record at which the step fails must not decide whether it is compiled.           [docs/rules.md 2]
+        """
         try:
             graph = CompiledStep(engine, given)
-            graph(*given)  # a compiler that is missing is told at the first call
+            state, inputs, targets, weights = given
+            with equal_draws(targets.device):
+                graph(state, *(tree_map(torch.zeros_like, each) for each in (inputs, targets, weights)))
         except BruitError:
             raise
         except Exception as error:
-            self.trouble = type(error).__name__  # the rest of its message may quote what the records hold
+            self.trouble = type(error).__name__
             warnings.warn(
                 f"the step could not be compiled and runs as it is written, with the same result ({self.trouble})",
                 NotCompiled,

@@ -68,7 +68,7 @@ def train_head(
 
     Features are (records, features), or (records, views, features) where a record is seen several ways, its gradient
     being the mean over the views. The private mean, the whitenings and all steps are charged as one loss, composed by
-    `pld`, before a feature is read. The value maps features, as they were given, to scores.
+    `pld` or as the book adds up, before a feature is read. The value maps features, as they were given, to scores.
     """
     purchase = ask(budget, what="deep.train_head", person=EACH_ROW, rng=rng)
     require_size_of_cell(purchase, size)

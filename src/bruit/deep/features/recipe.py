@@ -12,6 +12,7 @@ from torch import nn
 from bruit.core.losses import Composed, Gaussian, Loss, Sampled, Scheme, composed
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.deep.features.preparation import Whitening
+from bruit.deep.training.pricing import accounting_of
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget
 from bruit.privacy import calibrate, epsilon
@@ -81,14 +82,15 @@ class Noises:
 def calibrate_noises(recipe: Recipe, price: Budget, size: int) -> Noises:
     """The smallest noise multipliers, in the proportions given by the shares, that the budget pays for."""
     if price.by not in (None, "pld"):
-        raise InvalidArgument(f"by={price.by!r}: a head is priced by pld; leave by= away")
+        raise InvalidArgument(f"by={price.by!r}: a head is priced by pld, or as its book adds up; leave by= away")
+    asked = {"delta": price.delta, **accounting_of(price)}
     level = calibrate(
         lambda level: head_loss(recipe.noises(float(level), size), recipe, size, price.neighbours),
         epsilon=price.epsilon,
-        delta=price.delta,
+        **asked,
     )
     found = recipe.noises(float(level), size)
-    while epsilon(head_loss(found, recipe, size, price.neighbours), delta=price.delta, by="pld") > price.epsilon:
+    while epsilon(head_loss(found, recipe, size, price.neighbours), **asked) > price.epsilon:
         level = level * Fraction(NUDGE)
         found = recipe.noises(float(level), size)
     return found

@@ -63,7 +63,7 @@ class Scattering(nn.Module):
         return torch.stack(found, 2).flatten(1, 2)
 
     def _average(self, spectrum: Tensor) -> Tensor:
-        """Low-pass filters and keeps one value in 2^J each way; taking every so many values folds the spectrum."""
+        """Low-pass filters and subsamples by 2^J in both directions; in the spectrum, subsampling is folding."""
         step = 2**self.scales
         short = spectrum.shape[-1] // step
         folded = (spectrum * self.low).unflatten(-1, (step, short)).unflatten(-3, (step, short)).mean((-4, -2))

@@ -49,6 +49,7 @@ class Banded:
         neighbours: Neighbours,
         target_epsilon: Exact,
         by: str = "pld",
+        orders: list[float] | None = None,
     ) -> TrainingPlan:
         """The plan of a run with the smallest noise multiplier that meets a target epsilon."""
         asked: dict[str, Any] = {
@@ -59,6 +60,7 @@ class Banded:
             "neighbours": neighbours,
             "target_epsilon": target_epsilon,
             "by": by,
+            "orders": orders,
         }
         return banded_plan(self.bands, **asked) if self.bands > 1 else plan(**asked)
 

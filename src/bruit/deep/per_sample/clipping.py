@@ -44,7 +44,7 @@ def _least(norms: Tensor, bound: float) -> Tensor:
 
 
 MARGINS = {torch.float64: 2.0**-44, torch.float32: 2.0**-16, torch.float16: 2.0**-8, torch.bfloat16: 2.0**-6}
-"""Relative room for rounding, by precision; a weight in bfloat16 misplaces 2⁻⁹ of a record's reach (`rounding`)."""
+"""Relative margins for rounding by dtype; weights in bfloat16 are off by 2⁻⁹ of a gradient's bound (`rounding`)."""
 
 TENSOR_CORES = 2.0**-8
 """The room where float32 products may be computed with ten bits on a GPU."""

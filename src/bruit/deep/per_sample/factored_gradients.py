@@ -21,10 +21,10 @@ WIDE_SUMS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 8)
 
 SHORT_WEIGHTS = 2.0**-13
 SHORT_PRODUCTS = {"highest": 0.0, "high": 2.0**-8, "medium": 2.0**-6}
-"""Shares of the squared reach: for weights rounded to bfloat16, and for factors by `set_float32_matmul_precision`."""
+"""Margins as shares of the squared bound: for bfloat16 weights, and by `set_float32_matmul_precision`."""
 
 LIGHT = 2**23
-"""Numbers of which a copy costs less than to wait for the GPU."""
+"""Tensors up to this many numbers are copied rather than wait for the GPU."""
 
 
 class PerSampleGradients(Protocol):
@@ -83,6 +83,23 @@ class StoredGradients:
 
     def without(self, dropped: Tensor) -> StoredGradients:
         return type(self)(zero_samples(self.gradients, dropped))
+
+
+class KeptImages(StoredGradients):
+    """Stored per-sample gradients of a kernel with its channels last, with their squared norms where known."""
+
+    def __init__(self, gradients: Tensor, squares: Tensor | None = None) -> None:
+        super().__init__(gradients)
+        self._squares = squares
+
+    def squares(self) -> Tensor:
+        return super().squares() if self._squares is None else self._squares
+
+    def per_sample(self) -> Tensor:
+        return super().per_sample().movedim(-1, 2)
+
+    def weighted(self, weights: Tensor) -> Tensor:
+        return super().weighted(weights).movedim(-1, 1).contiguous()
 
 
 class Products:

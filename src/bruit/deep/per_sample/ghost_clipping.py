@@ -20,13 +20,14 @@ from bruit.deep.compiled.graphs import Graphs, State, Trace
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.clipping import MARGINS, TENSOR_CORES, Clipping, factors
 from bruit.deep.per_sample.factored_gradients import PerSampleGradients
+from bruit.deep.per_sample.image_layout import Layouts, images_last
 from bruit.deep.per_sample.layer_hooks import Call, record_calls
 from bruit.deep.per_sample.norm_groups import MeasuredGradients, group_parameters, merge, sum_groups
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.per_sample.rules import compiled_instead_of, instead_of, rule_of
 from bruit.deep.per_sample.rules.embedding import only_known_rows
 from bruit.deep.per_sample.rules.recurrent import not_packed
-from bruit.deep.per_sample.rules.square_convolution import images_last, is_square
+from bruit.deep.per_sample.rules.square_convolution import is_square
 from bruit.deep.per_sample.several_rows import mean_of_rows, unit_gradients
 from bruit.deep.per_sample.vmap_fallback import Loss, whole_model_gradients
 from bruit.deep.training.dataset import Part
@@ -50,6 +51,7 @@ class Engine:
     precision: torch.dtype | None = None
     compiled: bool = False
     graphs: Graphs = field(default_factory=Graphs, repr=False, compare=False)
+    layouts: Layouts = field(default_factory=Layouts, repr=False, compare=False)
     isolation: Isolation | None = field(default=None, repr=False, compare=False)
     """What decides whether samples may be computed together; without it they are."""
 
@@ -169,7 +171,8 @@ class Engine:
         rest = tuple(self.structure.names.values()) if alone else self.structure.rest
         with only_known_rows(self.model), not_packed(self.model):
             if self.structure.ruled and not alone:
-                with images_last(self.model) if trace is not None and trace.channels_last else nullcontext():
+                last = self.layouts.is_last(self.model, inputs) if trace is None else trace.channels_last
+                with images_last(self.model) if last else nullcontext():
                     self._record_layer_calls(inputs, targets, state, found, rows)
             if rest:
                 with in_precision(targets.device, self.precision):

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
+from bruit.deep.checks.model_state import ModelState
 from bruit.deep.per_sample.factored_gradients import StoredGradients
 
 Loss = Callable[[Any, Any], Tensor]
@@ -40,20 +41,26 @@ def whole_model_gradients(
         try:
             gradients = vmap(grad(one), in_dims=places, randomness="different")(chosen, targets, *inputs)
         except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
-            gradients = _one_by_one(one, chosen, (targets, *inputs))
+            gradients = _one_by_one(model, one, chosen, (targets, *inputs))
     return {name: StoredGradients(values.detach()) for name, values in gradients.items()}
 
 
 def _one_by_one(
-    one: Callable[..., Tensor], parameters: Mapping[str, Tensor], batch: tuple[Tensor, ...]
+    model: nn.Module, one: Callable[..., Tensor], parameters: Mapping[str, Tensor], batch: tuple[Tensor, ...]
 ) -> dict[str, Tensor]:
     """The gradients of one sample after the other; those of a GPU's recurrent layers are torch.autograd's alone.
 
-    A sample may leave a parameter unused: its gradient is zero, and no error tells of it.   [docs/rules.md 2]
+    What a sample writes into the model is gone before the next one comes. A sample may leave a parameter unused: its
+    gradient is zero, and no error tells of it.   [docs/rules.md 2]
     """
-    moved = {name: value.detach().requires_grad_() for name, value in parameters.items()}
-    each = [_gradients(one(moved, *sample), list(moved.values())) for sample in zip(*batch, strict=True)]
-    return {name: torch.stack(found) for name, found in zip(moved, zip(*each, strict=True), strict=True)}
+    before, each = ModelState(model), []
+    for sample in zip(*batch, strict=True):
+        moved = {name: value.detach().clone().requires_grad_() for name, value in parameters.items()}
+        try:
+            each.append(_gradients(one(moved, *sample), list(moved.values())))
+        finally:
+            before.restore()
+    return {name: torch.stack(found) for name, found in zip(parameters, zip(*each, strict=True), strict=True)}
 
 
 def _gradients(loss: Tensor, parameters: list[Tensor]) -> list[Tensor]:

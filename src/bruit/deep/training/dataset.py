@@ -65,10 +65,10 @@ class Records:
     def __len__(self) -> int:
         return len(self._data) if self._tensors is None else len(self._tensors[0])
 
-    def example(self, device: torch.device) -> Part:
-        """A part of two zero records with the shapes and dtypes of the data."""
-        parts = tuple(pad(part.to(device), 2) for part in self._shapes)
-        return Part(parts[:-1], parts[-1], torch.ones(2, device=device))
+    def example(self, device: torch.device, count: int = 2) -> Part:
+        """A part of a few zero records with the shapes and dtypes of the data."""
+        parts = tuple(pad(part.to(device), count) for part in self._shapes)
+        return Part(parts[:-1], parts[-1], torch.ones(count, device=device))
 
     def parts(
         self, places: NDArray[np.int64], *, at_once: int, device: torch.device, even: int = EVEN, step: int = 0

@@ -106,7 +106,6 @@ def _charge(
 
 def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> TrainingPlan:
     """The plan with the smallest noise multiplier that the budget pays for."""
-    book = price.ledger.terms.by
     return correlation.plan(
         size=size,
         batch_size=batch_size,
@@ -114,8 +113,19 @@ def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlat
         delta=price.delta,
         neighbours=price.neighbours,
         target_epsilon=price.epsilon,
-        by=price.by or ("pld" if book == "basic" else book),
+        **accounting_of(price),
     )
+
+
+def accounting_of(price: Budget) -> dict[str, Any]:
+    """Who calibrates the noise that a budget pays for: its own accountant, that of its book, or pld for a sum of ε.
+
+    A price that was given as a loss is a Rényi divergence in a book that adds them: at the order of the book alone.
+    """
+    terms = price.ledger.terms
+    by = price.by or ("pld" if terms.by == "basic" else terms.by)
+    order = terms.order if by == "rdp" and price.room is not None else None
+    return {"by": by, "orders": None if order is None else [float(order)]}
 
 
 def _assumptions(planned: TrainingPlan, taken: Set[Assumption]) -> tuple[Assumption, ...]:

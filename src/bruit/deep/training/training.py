@@ -16,12 +16,14 @@ from torch import Tensor, nn
 from bruit.core.arguments import whole
 from bruit.core.release import Outcome, Release
 from bruit.deep.checks.autograd_agreement import agreeing_structure
-from bruit.deep.checks.isolation import Isolation, put_back
+from bruit.deep.checks.isolation import NO_ROOM, Isolation, put_back
 from bruit.deep.checks.model_structure import examine, require_separate_layers, trainable
+from bruit.deep.checks.sample_independence import equal_draws
 from bruit.deep.noise import INDEPENDENT, Banded, Correlated, Groups, fresh_key
 from bruit.deep.noise.sources import Noise, Source, noisy
 from bruit.deep.per_sample.clipping import Clipping
 from bruit.deep.per_sample.factored_gradients import is_traced
+from bruit.deep.per_sample.failing_samples import sum_of_computable, without_views
 from bruit.deep.per_sample.ghost_clipping import Engine
 from bruit.deep.per_sample.non_private import PlainEngine
 from bruit.deep.per_sample.vmap_fallback import Loss
@@ -35,6 +37,9 @@ from bruit.deep.training.views import Views
 from bruit.errors import BudgetExceeded, InvalidArgument
 from bruit.ledger import Charge
 from bruit.privacy import TrainingPlan, epsilon
+
+DO_NOT_FIT = "do not fit into the memory of"
+SMALLER = "give at_once= a smaller number; a batch is then computed in several parts, with the same result"
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,11 @@ class Settings:
     def bound(self) -> float:
         """The clipping bound at the first step."""
         return self.clip.start if isinstance(self.clip, AdaptiveClip) else self.clip
+
+    def usual_part(self, expected: float) -> int:
+        """How many samples are mostly computed at once, of a batch that is expected to have so many."""
+        usual = usual_batch(expected)
+        return self.at_once or usual if self.compiled else min(self.at_once or usual, usual)
 
 
 class Training:
@@ -234,23 +244,22 @@ class Training:
             for part in self.records.parts(
                 own, at_once=self.at_once, device=device, even=self._even, step=batch.number
             ):
-                if self.views is not None:
-                    part = self.views.of(part)
-                weights = part.weights / self.paid.batch_size
-                for name, gradient in self._part_sums(part, weights).items():
+                for name, gradient in self._part_sums(part).items():
                     totals[name] = totals[name].add_(gradient) if name in totals else gradient
-        except torch.OutOfMemoryError as error:
-            raise InvalidArgument(
-                f"{self._most} samples at once do not fit into the memory of {device}: give at_once= a smaller number; "
-                "a batch is then computed in several parts, with the same result"
-            ) from error
+        except NO_ROOM as error:
+            raise InvalidArgument(f"{self._most} samples at once {DO_NOT_FIT} {device}: {SMALLER}") from error
         return totals
 
-    def _part_sums(self, part: Part, weights: Tensor) -> dict[str, Tensor]:
-        if self.adaptive is None or isinstance(self.engine, PlainEngine):
-            return self.engine.clipped_sum(part.inputs, part.targets, weights)
+    def _part_sums(self, part: Part) -> dict[str, Tensor]:
+        weighted = replace(part, weights=part.weights / self.paid.batch_size)
+        seen = without_views if self.views is None else self.views.of
+        if isinstance(self.engine, PlainEngine):
+            shown = seen(weighted)
+            return self.engine.clipped_sum(shown.inputs, shown.targets, shown.weights)
+        if self.adaptive is None:
+            return sum_of_computable(self.engine, weighted, seen)
         self._counted += int((part.weights > 0).sum())
-        return self.engine.clipped_sum(part.inputs, part.targets, weights, self._unclipped)
+        return sum_of_computable(self.engine, weighted, seen, self._unclipped)
 
     def _adapt(self) -> None:
         """Moves the bound by the noisy share of samples that were not clipped."""
@@ -296,21 +305,25 @@ def usual_batch(expected: float) -> int:
     return -(-int(expected + 4 * sqrt(expected)) // EVEN) * EVEN
 
 
-def prepare_engine(model: nn.Module, records: Records, loss: Loss, settings: Settings) -> Engine:
-    """The clipping engine of a model, checked on made-up batches with the records' shapes."""
+def prepare_engine(
+    model: nn.Module, records: Records, loss: Loss, settings: Settings, *, views: Views | None = None, batch: int = 2
+) -> Engine:
+    """The clipping engine of a model, checked on made-up batches with the records' shapes, at last on one of a step's.
+
+    Nothing may be refused after the charge: neither views that fail nor a batch that fits no memory.
+    """
     device = trainable(model)[0].device
+    seen = without_views if views is None else views.of
     example = records.example(device)
     try:
-        structure = agreeing_structure(model, examine(model, example.inputs), loss, example, settings.precision)
-        isolation = None  # shapes without values decide nothing
-        if not is_traced(example.targets) and not example.targets.is_meta:
-            isolation = Isolation(
-                model, structure.ruled, loss, precision=settings.precision, assumed=settings.assume_separate
-            )
-        kept = (settings.bound, settings.clipping, settings.precision, settings.compiled)
-        engine = Engine(model, structure, loss, *kept, isolation=isolation)
-        Engine(model, structure, loss, *kept).require_separate((*example.inputs, example.targets))
-        engine.sums(example.inputs, example.targets, example.weights)
+        example = seen(example)
+        engine = _examined(model, example, loss, settings)
+        if engine.isolation is not None and batch > 2:
+            with put_back(model), equal_draws(device):
+                whole = seen(records.example(device, batch))
+                engine.clipped_sum(whole.inputs, whole.targets, whole.weights)
+    except NO_ROOM as error:
+        raise InvalidArgument(f"{batch} samples at once {DO_NOT_FIT} {device}: {SMALLER}") from error
     except (RuntimeError, TypeError, IndexError, ValueError) as error:
         if isinstance(error, InvalidArgument):
             raise
@@ -319,4 +332,18 @@ def prepare_engine(model: nn.Module, records: Records, loss: Loss, settings: Set
             f"{[tuple(part.shape) for part in example.inputs]} and targets {tuple(example.targets.shape)} of "
             f"{example.targets.dtype}: {error}"
         ) from error
+    return engine
+
+
+def _examined(model: nn.Module, example: Part, loss: Loss, settings: Settings) -> Engine:
+    structure = agreeing_structure(model, examine(model, example.inputs), loss, example, settings.precision)
+    isolation = None  # shapes without values decide nothing
+    if not is_traced(example.targets) and not example.targets.is_meta:
+        isolation = Isolation(
+            model, structure.ruled, loss, precision=settings.precision, assumed=settings.assume_separate
+        )
+    kept = (settings.bound, settings.clipping, settings.precision, settings.compiled)
+    engine = Engine(model, structure, loss, *kept, isolation=isolation)
+    Engine(model, structure, loss, *kept).require_separate((*example.inputs, example.targets))
+    engine.sums(example.inputs, example.targets, example.weights)
     return engine

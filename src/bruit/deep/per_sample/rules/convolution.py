@@ -11,6 +11,7 @@ from torch.nn import functional
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.factored_gradients import (
     LIGHT,
+    KeptImages,
     PerSampleGradients,
     StoredGradients,
     gram_is_cheaper,
@@ -51,7 +52,7 @@ def patches(layer: Layer, inputs: Tensor, outputs: Tensor) -> PerSampleGradients
     width, positions = layer.weight.shape[1:].numel(), outputs[0, 0].numel()
     if gram_is_cheaper(2 * positions, width, layer.out_channels // layer.groups):
         return found
-    return StoredGradients(found.per_sample())
+    return StoredGradients(found.per_sample()) if layer.groups > 1 else KeptImages(found.kept())
 
 
 class Patches:
@@ -71,19 +72,26 @@ class Patches:
         return secure_squares((inner * outer).sum((2, 3)), reaches, widths, outputs).sum(1)
 
     def per_sample(self) -> Tensor:
-        """The per-sample gradients; on a CPU, patches are unfolded for as many samples at a time as fit in cache."""
-        laid, outputs, groups = self._windows(), wide(self.outputs).flatten(2), self.layer.groups
-        found = outputs.new_empty((len(outputs), *self.layer.weight.shape))
-        rows = found.view(len(outputs) * groups, self.layer.out_channels // groups, -1)
-        outputs = outputs.reshape(*rows.shape[:2], -1)
-        size = max(1, NEAR // laid[0].numel()) if laid.is_cpu and not is_traced(laid) else len(laid)
-        room = laid.new_empty((min(size, len(laid)), *laid.shape[1:]))
-        for begin in range(0, len(laid), size):
+        if self.layer.groups == 1:
+            return self.kept().movedim(-1, 2)
+        laid, outputs = self._unfold()
+        return (outputs @ laid.mT).reshape(len(outputs), *self.layer.weight.shape)
+
+    def kept(self) -> Tensor:
+        """The per-sample gradients (batch, outputs, *kernel, channels) of a convolution without groups.
+
+        On a CPU, patches are laid out for as many samples at a time as fit in cache.
+        """
+        laid, outputs = self._windows_last(), wide(self.outputs).movedim(1, -1).flatten(1, -2)
+        batch, space = len(laid), outputs.shape[1]
+        found = outputs.new_empty(batch, self.layer.out_channels, laid[0].numel() // space)
+        size = max(1, NEAR // laid[0].numel()) if laid.is_cpu and not is_traced(laid) else batch
+        room = laid.new_empty((min(size, batch), *laid.shape[1:]))
+        for begin in range(0, batch, size):
             some = laid[begin : begin + size]
-            copied = room[: len(some)].copy_(some).view(len(some) * groups, rows.shape[2], -1)
-            own = slice(begin * groups, (begin + size) * groups)
-            torch.bmm(outputs[own], copied.mT, out=rows[own])
-        return found
+            copied = room[: len(some)].copy_(some).view(len(some), space, -1)
+            torch.bmm(outputs[begin : begin + size].mT, copied, out=found[begin : begin + size])
+        return found.view(batch, -1, *self.layer.kernel_size, self.inputs.shape[1])
 
     def weighted(self, weights: Tensor) -> Tensor:
         image, padding = self._pad()
@@ -109,6 +117,15 @@ class Patches:
         layer = self.layer
         return windows(wide(image), self.outputs.shape[2:], layer.kernel_size, layer.stride, padding, layer.dilation)
 
+    def _windows_last(self) -> Tensor:
+        image, padding = self._pad()
+        layer = self.layer
+        image = _padded(wide(image), padding).movedim(1, -1).contiguous()
+        sample, *space, channel = image.stride()
+        steps = [step * far for asked in (layer.stride, layer.dilation) for step, far in zip(space, asked, strict=True)]
+        shape = (len(image), *self.outputs.shape[2:], *layer.kernel_size, image.shape[-1])
+        return image.as_strided(shape, (sample, *steps, channel))
+
     def _pad(self) -> tuple[Tensor, list[int]]:
         """The padded input, and the zero padding that is still to be added."""
         layer = self.layer
@@ -132,9 +149,13 @@ def windows(
 
     `torch.nn.functional.unfold` copies too, half as slowly again on one core and sample by sample on a GPU.
     """
-    if any(padding):
-        image = functional.pad(image, [side for each in reversed(padding) for side in (each, each)])
-    image = image.contiguous()
+    image = _padded(image, padding).contiguous()
     sample, channel, *space = image.stride()
     steps = [step * far for asked in (dilation, stride) for step, far in zip(space, asked, strict=True)]
     return image.as_strided((*image.shape[:2], *kernel, *positions), (sample, channel, *steps))
+
+
+def _padded(image: Tensor, padding: Sequence[int]) -> Tensor:
+    return (
+        functional.pad(image, [side for each in reversed(padding) for side in (each, each)]) if any(padding) else image
+    )

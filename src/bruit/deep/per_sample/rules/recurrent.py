@@ -81,7 +81,7 @@ def unroll(watch: Watch, path: str, layer: Layer, given: tuple[Any, ...], output
 
 
 def _start(layer: Layer, values: Tensor, start: Any, place: int) -> Tensor:
-    """The state before the first time; that of an LSTM holds its cell beside."""
+    """The state before the first time step; an LSTM's cell state is concatenated to the hidden one."""
     if start is None:
         width = layer.hidden_size * (2 if isinstance(layer, nn.LSTM) else 1)
         return values.new_zeros(len(values), width)
@@ -91,7 +91,7 @@ def _start(layer: Layer, values: Tensor, start: Any, place: int) -> Tensor:
 def _one_way(
     watch: Watch, path: str, layer: Layer, values: Tensor, state: Tensor, *, suffix: str
 ) -> tuple[Tensor, Tensor]:
-    """The hidden states of all times in one direction, and the last whole state."""
+    """The hidden states at all time steps in one direction, and the last full state."""
     z = watch.through(_product(layer, values, "ih" + suffix), _part(watch, path, layer, values, "ih" + suffix))
     from_state = _part(watch, path, layer, values, "hh" + suffix)
     # Zeros through which the gradients of the products with the states of all times pass.
@@ -107,7 +107,7 @@ def _one_way(
 
 
 def _part(watch: Watch, path: str, layer: Layer, values: Tensor, kind: str) -> Call:
-    """One matrix with its shift, used at every time."""
+    """Records the call of one weight matrix with its bias, which is used at every time step."""
     names = _names(kind)
     owns = tuple(name for name in names if hasattr(layer, name))
     return watch.note(Call(path, layer, values.detach(), owns, rule=partial(linear, names=names)))
@@ -123,7 +123,7 @@ def _names(kind: str) -> tuple[str, str]:
 
 
 def _next(layer: Layer, z: Tensor, u: Tensor, state: Tensor) -> Tensor:
-    """The state after one time, from the products with the input and with the state."""
+    """The state after one time step, from the products with the input and with the hidden state."""
     if isinstance(layer, nn.LSTM):
         enter, forget, candidate, leave = (z + u).chunk(4, 1)
         cell = forget.sigmoid() * state[:, layer.hidden_size :] + enter.sigmoid() * candidate.tanh()

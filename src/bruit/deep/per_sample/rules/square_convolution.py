@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from bruit.deep.per_sample.factored_gradients import (
+    KeptImages,
     PerSampleGradients,
-    StoredGradients,
     gram_is_cheaper,
     secure_squares,
     triangle_bounds,
@@ -31,25 +28,6 @@ def is_square(layer: nn.Conv2d) -> bool:
         isinstance(each, tuple) and len(set(each)) == 1 for each in (layer.kernel_size, layer.stride, layer.padding)
     )
     return plain and same and layer.kernel_size[0] in SIDES
-
-
-@contextmanager
-def images_last(model: nn.Module) -> Iterator[None]:
-    """Converts the images given to convolutions to channels-last layout while the context is open."""
-    layers = [layer for layer in model.modules() if type(layer) is nn.Conv2d]
-    handles = [layer.register_forward_pre_hook(_last) for layer in layers]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _last(layer: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:  # noqa: ARG001
-    """The image as it is to lie, unless it was given by name."""
-    if not given or given[0].dim() != 4:
-        return given
-    return (given[0].contiguous(memory_format=torch.channels_last), *given[1:])
 
 
 def square_convolution(layer: nn.Conv2d, inputs: Tensor, outputs: Tensor) -> PerSampleGradients:
@@ -120,20 +98,3 @@ class Measured(Images):
 
     def squares(self) -> Tensor:
         return self._squares
-
-
-class KeptImages(StoredGradients):
-    """Stored per-sample gradients in channels-last layout, with their squared norms."""
-
-    def __init__(self, gradients: Tensor, squares: Tensor | None = None) -> None:
-        super().__init__(gradients)
-        self._squares = squares
-
-    def squares(self) -> Tensor:
-        return super().squares() if self._squares is None else self._squares
-
-    def per_sample(self) -> Tensor:
-        return super().per_sample().permute(0, 1, 4, 2, 3)
-
-    def weighted(self, weights: Tensor) -> Tensor:
-        return super().weighted(weights).permute(0, 3, 1, 2).contiguous()
