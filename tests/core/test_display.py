@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import polars
+import pytest
 
 import bruit
 from bruit.core import Covers, Guarantee, Interval, Release
+from bruit.errors import InvalidArgument
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
 
 GUARANTEE = Guarantee(Fraction(1, 10), Fraction(0), ADD_OR_REMOVE_ONE, EACH_ROW, "basic")
@@ -32,6 +34,24 @@ def test_a_release_is_a_table_in_a_notebook_and_in_pandas() -> None:
     assert "0.8" in shares()._repr_html_()
     assert shares().to_pandas()["value"].tolist() == [0.2, 0.8]
     assert "object" in Release(object(), GUARANTEE, "model")._repr_html_()
+    assert "&lt;b&gt;" in Release("<b>", GUARANTEE, "most common")._repr_html_()
+    with pytest.raises(InvalidArgument, match="no numbers"):
+        Release("b", GUARANTEE, "most common").plot()
+
+
+def test_quotes_and_entries_show_numbers_and_no_fraction() -> None:
+    book = bruit.Ledger("rows", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    table = bruit.tables.read(polars.DataFrame({"x": [1, 2]}), person=EACH_ROW)
+    bruit.central.count(table, budget=book.budget(epsilon="0.3"))
+    assert (
+        repr(book.entries[0]) == "Entry(1: central.count, ε = 0.3 for each row (add or remove one, by basic), finished)"
+    )
+    search = bruit.learning.PrivateSearch(
+        bruit.learning.NaiveBayes(domain=bruit.tables.within(0, 1, grid=1), classes=[0, 1]),
+        {"rows_per_person": [1]},
+        budget=book.budget(epsilon="0.3"),
+    )
+    assert repr(search.quote()) == "Quote(ε = 0.3 for each row (add or remove one, by basic))"
 
 
 def test_a_figure_is_sound_svg_with_a_mark_for_each_label(tmp_path: Path) -> None:

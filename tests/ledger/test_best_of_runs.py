@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 import bruit
-from bruit.core.best_of import BestOf
-from bruit.core.losses import Approximate, Loss, Pure, ZeroConcentrated, loss_from_json
+from bruit.core.best_of import BestOf, RenyiBounded
+from bruit.core.losses import Approximate, DiscreteGaussian, Loss, Pure, ZeroConcentrated, loss_from_json
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Purchase, ask
 from bruit.ledger.best_of_runs import price_runs
@@ -66,6 +66,8 @@ def test_the_price_bounds_the_best_of_any_run(weights: list[float], data: Any, s
         found = renyi(best, other, order)
         assert found <= float(rdp(loss, order)) + 1e-9
         assert found <= float(zcdp(loss)) * order + 1e-9
+        run = RenyiBounded(max(renyi(p, q, order), renyi(q, p, order), 1e-9), order=order, **NEAR)
+        assert found <= float(rdp(BestOf(run, shape=shape, stop=stop), order)) + 1e-9
 
 
 def test_the_best_of_runs_costs_more_than_one_and_nearly_three() -> None:
@@ -101,16 +103,18 @@ PRICES = {
     "pure in zcdp": {"by": "zcdp"},
     "delta in zcdp": {"by": "zcdp", "delta": 1e-5},
     "rho": {"by": "zcdp", "loss": ZeroConcentrated("1/2", **NEAR)},
-    "delta in rdp": {"by": ("rdp", 8), "delta": 1e-5},
+    "delta in rdp": {"by": ("rdp", 8), "delta": 1e-5, "epsilon": 4},
     "rho in rdp": {"by": ("rdp", 8), "loss": ZeroConcentrated("1/2", **NEAR)},
 }
 
 
 @pytest.mark.parametrize("name", PRICES)
 @pytest.mark.parametrize("stopping", ["geometric", "logarithmic"])
-def test_the_runs_use_the_price_and_no_more(name: str, stopping: str) -> None:
+@pytest.mark.parametrize("sampled", [False, True])
+def test_the_runs_use_the_price_and_no_more(name: str, stopping: str, sampled: bool) -> None:
     bought = purchase(**PRICES[name])
-    run = price_runs(bought, tries=10, stopping=stopping)
+    run = price_runs(bought, tries=10, stopping=stopping, sampled=sampled)
+    assert isinstance(run.loss, RenyiBounded) == (sampled and "in rdp" in name)
     quote = bought.quote(run.whole)
     price = bought.price
     if price.room is not None:
@@ -124,6 +128,16 @@ def test_the_runs_use_the_price_and_no_more(name: str, stopping: str) -> None:
     assert loss_from_json(run.whole.to_json()) == run.whole
 
 
+@pytest.mark.parametrize("sampled", [False, True])
+def test_the_noise_of_a_score_costs_what_a_run_may(sampled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = price_runs(purchase(by=("rdp", 8), delta=1e-5, epsilon=4), tries=10, stopping="geometric", sampled=sampled)
+    drawn: list[Fraction] = []
+    monkeypatch.setattr(bruit.randomness, "discrete_gaussian", lambda variance, size, rng: drawn.append(variance))
+    run.score_noise(3, np.random.default_rng(1))
+    spent = rdp(DiscreteGaussian(drawn[0], squared_sensitivity=9, **NEAR), 8)
+    assert spent == pytest.approx(float(rdp(run.loss, 8)), rel=1e-9)
+
+
 def test_the_delta_of_every_run_is_paid() -> None:
     loss = BestOf(Approximate(1, "1/1000", **NEAR), shape=1, stop="1/20")
     epsilon, delta = basic(loss)
@@ -132,6 +146,8 @@ def test_the_delta_of_every_run_is_paid() -> None:
 
 
 def test_what_is_no_law_or_buys_no_run_is_refused() -> None:
+    with pytest.raises(NotPrivate, match="higher order"):
+        price_runs(purchase(by=("rdp", 8), delta=1e-5), tries=10, stopping="geometric", sampled=True)
     for wrong in ({"shape": 2, "stop": "1/2"}, {"shape": 1, "stop": 0}, {"shape": 0, "stop": 2}):
         with pytest.raises(InvalidArgument):
             BestOf(Pure(1, **NEAR), **wrong)

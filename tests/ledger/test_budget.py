@@ -134,6 +134,11 @@ def test_a_forked_child_of_a_book_in_memory_is_refused_and_of_a_stored_one_charg
     assert memory.spent.epsilon == 0
 
 
+UNDER_STRESS = [pytest.mark.service, pytest.mark.xdist_group("postgres"), pytest.mark.stress]
+"""In the gate processes charge a book on PostgreSQL in test_stored.py, two thousand times."""
+
+
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("postgres", marks=UNDER_STRESS)], indirect=True)
 def test_spawned_processes_and_joblib_workers_charge_one_book(store: str) -> None:
     ledger = book(store, epsilon=3)
     budget = ledger.budget(epsilon=1)

@@ -78,9 +78,12 @@ def test_delta_runs_out_by_itself(new: Callable[..., Ledger]) -> None:
     loss = Approximate(0.01, 6e-6, neighbours=ADD_OR_REMOVE_ONE)
     budget = ledger.budget(epsilon=0.01, delta=6e-6)
     budget.charge(loss, what="mean")
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceeded, match=r"left ε = 0\.99, δ = 4e-06 of ε = 1, δ = 1e-05"):
         budget.charge(loss, what="mean")
-    assert ledger.spent.delta == Fraction(6, 10**6)
+    ledger.budget(epsilon=0.01, delta=4e-6).charge(Approximate(0.01, 4e-6, neighbours=ADD_OR_REMOVE_ONE), what="mean")
+    with pytest.raises(BudgetExceeded, match=r"left ε = 0\.98, δ = 0 of"):
+        budget.charge(loss, what="mean")
+    assert ledger.spent.delta == Fraction(1, 10**5)
 
 
 def test_a_loss_dearer_than_its_price_is_refused(new: Callable[..., Ledger]) -> None:

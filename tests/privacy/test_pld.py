@@ -428,3 +428,11 @@ def test_rule_the_grid_is_bounded_and_still_an_upper_bound(
 def test_repeats_that_no_grid_holds_are_refused_in_a_sentence() -> None:
     with pytest.raises(NotPrivate, match="ask by='rdp'"):
         epsilon(Pure("1e-9", neighbours=AR) * 10**18, delta=1e-6, by="pld")
+
+
+def test_decayed_sums_follow_their_recurrence_across_blocks() -> None:
+    mass = np.random.default_rng(0).random(convolution.BLOCK + 3)
+    decay = 0.999
+    found = convolution._decayed_sums(mass, decay)
+    assert found[-1] == mass[-1]
+    assert found[:-1] == pytest.approx(mass[:-1] + decay * found[1:], rel=1e-12)

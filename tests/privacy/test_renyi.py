@@ -17,12 +17,14 @@ from bruit.privacy import (
     Gaussian,
     Laplace,
     Pure,
+    RenyiBounded,
     Sampled,
     Scheme,
     delta,
     epsilon,
     parallel,
     rdp,
+    zcdp,
 )
 from bruit.privacy.accounting.renyi import renyi
 
@@ -31,6 +33,23 @@ AR = ADD_OR_REMOVE_ONE
 
 def divergence_of_masses(p: Any, q: Any, order: Any) -> Any:
     return np.log(np.sum(np.exp(order * np.log(p) + (1 - order) * np.log(q)))) / (order - 1)
+
+
+def test_a_bound_at_one_order_holds_for_lower_ones_and_proves_nothing_else() -> None:
+    loss = RenyiBounded("3/10", order=8, neighbours=AR)
+    assert rdp(loss, 2) == rdp(loss, 8) == pytest.approx(0.3)
+    assert renyi(loss * 2, np.array([4.0, 9.0])).tolist() == pytest.approx([0.6, np.inf])
+    gaussian = Gaussian(2, neighbours=AR)
+    bound = RenyiBounded(rdp(gaussian, 8), order=8, neighbours=AR)
+    assert epsilon(bound, delta=1e-5, by="rdp") == pytest.approx(epsilon(gaussian, delta=1e-5, by="rdp", orders=[8]))
+    with pytest.raises(NotPrivate, match="order 9"):
+        rdp(loss, 9)
+    with pytest.raises(NotPrivate):
+        zcdp(loss)
+    with pytest.raises(NotPrivate):
+        epsilon(loss, delta=1e-5, by="pld")
+    with pytest.raises(InvalidArgument, match="above 1"):
+        RenyiBounded(1, order=1, neighbours=AR)
 
 
 @given(st.floats(1e-12, 20), st.floats(1.01, 60))

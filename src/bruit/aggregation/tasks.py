@@ -182,7 +182,7 @@ def task_from_text(text: str) -> Task:
             raise
         raise InvalidArgument("this text describes no task of two collectors") from error
     if task.text != text:
-        raise InvalidArgument("this text is not the one form of its task: another key, space or number stands in it")
+        raise InvalidArgument("this is not the canonical text of its task: a key, a space or a number differs")
     return task
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from bruit.audit.tradeoffs import GAUSSIAN, Numbers, TradeOffs
 from bruit.audit.verdict import Verdict
@@ -23,7 +24,7 @@ STRONGEST = 64.0
 """Strengths are searched up to here, four times among 33 points: to 6e-5."""
 
 NO_MASS = 1e-18
-"""Counts that are rarer together are left out of a sum, which is raised by so much instead."""
+"""Counts whose joint probability is below this are left out of a sum, which is raised by this much instead."""
 
 Refuted = Callable[[Numbers, int, int, float], NDArray[np.bool_]]
 """`refuted(strengths, guesses, right, alarm)`: which strengths cannot explain so many right guesses."""
@@ -162,7 +163,7 @@ def _strongest(refutes: Callable[[Numbers], NDArray[np.bool_]]) -> float:
 def _tails(strengths: Numbers, guesses: int, right: int, *, delta: float, canaries: int) -> Numbers:
     """The largest chance that so many guesses or more are right, for each epsilon."""
     chances = special.expit(strengths)
-    tail = np.asarray(stats.binom.sf(right - 1, guesses, chances), np.float64)
+    tail = np.asarray(scipy.stats.binom.sf(right - 1, guesses, chances), np.float64)
     if delta == 0 or right == 0:
         return tail
     steepest = np.array([_steepest(guesses, right, float(chance)) for chance in chances])
@@ -171,10 +172,10 @@ def _tails(strengths: Numbers, guesses: int, right: int, *, delta: float, canari
 
 def _steepest(guesses: int, right: int, chance: float) -> float:
     """The largest P[right > B >= right - i] / i over i for B binomial; counts of no mass are rounded up to NO_MASS."""
-    least = int(max(stats.binom.ppf(NO_MASS, guesses, chance), 0))
+    least = int(max(scipy.stats.binom.ppf(NO_MASS, guesses, chance), 0))
     if right <= least:
         return NO_MASS
-    below = np.asarray(stats.binom.pmf(np.arange(right - 1, least - 1, -1), guesses, chance), np.float64).cumsum()
+    below = np.asarray(scipy.stats.binom.pmf(np.arange(right - 1, least - 1, -1), guesses, chance), np.float64).cumsum()
     return float((below / np.arange(1, len(below) + 1)).max()) + NO_MASS
 
 

@@ -2,8 +2,8 @@
 
 While one listens, every sampler of noise gives zeros that note what they are added to, so that the exact integers of
 any release are known, whoever wrote it: a statistic, the fit of an estimator, scores of the user's own. The release is
-run on one table and noted; on a neighbouring table it is given the noted answers, so that whatever comes after hangs on
-the same answers, as in the proof of adaptive composition. Between the two each noise has then a price:
+run on one table and noted; on a neighbouring table it is given the noted answers, so that whatever comes after
+depends on the same answers, as in the proof of adaptive composition. Between the two each noise has then a price:
 
     discrete Laplace   |moved|_1 / scale           cube    the largest move of each block / scale
     choice             2 exponent * largest move of a score, or half where all move one way and it says `monotone`
@@ -59,9 +59,9 @@ class Tape:
     answers: Sequence[Any] | None = None
     given: list[Any] = field(default_factory=list)
     draws: list[RecordingZeros] = field(default_factory=list)
-    """Every array of zeros that was given out, kept so that its memory names it."""
+    """Every array of zeros that was handed out; keeping them alive keeps their addresses unique."""
     added: set[int] = field(default_factory=set)
-    """Addresses of the zeros that were added to something."""
+    """Memory addresses of the zeros that were added to something."""
     faults: list[str] = field(default_factory=list)
 
     def note(self, use: Use, answer: Any) -> Any:
@@ -137,7 +137,7 @@ def recording_cube(tape: Tape, noise: CubeNoise, blocks: int) -> RecordingZeros:
 
 
 TAPES: list[Tape] = []
-"""The tape of whoever listens: a draw that is not one of the package's samplers notes itself on the last."""
+"""The tapes in use, the innermost last; a sampler outside the package's own records on the last one."""
 
 
 @contextmanager
@@ -245,7 +245,7 @@ def _walk(name: str, release: Any, people: Any, others: Any, neighbours: Neighbo
             with recording_noise(tape):
                 charge = release([*others, *person], neighbours)
             tables += 1
-            fault = fault or _difference(first, tape) or ("" if charge == loss else "the charge hangs on a record")
+            fault = fault or _difference(first, tape) or ("" if charge == loss else "the charge depends on a record")
             if [use.exact.shape for use in tape.uses] != [use.exact.shape for use in first.uses]:
                 continue
             pairs = zip(first.uses, tape.uses, strict=True)
@@ -266,9 +266,9 @@ def _difference(first: Tape, second: Tape) -> str:
         for of in (lambda use: use.exact.shape, lambda use: (use.law, use.parameter, use.monotone, use.entries))
     )
     if shapes[0] != shapes[1]:
-        return f"{len(shapes[1])} uses of noise beside {len(shapes[0])}: what is asked hangs on a record"
+        return f"{len(shapes[1])} uses of noise beside {len(shapes[0])}: what is asked depends on a record"
     if laws[0] != laws[1]:
-        return "the law or the width of a noise hangs on a record"
+        return "the law or the width of a noise depends on a record"
     for tape in (first, second):
         if tape.faults or tape.forgotten():
             return next(iter(tape.faults), "noise was drawn and added to nothing that can be seen")
@@ -289,7 +289,7 @@ def _charged(loss: Loss | None, *, gaussian: bool) -> tuple[str, float]:
 
 def _price(one: Use, other: Use, neighbours: Neighbours, *, rho: bool) -> float:
     """What one noise lost between two tables, as epsilon or as rho."""
-    moved = np.abs((other.exact - one.exact).astype(np.float64))
+    moved = np.abs(np.asarray(other.exact - one.exact, np.float64))
     parameter = float(one.parameter)
     if one.law == "gaussian":
         return float((moved**2).sum()) / (2 * parameter)

@@ -16,7 +16,7 @@ from bruit.ledger import Budget, Charge, Ledger, Payment, Purchase, ask
 from bruit.ledger.books.entries import entry
 
 LEAST_SHIFT, LARGEST_SHIFT = 1e-6, 1e3
-"""Shifts that are looked at: noise of a million people, and none to speak of."""
+"""The range of Gaussian shifts (μ) that is searched, from very strong noise to almost none."""
 
 HALVINGS = 60
 

@@ -1,6 +1,6 @@
 """Types that every package shares (losses, neighbours, guarantees, releases), and checks of arguments."""
 
-from bruit.core.best_of import BestOf
+from bruit.core.best_of import BestOf, RenyiBounded
 from bruit.core.guarantee import Assumption, Guarantee, guarantee_from_json
 from bruit.core.intervals import Covers, Interval
 from bruit.core.losses import (
@@ -54,6 +54,7 @@ __all__ = [
     "RandomState",
     "Receipt",
     "Release",
+    "RenyiBounded",
     "Sampled",
     "Scheme",
     "Seed",

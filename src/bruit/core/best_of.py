@@ -1,4 +1,4 @@
-"""The privacy loss of a search that makes a random number of runs and releases only the best."""
+"""The privacy loss of a search that makes a random number of runs and releases only the best, and that of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from bruit.core.losses import Loss
 from bruit.core.neighbours import Neighbours
-from bruit.core.numbers import Exact, exactly
+from bruit.core.numbers import Exact, exactly, positive
 from bruit.errors import InvalidArgument, NeighboursDiffer
 
 
@@ -40,6 +40,23 @@ class BestOf(Loss):
     def mean(self) -> float:
         """The expected number of runs: (1/stop - 1) / ln(1/stop) for shape 0, 1/stop for shape 1."""
         return log_mean(self.stop) if self.shape == 0 else float(1 / self.stop)
+
+
+@dataclass(frozen=True)
+class RenyiBounded(Loss):
+    """The loss of any mechanism whose Rényi divergence of one order is at most `divergence`.
+
+    It bounds the divergences of all lower orders, and none of a higher one.                 [Mironov 2017, Prop. 9]
+    """
+
+    order: Fraction
+    divergence: Fraction
+
+    def __init__(self, divergence: Exact, *, order: Exact, neighbours: Neighbours) -> None:
+        chosen = exactly(order, "order")
+        if chosen <= 1:
+            raise InvalidArgument(f"order={order} must be above 1")
+        self._fix(neighbours=neighbours, order=chosen, divergence=positive(divergence, "divergence"))
 
 
 def log_mean(stop: Fraction) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bruit.core.guarantee import Guarantee
 from bruit.core.interval_figure import IntervalFigure, interval_figure
 from bruit.core.intervals import Interval
+from bruit.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import pandas
@@ -68,16 +69,22 @@ class Release(Generic[T]):
 
     def plot(self) -> IntervalFigure:
         """A dot and an interval for each label, as a figure that notebooks show and `save` writes as SVG."""
+        if not self._is_numbers:
+            raise InvalidArgument(f"a release of a {type(self.value).__name__} has no numbers to draw: show its value")
         columns = self.frame().to_dict(as_series=False)
         value = columns["value"]
         ends = columns.get("low", value), columns.get("high", value)
         return interval_figure(columns["label"], value, *ends, caption=str(self.guarantee))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the table where the value is one of numbers, and the guarantee."""
-        numbers = np.asarray(self.value).dtype.kind in "biuf"
-        shown = str(self.frame()._repr_html_()) if numbers else f"<p>{escape(type(self.value).__name__)}</p>"
+        """What a notebook shows: the table of numbers, a text, or the type of what is neither; and the guarantee."""
+        told = self.value if isinstance(self.value, str) else type(self.value).__name__
+        shown = str(self.frame()._repr_html_()) if self._is_numbers else f"<p>{escape(told)}</p>"
         return f"{shown}<p>{escape(str(self.guarantee))}</p>"
+
+    @property
+    def _is_numbers(self) -> bool:
+        return np.asarray(self.value).dtype.kind in "biuf"
 
     def to_json(self) -> str:
         """Everything but the receipt as JSON text; the same seed gives the same text whichever ledger paid."""

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.core.best_of import BestOf, log_mean
+from bruit.core.best_of import BestOf, RenyiBounded, log_mean
 from bruit.core.losses import Approximate, Loss, Pure, ZeroConcentrated
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
 from bruit.ledger.budget import Budget
@@ -30,10 +30,10 @@ HALVINGS = 30
 """How often the interval that holds the price of a run is halved, in its logarithm."""
 
 SMALLEST_RUN = Fraction(1, 10**9)
-"""The least rho of a run that is looked for."""
+"""The least rho or Rényi divergence of a run that is looked for."""
 
 BELOW = 1 - Fraction(1, 10**6)
-"""How far below its rho a run aims, and its book reaches above it: more than any rounding."""
+"""A run is planned this factor below its price, and its ledger allows as much more: wider than any rounding."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,8 @@ class RunPrice:
             return buy(epsilon=self.loss.epsilon)
         if isinstance(self.loss, Approximate):
             return buy(epsilon=self.loss.epsilon, delta=self.loss.delta)
-        # Noise that is calibrated to an epsilon may miss its rho by a rounding: it aims a little below.
-        assert isinstance(self.loss, ZeroConcentrated)
-        near = ZeroConcentrated(self.loss.rho * BELOW, neighbours=self.loss.neighbours)
-        return replace(buy(self.loss), epsilon=epsilon(near, delta=self.terms.delta, by="zcdp"))
+        # Noise that is calibrated to an epsilon may miss its divergence by a rounding: it aims a little below.
+        return replace(buy(self.loss), epsilon=_worth(_times(self.loss, BELOW), self.terms.delta))
 
     def score_noise(self, moved: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Integer noise for a score of sensitivity `moved`, at the price of one run."""
@@ -74,6 +72,8 @@ class RunPrice:
         loss = self.loss
         if isinstance(loss, ZeroConcentrated):
             return discrete_gaussian(Fraction(moved) ** 2 / (2 * loss.rho), 1, rng=rng)
+        if isinstance(loss, RenyiBounded):
+            return discrete_gaussian(loss.order * Fraction(moved) ** 2 / (2 * loss.divergence), 1, rng=rng)
         assert isinstance(loss, Pure | Approximate)
         return discrete_laplace(moved / loss.epsilon, 1, rng=rng)
 
@@ -92,11 +92,12 @@ class RunPrice:
                 return runs
 
 
-def price_runs(purchase: Purchase, *, tries: int, stopping: str) -> RunPrice:
+def price_runs(purchase: Purchase, *, tries: int, stopping: str, sampled: bool = False) -> RunPrice:
     """The price of one of `tries` expected runs, from the total budget alone.
 
     A price in epsilon is divided by the two or three runs that are paid, its delta by the expected number. In a book
-    that adds Rényi divergences a run is priced in concentrated privacy: the dearest whose best still costs the price.
+    that adds Rényi divergences a run is the dearest whose best still costs the price: in concentrated privacy, or,
+    where runs are `sampled`, at the book's own order, since concentrated privacy gains nothing from sampling.
     """
     price = purchase.price
     if stopping not in SHAPES:
@@ -114,7 +115,8 @@ def price_runs(purchase: Purchase, *, tries: int, stopping: str) -> RunPrice:
         raise NotPrivate(
             "a search is paid with budget(epsilon=...), budget(epsilon=..., delta=...), or in a book by 'zcdp' or 'rdp'"
         )
-    return _dearest_run(purchase, shape, stop)
+    order = price.ledger.terms.order if sampled else None
+    return _dearest_run(purchase, shape, stop, order)
 
 
 def _run(price: Budget, loss: Pure | Approximate, shape: int, stop: Fraction) -> RunPrice:
@@ -123,33 +125,53 @@ def _run(price: Budget, loss: Pure | Approximate, shape: int, stop: Fraction) ->
     return RunPrice(loss, terms, shape, stop, price.covers_a_part)
 
 
-def _dearest_run(purchase: Purchase, shape: int, stop: Fraction) -> RunPrice:
-    """The run of the largest rho of which the best costs no more than the price.
+def _dearest_run(purchase: Purchase, shape: int, stop: Fraction, order: Fraction | None) -> RunPrice:
+    """The run of the largest rho, or divergence at an order, of which the best costs no more than the price.
 
-    Its book is stated in (epsilon, delta) and holds a little more than that rho; its budget holds no more.
+    Its book is stated in (epsilon, delta) and holds a little more than that; its budget holds no more.
     """
     price = purchase.price
 
-    def loss(rho: Fraction) -> ZeroConcentrated:
-        return ZeroConcentrated(rho, neighbours=price.neighbours)
+    def loss(amount: Fraction) -> ZeroConcentrated | RenyiBounded:
+        if order is None:
+            return ZeroConcentrated(amount, neighbours=price.neighbours)
+        return RenyiBounded(amount, order=order, neighbours=price.neighbours)
 
-    def fits(rho: Fraction) -> bool:
+    def fits(amount: Fraction) -> bool:
         try:
-            purchase.quote(BestOf(loss(rho), shape=shape, stop=stop))
+            purchase.quote(BestOf(loss(amount), shape=shape, stop=stop))
         except BudgetExceeded:
             return False
         return True
 
     if not fits(SMALLEST_RUN):
-        raise NotPrivate("the price buys no run of a search over so many tries; raise it, or lower tries=")
+        raise NotPrivate(
+            "the price buys no run of a search over so many tries; raise it, lower tries=, or keep a book by 'rdp' at "
+            "a higher order"
+        )
     low, high = log(SMALLEST_RUN), log(max(price.epsilon, SMALLEST_RUN))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(Fraction(np.exp(middle))) else (low, middle)
     found = loss(Fraction(np.exp(low)))
-    room = epsilon(loss(found.rho / BELOW), delta=price.delta, by="zcdp")
-    terms = Terms(room, price.delta, price.neighbours, price.person, "zcdp")
+    room = _worth(_times(found, 1 / BELOW), price.delta)
+    terms = Terms(room, price.delta, price.neighbours, price.person, "zcdp" if order is None else "rdp", order)
     return RunPrice(found, terms, shape, stop, price.covers_a_part)
+
+
+def _times(loss: Loss, factor: Fraction) -> Loss:
+    """The loss of a run, with its rho or divergence a little larger or smaller."""
+    if isinstance(loss, RenyiBounded):
+        return replace(loss, divergence=loss.divergence * factor)
+    assert isinstance(loss, ZeroConcentrated)
+    return replace(loss, rho=loss.rho * factor)
+
+
+def _worth(loss: Loss, delta: Fraction) -> Fraction:
+    """The epsilon of a run's loss at a delta, at its own Rényi order where it has one."""
+    if isinstance(loss, RenyiBounded):
+        return epsilon(loss, delta=delta, by="rdp", orders=[float(loss.order)])
+    return epsilon(loss, delta=delta, by="zcdp")
 
 
 def _stop(tries: int, shape: int) -> Fraction:

@@ -36,6 +36,9 @@ class Quote:
         """The cost in the measure that the ledger adds up: ε, ρ or a Rényi divergence."""
         return self.cost.exact[0]
 
+    def __repr__(self) -> str:
+        return f"Quote({self.guarantee})"
+
 
 @dataclass(frozen=True)
 class Charge:

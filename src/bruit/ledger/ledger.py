@@ -11,7 +11,7 @@ from bruit.core.losses import Loss, Pure, ZeroConcentrated
 from bruit.core.neighbours import Neighbours
 from bruit.core.numbers import Exact
 from bruit.core.release import Outcome, Receipt, Release
-from bruit.errors import InvalidArgument, LedgerError
+from bruit.errors import BudgetExceeded, InvalidArgument, LedgerError
 from bruit.ledger.books.book import Book
 from bruit.ledger.books.entries import Entry, Request, entry, user
 from bruit.ledger.books.memory import MemoryBook
@@ -21,7 +21,7 @@ from bruit.ledger.charges import Charge
 from bruit.ledger.declared import declare
 from bruit.ledger.odometer import odometer
 from bruit.ledger.partition import Partition, declare_partition, everybody
-from bruit.ledger.pricing import ACCOUNTANT, Amount, amount
+from bruit.ledger.pricing import ACCOUNTANT, Amount, amount, refusal
 from bruit.ledger.terms import Accounting, Terms, check_terms
 from bruit.privacy.groups import LossCurve
 
@@ -169,6 +169,12 @@ class Ledger:
         worth = amount(spent, self.terms)
         left = self.book.limit.minus(spent).exact[0]
         return Amount(self.terms.epsilon - worth.epsilon, self.terms.delta - worth.delta, left, worth.measure)
+
+    def require_room_for(self, rehearsal: Ledger) -> None:
+        """Refuses, before anything is charged, what a rehearsal in another book of the same terms has spent there."""
+        asked, left = rehearsal.book.spent(), self.book.limit.minus(self.book.spent())
+        if not asked.within(left):
+            raise BudgetExceeded(refusal(self.terms, asked=asked, left=left, limit=self.book.limit))
 
     @property
     def guarantee(self) -> Guarantee:

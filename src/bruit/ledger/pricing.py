@@ -103,7 +103,7 @@ def cost(loss: Loss, value: PricedLoss, terms: Terms) -> Units:
 
 
 def _mixed(loss: Loss) -> Fraction:
-    """One for a loss whose δ is not a chance of failure alone: that of Gaussian noise priced as an (ε, δ)."""
+    """1 for a loss whose δ is more than a chance of failure, such as Gaussian noise priced as (ε, δ); else 0."""
     return Fraction(int(approximation(loss) > 0 and not (isinstance(loss, Approximate) and loss.epsilon == 0)))
 
 
@@ -125,13 +125,14 @@ def _worth(units: int, terms: Terms) -> Fraction:
 
 def refusal(terms: Terms, *, asked: Units, left: Units, limit: Units) -> str:
     """The message for a charge that does not fit: what was asked, what is left of the total, and what to do."""
-    measure = UNITS[terms.by]
+    measure, with_delta = UNITS[terms.by], bool(limit.delta)
     return (
-        f"asked {_words(asked, measure)}; left {_words(left, measure)} of {_words(limit, measure)}; "
+        f"asked {_words(asked, measure, with_delta=bool(asked.delta))}; "
+        f"left {_words(left, measure, with_delta=with_delta)} of {_words(limit, measure, with_delta=with_delta)}; "
         "nothing was charged. Ask for less, or read again what was released: ledger.releases, or bruit ledger export"
     )
 
 
-def _words(amount: Units, measure: str) -> str:
+def _words(amount: Units, measure: str, *, with_delta: bool) -> str:
     main, delta = amount.exact
-    return f"{measure} = {as_float(main):.6g}" + (f", δ = {float(delta):.3g}" if delta else "")
+    return f"{measure} = {as_float(main):.6g}" + (f", δ = {float(delta):.3g}" if with_delta else "")

@@ -1,6 +1,6 @@
 """Describes a privacy loss and turns a composition of losses into a guarantee; plans a training budget."""
 
-from bruit.core.best_of import BestOf
+from bruit.core.best_of import BestOf, RenyiBounded
 from bruit.core.guarantee import Assumption, Guarantee, guarantee_from_json
 from bruit.core.intervals import Covers, Interval
 from bruit.core.losses import (
@@ -62,6 +62,7 @@ __all__ = [
     "Parallel",
     "Pure",
     "Release",
+    "RenyiBounded",
     "Sampled",
     "Scheme",
     "TrainingPlan",

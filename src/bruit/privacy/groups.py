@@ -26,7 +26,7 @@ from bruit.errors import PrivacyError
 from bruit.privacy.accountants import epsilon
 
 STEPS = 8
-"""How often a smaller delta is tried for one person; two or three suffice unless epsilon grows as fast as it falls."""
+"""The most attempts with a smaller δ for one person; two or three usually suffice."""
 
 
 def group_loss(loss: Loss, people: int) -> Loss | None:

@@ -25,6 +25,8 @@ Out = NDArray[Any]
 ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
 HALF, LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 LARGEST = np.int64(2**63 - 1)
+START: int = np.int64(0)  # type: ignore[assignment]
+"""The first position; a plain 0 would have every kernel compiled twice, for the constant and for the variable."""
 
 
 @inlined
@@ -130,7 +132,7 @@ def two_sided(
 @kernel
 def fill_uniform(words: Words, out: Out, done: int, bound: Word) -> tuple[int, int, bool]:
     """Fills `out` from `done` on with integers uniform on 0 .. bound-1."""
-    position = 0
+    position = START
     for i in range(done, len(out)):
         value, after = uniform_below(words, position, bound)
         if after > len(words):
@@ -142,7 +144,7 @@ def fill_uniform(words: Words, out: Out, done: int, bound: Word) -> tuple[int, i
 @kernel
 def fill_shuffled(words: Words, out: Out, done: int) -> tuple[int, int, bool]:
     """Shuffles `out` from `done` on: swaps entry i with a uniform one of 0 .. i [Fisher and Yates 1938]."""
-    position = 0
+    position = START
     for i in range(done, len(out)):
         value, after = uniform_below(words, position, np.uint64(i + 1))
         if after > len(words):
@@ -155,7 +157,7 @@ def fill_shuffled(words: Words, out: Out, done: int) -> tuple[int, int, bool]:
 @kernel
 def fill_exp_coins(words: Words, out: Out, done: int, numerator: Word, denominator: Word) -> tuple[int, int, bool]:
     """Fills `out` from `done` on with Bernoulli(exp(-numerator / denominator)) draws."""
-    position = 0
+    position = START
     for i in range(done, len(out)):
         value, after = any_exp_coin(words, position, numerator, denominator)
         if after > len(words):
@@ -167,7 +169,7 @@ def fill_exp_coins(words: Words, out: Out, done: int, numerator: Word, denominat
 @kernel
 def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
     """Fills `out` from `done` on with integers k >= 0 of mass proportional to exp(-k under / over)."""
-    position, step, rest_step = 0, np.int64(over // under), over % under
+    position, step, rest_step = START, np.int64(over // under), over % under
     for i in range(done, len(out)):
         value, after = one_sided(words, position, over, under, step, rest_step)
         if after > len(words):
@@ -179,7 +181,7 @@ def fill_one_sided(words: Words, out: Out, done: int, over: Word, under: Word) -
 @kernel
 def fill_two_sided(words: Words, out: Out, done: int, over: Word, under: Word) -> tuple[int, int, bool]:
     """Fills `out` from `done` on with integers k of mass proportional to exp(-|k| under / over)."""
-    position, step, rest_step = 0, np.int64(over // under), over % under
+    position, step, rest_step = START, np.int64(over // under), over % under
     for i in range(done, len(out)):
         value, after = two_sided(words, position, over, under, step, rest_step)
         if after > len(words):
@@ -205,7 +207,7 @@ def fill_gaussian(
     2020, Algorithm 3]; one beyond `limit`, whose square might not fit, is left to the reference: the last value
     returned is False.
     """
-    position = 0
+    position = START
     for i in range(done, len(out)):
         at, keep = position, False
         while not keep:  # words[position:at] belong to proposals of draw i that were rejected
@@ -275,7 +277,7 @@ def fill_wide_gaussian(
     limit: np.int64,
 ) -> tuple[int, int, bool]:
     """As `fill_gaussian`, with squares and a denominator of two words."""
-    position = 0
+    position = START
     for i in range(done, len(out)):
         at, keep = position, False
         while not keep:  # words[position:at] belong to proposals of draw i that were rejected

@@ -92,12 +92,12 @@ class Proposal:
         return max(self.shift, COMMON * self.scale * self.multiplier) < distance and self.denominator < denominator
 
     def narrow(self) -> tuple[np.uint64, np.int64, np.int64, np.uint64, np.int64]:
-        """The parameters of the kernel on single words."""
+        """The arguments of the kernel that computes in 64-bit words."""
         scale, multiplier, shift = np.uint64(self.scale), np.int64(self.multiplier), np.int64(self.shift)
         return scale, multiplier, shift, np.uint64(self.denominator), np.int64(COMMON * self.scale)
 
     def wide(self) -> tuple[np.uint64, np.int64, np.int64, np.uint64, np.uint64, np.uint64, np.int64]:
-        """The parameters of the kernel on pairs of words."""
+        """The arguments of the kernel that computes in pairs of 64-bit words."""
         scale, multiplier, shift = np.uint64(self.scale), np.int64(self.multiplier), np.int64(self.shift)
         high, low = divmod(self.denominator, 2**64)
         mask = np.uint64((1 << high.bit_length()) - 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import ceil, sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import signal, special
+from scipy import special
 
 from bruit.continual.factorisation import Factor
 from bruit.continual.plan import StreamPlan
@@ -14,7 +15,7 @@ from bruit.continual.plan import StreamPlan
 Floats = NDArray[np.float64]
 
 FLOATS = 1 + 1e-6
-"""Far more than the formulas lose; the discrete law of the noise is as near to the normal one."""
+"""A safety factor, far above the rounding error of these formulas and the distance of discrete from normal noise."""
 
 
 def total_deviation(plan: StreamPlan, period: int) -> float:
@@ -36,7 +37,7 @@ def change_deviation(plan: StreamPlan, since: int, until: int) -> float:
 def weighted_deviation(plan: StreamPlan, weights: Floats) -> float:
     """The standard deviation of a weighted sum of totals, Σ_t weights[t-1] · total_t: ‖Bᵀ weights‖ σ/U."""
     n = len(weights)
-    spread = signal.fftconvolve(weights[::-1], plan.factor.b(n))[:n]
+    spread = scipy.signal.fftconvolve(weights[::-1], plan.factor.b(n))[:n]
     return plan.deviation * float(np.sqrt(spread @ spread))
 
 

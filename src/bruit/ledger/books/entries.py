@@ -91,6 +91,9 @@ class Entry:
         """`finished` once its release is stored, else `open`."""
         return "finished" if self.finished else "open"
 
+    def __repr__(self) -> str:
+        return f"Entry({self.number}: {self.what}, {self.guarantee}, {self.state})"
+
 
 def entry(row: dict[str, Any], receipt: Receipt) -> Entry:
     """Builds an entry from a stored row; its release gets the receipt of the entry."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bruit.core.best_of import BestOf
+from bruit.core.best_of import BestOf, RenyiBounded
 from bruit.core.losses import (
     Approximate,
     BoundedRange,
@@ -52,7 +52,10 @@ def rdp(loss: Loss, order: Exact) -> Fraction:
     chosen = positive(order, "order")
     if chosen <= 1:
         raise InvalidArgument(f"order={order} must be above 1")
-    return rounded_up(float(renyi(loss, np.array([float(chosen)]))[0]))
+    found = float(renyi(loss, np.array([float(chosen)]))[0])
+    if math.isinf(found):
+        raise NotPrivate(f"{type(loss).__name__} has no finite Rényi divergence of order {order} that is proved")
+    return rounded_up(found)
 
 
 def renyi(loss: Loss, orders: Floats) -> Floats:
@@ -130,6 +133,8 @@ def _divergence(loss: Loss, orders: Floats) -> Floats:
         return _discrete_laplace(float(loss.scale), loss.sensitivity, orders)
     if isinstance(loss, Sampled):
         return _sampled_divergence(loss, orders)
+    if isinstance(loss, RenyiBounded):
+        return np.where(orders <= float(loss.order), float(loss.divergence), np.inf)
     if isinstance(loss, BestOf):
         return _best_divergence(loss, orders)
     raise NotPrivate(f"{type(loss).__name__} has no Rényi divergence that is proved")
@@ -165,15 +170,19 @@ def _sampled_divergence(loss: Sampled, orders: Floats) -> Floats:
 
 
 def _best_divergence(loss: BestOf, orders: Floats) -> Floats:
-    """The divergence of the best of a random number of runs; the second order b may be any, so the best of a grid.
+    """The divergence of the best of a random number of runs; the second order b may be any: the best of many is taken.
 
     D_a + (1 + shape) min_b ((1 - 1/b) D_b + ln(1/stop)/b) + ln E[K]/(a - 1)   [Papernot & Steinke 2022, Theorem 2]
+
+    Divergences grow with the order: the bound of a higher one, where it is less, holds too.
     """
     log_stop = math.log(loss.stop.denominator) - math.log(loss.stop.numerator)
-    second = (1 - 1 / ORDERS) * renyi(loss.loss, ORDERS) + log_stop / ORDERS
+    tried = np.union1d(ORDERS, orders)
+    run = renyi(loss.loss, tried)
+    second = (1 - 1 / tried) * run + log_stop / tried
     least = (1 + loss.shape) * min(float(second.min()), log_stop)  # at b = 1 nothing of the run is left
-    found = renyi(loss.loss, orders) + least + math.log(max(loss.mean, 1.0)) / (orders - 1)
-    general = np.asarray(found * (1 + 16 * UNIT_ROUNDOFF))
+    found = (run + least + math.log(max(loss.mean, 1.0)) / (tried - 1)) * (1 + 16 * UNIT_ROUNDOFF)
+    general = np.minimum.accumulate(found[::-1])[::-1][np.searchsorted(tried, orders)]
     try:
         return np.minimum(general, _two_point(float(basic(loss)[0]), orders))
     except NotPrivate:

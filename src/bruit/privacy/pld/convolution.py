@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, signal
+from scipy import fft
+from scipy.linalg import blas
 
 from bruit.errors import NotPrivate
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF
@@ -26,6 +27,9 @@ OUTSIDE = math.log(1e-9)
 
 MOST_POINTS = 2**24
 """The longest transform: a little over a gigabyte."""
+
+BLOCK = 2**16
+"""Losses whose decayed sums are solved for at a time."""
 
 NEGLIGIBLE = -80.0
 """Frequencies below e^NEGLIGIBLE are left out; they are part of the stated error."""
@@ -199,6 +203,17 @@ def _fold(masses: Floats, points: int) -> Floats:
     return np.asarray(padded.reshape(-1, points).sum(axis=0))
 
 
+def _decayed_sums(mass: Floats, decay: float) -> Floats:
+    """The sums s[j] = mass[j] + decay * s[j+1], from the top: they solve a triangular band of ones and -decay."""
+    band, sums = np.empty((2, min(len(mass), BLOCK)), order="F"), mass.copy()
+    band[0], band[1] = -decay, 1.0
+    for end in range(len(mass), 0, -BLOCK):
+        part = sums[max(end - BLOCK, 0) : end]
+        part[-1] += decay * sums[end] if end < len(mass) else 0.0
+        part[:] = blas.dtbsv(1, band[:, : len(part)], part, diag=1)
+    return sums
+
+
 def _untilt(
     window: NDArray[np.int64], tilted: Floats, error: float, chosen: _Tilt, step: float, lost: float
 ) -> TradeOff:
@@ -209,7 +224,7 @@ def _untilt(
     mass = np.maximum(tilted[kept], 0) * scale
     tail = np.cumsum(mass[::-1])[::-1]
     # e^loss times the Q-mass at or above each loss by recurrence: a product would overflow past losses of 700
-    scaled = signal.lfilter([1.0], [1.0, -math.exp(-step)], mass[::-1])[::-1]
+    scaled = _decayed_sums(mass, math.exp(-step))
     summed = 4 * UNIT_ROUNDOFF * len(losses) * tail
     rounding = error / -math.expm1(-chosen.tilt * step) * scale + summed
     return TradeOff(losses, tail, scaled, rounding, lost)

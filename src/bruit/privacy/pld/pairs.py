@@ -81,7 +81,7 @@ class AtomPair:
         return connect_dots(*self._trim(tail), step)
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
-        """The log-moments, exact for few atoms, else from a coarser grid."""
+        """Ln E exp(tilt * loss) for each tilt: exact for few atoms, else from a coarser grid."""
         losses, masses, _ = self._trim(tail)
         if len(losses) > FEW_ATOMS:
             coarse = connect_dots(losses, masses, 0.0, float(losses[-1] - losses[0]) / FEW_ATOMS)
@@ -138,7 +138,7 @@ class LaplacePair:
         return LossGrid(step, -top, masses, 0.0)
 
     def cumulants(self, tilts: Floats, tail: float) -> Floats:
-        """The log-moments, computed on a fine grid."""
+        """Ln E exp(tilt * loss) for each tilt, computed on a fine grid."""
         coarse = self.grid(self.shift / 500, tail)
         return log_moments(coarse.losses, coarse.masses, tilts)
 
@@ -229,7 +229,7 @@ class GaussianPair:
         return dots_of_cells(first, step, p_mass[1:-1], excess, float(p_mass[0]), float(p_mass[-1]))
 
     def _excess(self, low: Floats, centre: Floats, right: Floats, left: Floats) -> Floats:
-        """P-mass minus e^loss times Q-mass; the parts of size one are taken out of the centre before they cancel."""
+        """P-mass minus e^loss times Q-mass in each cell, arranged so that nearly equal terms are not subtracted."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             grown_left = np.exp(low + np.log(left))
             near = (self.q_rate * np.exp(low) - self.p_rate - np.expm1(low)) * centre

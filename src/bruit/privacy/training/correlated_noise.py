@@ -9,6 +9,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
 from bruit.privacy import TrainingPlan
+from bruit.privacy.accountants import Orders
 from bruit.privacy.calibration import calibrate_with_price
 from bruit.privacy.training.plans import check_run, steps_of
 
@@ -33,6 +34,7 @@ def banded_plan(
     neighbours: Neighbours,
     target_epsilon: Exact,
     by: str,
+    orders: Orders = None,
 ) -> TrainingPlan:
     """Plans the run with banded noise that needs the least noise for a target epsilon."""
     chance = check_run(size, batch_size, epochs, delta)
@@ -41,7 +43,7 @@ def banded_plan(
     def loss(level: Fraction) -> Composed:
         return banded_loss(steps=steps, bands=bands, rate=rate, noise_multiplier=level, neighbours=neighbours)
 
-    level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=None)
+    level, price = calibrate_with_price(loss, epsilon=target_epsilon, delta=chance, by=by, orders=orders)
     public = (Assumption.PUBLIC_SIZE,) if neighbours is ADD_OR_REMOVE_ONE else ()
     return TrainingPlan(
         size=size,
