@@ -10,6 +10,7 @@ TIMES = 400
 SHOWN = ("mean", "proportion", "difference of means", "ratio of shares", "quantile", "correlation", "slope")
 TESTS = {
     "Mann–Whitney, 4 cells": (0.1, 1.0),
+    "analysis of variance, rank sums": (0.1, 1.0),
     "analysis of variance, 2 cells": (0.1, 1.0),
     "independence, 3 by 3": (0.1, 1.0),
     "two proportions": (0.1, 1.0),
@@ -35,10 +36,11 @@ def power(name: str, epsilon: float, side: str) -> Work:
 
 def question(name: str) -> Work:
     """One call on a noisy table of three by three cells."""
-    from benchmarks.inference.designs import joint, tables
+    from benchmarks.inference.designs import tables
     from bruit import inference
+    from bruit.apps.studies.inference import TOGETHER
 
-    counts = next(iter(tables(joint(), 1000, 1.0, 1, 0)))
+    counts = next(iter(tables(TOGETHER, 1000, 1.0, 1, 0)))
     return lambda: getattr(inference, name)(counts)
 
 

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from math import log
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from benchmarks.inference.designs import LEVEL, axis, noise_of
+from bruit.apps.studies.inference import LEVEL, axis, laplace_noise
+from bruit.central.ranks.rank_sums import RankNoises
+from bruit.central.ranks.records import Person
 from bruit.channels import IntegerNoise
+from bruit.core.guarantee import Guarantee
 from bruit.core.losses import DiscreteGaussian, DiscreteLaplace
-from bruit.core.neighbours import REPLACE_ONE
+from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.inference import Evidence, anova, independence, mann_whitney, slope_test
 from bruit.inference.noise_laws import AddedNoise
 from bruit.inference.noisy_counts import Block, Cells
 from bruit.inference.residual_tests import Contrasts, compare_shares, residual_test
 from bruit.inference.totals import Totals
+from bruit.tables import among
 
 Sample = tuple[np.ndarray, np.ndarray]
 """A group and a value for each person."""
@@ -67,7 +72,7 @@ def cut(values: np.ndarray, low: float, high: float, cells: int) -> np.ndarray:
 
 def by_group(test: Callable[[Cells], Any], groups: int, low: float, high: float, cells: int) -> Any:
     def ours(sample: Sample, epsilon: float, rng: np.random.Generator) -> float:
-        law = AddedNoise(noise_of(epsilon, REPLACE_ONE))
+        law = AddedNoise(laplace_noise(epsilon, REPLACE_ONE))
         group, values = sample
         return float(test(histogram(group, cut(values, low, high, cells), (groups, cells), law, rng)).p_value)
 
@@ -113,6 +118,22 @@ def analysis_of_variance(cells: int, test: Callable[[Cells], Evidence] = anova) 
     return Comparison(sample, couch_kruskal_wallis, by_group(test, 3, 0, 1, cells))
 
 
+def by_rank_sums(sample: Sample, epsilon: float, rng: np.random.Generator) -> float:
+    """The p-value of noisy rank sums of a public number of people, values to the thousandth."""
+    group, values = sample
+    places = np.unique(cut(values, 0, 1, 1001), return_inverse=True)[1]
+    counts = np.zeros((3, places.max() + 1), np.int64)
+    np.add.at(counts, (group, places), 1)
+    noises = RankNoises(Person(1, exchanged=True, fixed_size=True), REPLACE_ONE, Fraction(str(epsilon)))
+    groups = among(["a", "b", "c"], drop_others=True)
+    asked = {"asked": {"rows": 1, "by": [{"name": "group", "domain": groups.to_json()}]}}
+    paid = Guarantee(noises.epsilon, Fraction(0), REPLACE_ONE, EACH_ROW, "basic")
+    return anova(noises.interpret(noises.send(counts, 1, rng)[0], asked).release(paid)).p_value
+
+
+RANK_SUMS = Comparison(shifted(0.15, (0.35, 0.5, 0.65)), couch_kruskal_wallis, by_rank_sums)
+
+
 BEST_WEIGHTS = np.diff(stats.norm.pdf([-np.inf, 1 / 6, 0.5, 5 / 6, np.inf], 0.5, 0.15))
 """By how much the shares of the four cells change where a group moves: the best scores where noise is everything."""
 
@@ -154,7 +175,7 @@ def awan_vadhan(sample: Sample, epsilon: float, rng: np.random.Generator) -> flo
     Canonical noise is discrete Laplace noise plus a uniform variable from -1/2 to 1/2.
     """
     group, values = sample
-    noise = noise_of(epsilon)
+    noise = laplace_noise(epsilon)
     ratio = float(np.exp(-1 / float(noise.loss.scale)))  # type: ignore[union-attr]
     drawn = rng.geometric(1 - ratio, 2) - rng.geometric(1 - ratio, 2) + rng.uniform(-0.5, 0.5, 2)
     first, second = ((values[group == g].sum() + drawn[g]) / (group == g).sum() for g in (0, 1))
@@ -165,7 +186,7 @@ def public_sizes(sample: Sample, epsilon: float, rng: np.random.Generator) -> fl
     """Two numbers of a public size, as `central.mean(size=...)` releases them."""
     group, values = sample
     law = AddedNoise(
-        IntegerNoise(DiscreteLaplace(1 / noise_of(epsilon).epsilon, sensitivity=1, neighbours=REPLACE_ONE))
+        IntegerNoise(DiscreteLaplace(1 / laplace_noise(epsilon).epsilon, sensitivity=1, neighbours=REPLACE_ONE))
     )
     totals = []
     for g in (0, 1):
@@ -196,19 +217,22 @@ def alabi_vadhan(sample: Sample, epsilon: float, rng: np.random.Generator) -> fl
 def our_slope(sample: Sample, epsilon: float, rng: np.random.Generator) -> float:
     """A histogram of three by three cells with discrete Gaussian noise of the same rho."""
     noise = IntegerNoise(
-        DiscreteGaussian(2 / noise_of(epsilon).epsilon ** 2, squared_sensitivity=2, entries=2, neighbours=REPLACE_ONE)
+        DiscreteGaussian(
+            2 / laplace_noise(epsilon).epsilon ** 2, squared_sensitivity=2, entries=2, neighbours=REPLACE_ONE
+        )
     )
     x, y = (cut(part, 0, 1, 3) for part in sample)
     return float(slope_test(histogram(x, y, (3, 3), AddedNoise(noise), rng)).p_value)
 
 
 def our_independence(sample: Sample, epsilon: float, rng: np.random.Generator) -> float:
-    law = AddedNoise(noise_of(epsilon, REPLACE_ONE))
+    law = AddedNoise(laplace_noise(epsilon, REPLACE_ONE))
     return independence(histogram(*sample, (3, 3), law, rng)).p_value
 
 
 COMPARISONS = {
     "Mann–Whitney, 4 cells": ("Couch et al. 2019", MANN_WHITNEY),
+    "analysis of variance, rank sums": ("Couch et al. 2019, Kruskal–Wallis", RANK_SUMS),
     "analysis of variance, 2 cells": ("Couch et al. 2019, Kruskal–Wallis", analysis_of_variance(2)),
     "analysis of variance, 4 cells": ("Couch et al. 2019, Kruskal–Wallis", analysis_of_variance(4)),
     "analysis of variance, 4 cells, best weights": (
@@ -223,6 +247,7 @@ COMPARISONS = {
 
 PEOPLE = {
     "Mann–Whitney, 4 cells": {0.1: 1000, 1.0: 120},
+    "analysis of variance, rank sums": {0.1: 500, 1.0: 65},
     "analysis of variance, 2 cells": {0.1: 500, 1.0: 65},
     "analysis of variance, 4 cells": {0.1: 500, 1.0: 65},
     "analysis of variance, 4 cells, best weights": {0.1: 500, 1.0: 65},

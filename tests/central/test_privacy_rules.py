@@ -27,6 +27,7 @@ STATISTICS: dict[str, Any] = {
     "sums by group": lambda x, city, pay: central.group_by(city, values=x, **pay),
     "one quantile": lambda x, city, pay: central.quantiles(x, 0.5, **pay),
     "quantiles": lambda x, city, pay: central.quantiles(x, [0.25, 0.5, 0.75], **pay),
+    "rank sums": lambda x, city, pay: central.rank_sums(x, city, **pay),
     "most common": lambda x, city, pay: central.most_common(city, **pay),
     "bounds": lambda x, city, pay: central.bounds(city.table["x"], largest=10, grid=1, **pay),
     "found groups": lambda x, city, pay: central.group_by(city.table["city"], **pay),

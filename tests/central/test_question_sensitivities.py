@@ -14,6 +14,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.operators import open_table
 from bruit.tables.plan.reading import Part, Reader
+from bruit.tables.relations.operations import PERSON
 from bruit.tables.relations.running import run
 from bruit.tables.schema import Schema, number, whole
 
@@ -48,7 +49,7 @@ def chosen(groups: int, low: int, high: int, limit: Limit, engine: str, key: int
     reader = Reader(table, (table["group"],), (Part("sum", table["x"]),), limit)
     (kept,) = run([reader.chosen(np.random.default_rng(key))])
     found: list[list[tuple[int, int]]] = [[] for _ in everyone]
-    for who, group, x in kept.select("person", "key 0", "value 0").rows():
+    for who, group, x in kept.select(PERSON, "key 0", "value 0").rows():
         found[who].append((group, x))
     return found
 

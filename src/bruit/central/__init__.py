@@ -24,6 +24,7 @@ from bruit.central.ranks.accuracy import (
 from bruit.central.ranks.errors import epsilon_for_rank_error, expected_rank_error
 from bruit.central.ranks.probabilities import DECILES
 from bruit.central.ranks.quantiles import quantiles, quantiles_mechanism
+from bruit.central.ranks.rank_sums import rank_sums, rank_sums_mechanism
 from bruit.central.selection import (
     exponential,
     exponential_mechanism,
@@ -71,6 +72,8 @@ __all__ = [
     "noisy_max_mechanism",
     "quantiles",
     "quantiles_mechanism",
+    "rank_sums",
+    "rank_sums_mechanism",
     "sum",
     "sum_mechanism",
     "variance",

@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 
 LEAST_DELTA, GREATEST_DELTA = Fraction(1, 10**200), Fraction(1, 2)
 GREATEST_EPSILON = 100
-"""Beyond these Gaussian noise is never the narrower one, and floats no longer tell its curve."""
+"""Outside these δ and ε only Laplace noise is tried: Gaussian noise is wider there, and floats too coarse."""
 
 ANSWER = "answer"
 """The name of the one measure of a question."""

@@ -137,7 +137,7 @@ def _send_shown(
 
 
 def _require_usual(price: Budget) -> None:
-    """Refuses a price at which floats no longer tell where a threshold lies."""
+    """Refuses an ε or δ so extreme that floats cannot compute the threshold for discovered groups."""
     if price.delta and not LEAST_DELTA <= price.delta <= LARGEST_DELTA:
         raise InvalidArgument("groups that nobody listed need a delta from 1e-200 to 0.99")
     if not LEAST_EPSILON <= part_of(price, 1, "central.group_by") <= LARGEST_EPSILON:

@@ -15,10 +15,10 @@ from bruit.inference.noisy_counts import Axis, Block
 from bruit.inference.sources import Source, cells
 
 TILTS: Final = tuple(float(size) for size in np.geomspace(0.02, 2.0, 10))
-"""By how much, in log odds, one category is raised or lowered in the alternatives that share the bet."""
+"""The changes in log odds of one category that make up the alternatives; the bet is shared equally between them."""
 
 REACH: Final = 0.9
-"""Laplace noise has exponential moments up to 1 / scale: tilts beyond this part of it are left out."""
+"""Tilts above this share of 1 / scale are left out: beyond 1 / scale, Laplace noise has no exponential moments."""
 
 
 def e_values(sources: Sequence[Source], *, null: Mapping[str, float]) -> Floats:

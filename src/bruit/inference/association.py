@@ -60,21 +60,26 @@ class Pair:
         return np.broadcast_to(first[:, None], values.shape), np.broadcast_to(second[None, :], values.shape)
 
     @cached_property
+    def noise_of_sums(self) -> Floats:
+        """The covariance of the noise in the two centred sums."""
+        centred = np.stack([part.reshape(-1) for part in self.deviations])
+        return np.asarray(centred @ self.counts.covariance() @ centred.T)
+
+    @cached_property
     def moments(self) -> tuple[float, float, float]:
         """Sums of squares of the first column, of products, and of squares of the second.
 
         Their means are noisy too: noise of covariance C in the two sums takes C / number from the centred products.
         """
         first, second = self.deviations
-        centred = np.stack([first.reshape(-1), second.reshape(-1)])
-        noise = centred @ self.counts.covariance() @ centred.T / max(self.counts.people, 1.0)
+        noise = self.noise_of_sums / max(self.counts.people, 1.0)
         values, pairs = self.counts.values, ((first, first, 0, 0), (first, second, 0, 1), (second, second, 1, 1))
         xx, xy, yy = (float((values * a * b).sum() + noise[i, j]) for a, b, i, j in pairs)
         return xx, xy, yy
 
     @property
     def is_known(self) -> bool:
-        """Whether the people stand out of their noise by half a deviation, and both columns vary by more than that."""
+        """Whether people exceed half a deviation of their noise, and both columns vary by more than theirs."""
         xx, _, yy = self.moments
         everybody = np.ones(self.counts.values.size)
         if self.counts.people <= max(float(self.counts.noise_variance(everybody)) ** 0.5 / 2, 1.0):
@@ -102,17 +107,42 @@ class Pair:
 
     def tail_of_slope(self, at: Floats) -> Floats:
         """How surprising the counts are at each slope b: the sum of (x - mx)(y - my - b (x - mx)) is zero there."""
-        (first, second), (xx, xy, _) = self.deviations, self.moments
-        weights = first * second - at[:, None, None] * first**2
-        return tail_of_weights(self.counts, weights, xy - at * xx)
+        xx, xy, _ = self.moments
+        slopes = at[:, None, None]
+        return self._tail(lambda first, second: first * second - slopes * first**2, xy - at * xx)
 
     def tail_of_correlation(self, at: Floats) -> Floats:
         """How surprising the counts are at each correlation r: the mean of uv - r (u^2 + v^2) / 2 is zero there."""
-        (first, second), (xx, xy, yy) = self.deviations, self.moments
+        xx, xy, yy = self.moments
         number = max(self.counts.people, 1.0)
-        u, v = first / (xx / number) ** 0.5, second / (yy / number) ** 0.5
-        weights = u * v - at[:, None, None] * (u**2 + v**2) / 2
-        return tail_of_weights(self.counts, weights, number * (xy / (xx * yy) ** 0.5 - at))
+        scales = (xx / number) ** 0.5, (yy / number) ** 0.5
+
+        def weigh(first: Floats, second: Floats) -> Floats:
+            u, v = first / scales[0], second / scales[1]
+            return np.asarray(u * v - at[:, None, None] * (u**2 + v**2) / 2)
+
+        return self._tail(weigh, number * (xy / (xx * yy) ** 0.5 - at))
+
+    def _tail(self, weigh: Callable[[Floats, Floats], Floats], distance: Floats) -> Floats:
+        """The tail of sums whose weights are taken from the deviations.
+
+        Distances from means that are noisy are too large on average, and so is the spread that they give the sum: what
+        one deviation of that noise, along either of its axes, adds to it is taken away, but no more than three
+        quarters of the whole.
+        """
+        spread = self._spread(weigh, np.zeros(2))
+        strength, axes = np.linalg.eigh(self.noise_of_sums)
+        shifts = (axes * np.sqrt(np.maximum(strength, 0))).T / max(self.counts.people, 1.0)
+        added = sum((self._spread(weigh, s) + self._spread(weigh, -s)) / 2 - spread for s in shifts)
+        kept = np.sqrt(np.clip(1 - added / np.maximum(spread, 1e-300), 0.25, 1))
+        return tail_of_weights(self.counts, kept[:, None, None] * weigh(*self.deviations), distance)
+
+    def _spread(self, weigh: Callable[[Floats, Floats], Floats], shift: Floats) -> Floats:
+        """The variance of each weighted sum by sampling and noise, if the true means are off by `shift`."""
+        first, second = self.deviations
+        flat = weigh(first - shift[0], second - shift[1]).reshape(-1, first.size)
+        sampled = np.maximum(flat**2 @ self.counts.values.reshape(-1), 0)
+        return np.asarray(sampled + self.counts.noise_variance(flat))
 
 
 def pair_of(source: Source) -> Pair:
@@ -141,7 +171,7 @@ def _estimate(
 
 
 def _step(tail: Callable[[Floats], Floats], value: float, bounds: tuple[float, float], confidence: float) -> float:
-    """About half of the width: where a small step away has tail t, the deviation is the step over that quantile."""
+    """A first guess of the interval's half-width: from the tail at a small step away, as if the law were normal."""
     away = (bounds[1] - bounds[0]) * np.geomspace(1e-4, 0.5, 12)
     tails = np.clip(tail(value + away), 1e-9, 1 - 1e-9)
     place = int(np.argmax(tails < 0.5)) if (tails < 0.5).any() else 11

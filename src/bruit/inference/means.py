@@ -130,7 +130,7 @@ def _two(
 
 
 def _restricted(groups: tuple[Totals, Totals], times: Floats, shift: Floats) -> tuple[Floats, Floats]:
-    """Means that stand in the relation, each moved by its own uncertainty, within the bounds."""
+    """The means nearest to the estimates, by their variances, that satisfy first = times * second + shift."""
     first, second = groups
     spread = [_variance(one, least_people=1.0) / one.people**2 for one in groups]
     own = np.maximum(spread[0], 1e-300) + times**2 * spread[1]

@@ -23,7 +23,7 @@ class NoiseLaw(ABC):
 
     @abstractmethod
     def covariance(self, values: Floats) -> Floats:
-        """The covariance matrix of the noise, estimated from the noisy counts where it hangs on the true ones."""
+        """The covariance matrix of the noise, estimated from the noisy counts where it depends on the true ones."""
 
     @abstractmethod
     def normal_part(self, weights: Floats, values: Floats) -> Floats:

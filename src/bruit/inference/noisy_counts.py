@@ -92,7 +92,7 @@ class Cells:
         return np.asarray(sum(block.law.log_characteristic(part) for block, part in parts))
 
     def noise_variance(self, weights: Floats) -> Floats:
-        """The variance of all the noise of weighted sums."""
+        """The noise variance of each weighted sum of the cells."""
         return np.asarray(np.einsum("...i,ij,...j->...", weights, self.covariance(), weights))
 
     def draw(self, means: Floats, size: int, rng: np.random.Generator) -> Floats:

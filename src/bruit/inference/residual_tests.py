@@ -16,6 +16,7 @@ from bruit.errors import InvalidArgument
 from bruit.inference.means import tail_of_relation
 from bruit.inference.noise_laws import Floats
 from bruit.inference.noisy_counts import Cells
+from bruit.inference.rank_sums import is_of_rank_sums, rank_sum_test
 from bruit.inference.results import Evidence
 from bruit.inference.sources import Source, cells, group_totals
 from bruit.inference.totals import Totals
@@ -70,8 +71,10 @@ def anova(source: Source, *, ranks: bool = False, rng: np.random.Generator | Non
     """Whether the values of several groups differ by their means, or with `ranks` as Kruskal and Wallis ask.
 
     If the groups are alike, it rejects as often as it says. Cells that drown in noise weigh less, so that it is no test
-    of means alone: `difference` gives an interval for those.
+    of means alone: `difference` gives an interval for those. A release of `central.rank_sums` is tested as it is.
     """
+    if is_of_rank_sums(source):
+        return rank_sum_test(source, rng)  # type: ignore[arg-type]
     table = _table(source, "analysis of variance")
     contrasts = rank_contrasts(table) if ranks else mean_contrasts(table)
     return residual_test("Kruskal–Wallis" if ranks else "analysis of variance", table, contrasts, rng)

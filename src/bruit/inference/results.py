@@ -82,7 +82,7 @@ class Estimate(InferenceResult):
 
 @dataclass(frozen=True)
 class Evidence(InferenceResult):
-    """How surprising the noisy counts would be if nothing were there: a p-value is at most x with chance at most x."""
+    """The result of a test: a p-value, which is at most x with chance at most x if the null hypothesis holds."""
 
     what: str
     statistic: float

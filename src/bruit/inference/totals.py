@@ -52,7 +52,7 @@ class Totals:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the number of people stands out of its own noise: by half a deviation, and by one person at least."""
+        """Whether the estimated number of people exceeds one, and half a standard deviation of its noise."""
         weights = self.matrix[0]
         noise = float(weights @ self.block.law.covariance(self.block.values) @ weights)
         return bool(self.people > max(noise**0.5 / 2, 1.0))

@@ -24,10 +24,10 @@ MOST_SPREADS = 40
 """The most spreads of a change whose curves are computed one by one."""
 
 WIDEST_LISTED = 2**22
-"""The largest squared move of one entry whose curve is computed; beyond it the conversion of rho is as tight."""
+"""The largest squared change of one entry whose exact curve is computed; beyond it zCDP's conversion is as tight."""
 
 STEPS = 6
-"""Halvings of the variance between a hint that did not suffice and the one that rho asks for."""
+"""Halvings in the search for the least variance, from a hint that was too small up to the variance that zCDP needs."""
 
 SHARES = tuple(Fraction(i, 20) for i in range(1, 20))
 """How a delta may be shared between the noise of a threshold and its failure."""

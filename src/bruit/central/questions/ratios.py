@@ -14,7 +14,7 @@ from bruit.core.losses import DiscreteLaplace
 Floats = NDArray[np.float64]
 
 ROUNDING = 1.5
-"""How far whole noise lies from its continuous law at most: quantiles of its size differ by less than 3/2."""
+"""A bound on how far quantiles of |discrete noise| lie from those of the continuous law: less than 3/2."""
 
 GRID = 256
 """Places at which a set of means is searched."""

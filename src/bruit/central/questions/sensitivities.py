@@ -118,7 +118,7 @@ def _fit(used: int, groups: int | None) -> bool:
 
 
 def _listed(row: RowRange, limit: Limit | None, *, coarser: bool) -> bool:
-    """Whether every group of a person is moved by the same amount at most, so that one spread covers all."""
+    """Whether the largest change is the same in each of a person's groups, so that one `Spread` is the worst case."""
     return row.ends == 1 and (limit is None or row.once or (limit.rows is None and not coarser))
 
 
@@ -141,7 +141,7 @@ def _spreads_of_two(
     coarser: bool,
     groups: int | None,
 ) -> tuple[Spread, ...] | None:
-    """As many rows leave as come; in a group that both people share the difference is never larger than either's."""
+    """The changes that replacing one person by another can make; where both are in a group, theirs partly cancel."""
     if _listed(row, limit, coarser=coarser):
         largest = {o: max(rest for shared, rest in shapes if shared == o) for o, _ in shapes}
         if moves[0] == moves[1]:

@@ -1,6 +1,6 @@
 """The least budget at which every answer of a question reaches a given accuracy, from public numbers alone.
 
-The half-width of a mean, a variance or a ratio hangs on how many rows there are, which is private: it is taken for a
+The half-width of a mean, a variance or a ratio depends on how many rows there are, which is private: it is taken for a
 group of a stated public size, so that no record decides what is charged.
 """
 
@@ -108,10 +108,10 @@ def _by_name(question: Question, within: Exact | Mapping[str, Exact]) -> Mapping
 def _check(name: str, measure: Measure, size: int | None) -> None:
     if measure.what == "quantiles":
         raise InvalidArgument(
-            f"within: {name!r} is a quantile, whose error in values hangs on the records: leave it out"
+            f"within: {name!r} is a quantile, whose error in values depends on the records: leave it out"
         )
     if measure.what in ("mean", "variance") and size is None:
         raise InvalidArgument(
-            f"within: the error of {measure.words} hangs on how many rows a group has, which is private: state "
+            f"within: the error of {measure.words} depends on how many rows a group has, which is private: state "
             "for_groups_of=..., the size of the smallest group that it is meant for"
         )

@@ -109,7 +109,7 @@ def _recursive(probabilities: Sequence[Fraction], epsilon: Fraction, person: Per
 
 @lru_cache(maxsize=64)
 def _free(probabilities: tuple[Fraction, ...]) -> NDArray[np.float64]:
-    """One Laplace number for each slot; with the size drawn too, quantile j keeps E_j - p_j E_(m+1)."""
+    """The mean absolute rank error of each quantile where the table size is drawn too: E_j - p_j E_(m+1)."""
     number = len(probabilities)
     scales = [[1 - p] * (j + 1) + [p] * (number - j) for j, p in enumerate(probabilities)]
     return np.array([_mean_absolute(np.array(row, np.float64)) for row in scales])
@@ -128,7 +128,7 @@ def _mean_absolute(scales: NDArray[np.float64]) -> float:
 
 @lru_cache(maxsize=64)
 def _bridge(number: int) -> NDArray[np.float64]:
-    """One Laplace number for each slot, given that they sum to zero: the density of E_j is g_j g_(m+1-j)."""
+    """The mean absolute rank error of each quantile at a public size: Laplace errors that sum to zero."""
     x = np.arange(-REACH, REACH + SPACING / 2, SPACING)
     frequency = np.fft.fftfreq(len(x), SPACING) * 2 * np.pi
     sums = [np.fft.fftshift(np.fft.ifft((1 + frequency**2) ** -float(j)).real) for j in range(1, number + 1)]

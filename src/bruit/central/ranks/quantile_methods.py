@@ -31,7 +31,7 @@ Draw = Callable[[Cells, np.random.Generator], Cells]
 """Cells, from the sorted cells of the records; what is public is bound already."""
 
 SUB_CELLS = 2**24
-"""How finely equal records are parted at epsilon 1: a hundred million of them still stand apart well enough."""
+"""Sub-cells per cell at ε = 1, by which ties are broken at random: enough for a hundred million equal records."""
 
 METHODS = ("joint", "exponential", "recursive", "histogram", "inverse-sensitivity", "smooth")
 

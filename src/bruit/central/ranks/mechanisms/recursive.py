@@ -59,7 +59,7 @@ def recursive_plan(probabilities: Sequence[Fraction], cells: int, epsilon: Fract
 
 
 def _sensitivity(aim: Fraction, person: Person, *, root: bool) -> int:
-    """Below the root an exchanged record is one that goes and one that comes, in the same part or in two."""
+    """The sensitivity of a rank loss; below the root a replaced record counts as one removed and one added."""
     if root or not person.exchanged:
         return rank_sensitivity(aim, person)
     return 2 * rank_sensitivity(aim, Person(person.rows, exchanged=False, fixed_size=False))
