@@ -173,3 +173,14 @@ def test_levels_of_sql_have_null_where_groups_are_taken_together(tables: Any, bo
     assert answer.frame.filter(pl.col("sex").is_null())["ward"].to_list() == ["Cardiologie", "Urgences", "OTHER"]
     n = {(ward, sex): value for ward, sex, value in answer.frame.rows()}
     assert n["Urgences", None] == pytest.approx(n["Urgences", "F"] + n["Urgences", "M"], abs=0.5)
+
+
+def test_a_query_of_any_length_is_answered_or_refused(tables: Any, book: Any) -> None:
+    """Also where it is nested more deeply than a parser or an engine can follow."""
+    brackets = f"select {'(' * 2000}count(*){')' * 2000} from stays"
+    conditions = f"select count(*) from stays where {' and '.join(['days > 1'] * 2000)}"
+    for query in (brackets, conditions):
+        with pytest.raises(InvalidArgument, match="nested too deeply"):
+            sql.translate(query, tables, limit=Limit(rows=3))
+    first = "select ward, count(*) as n from stays group by ward limit 99999999999999999999"
+    assert sql.ask(first, tables=tables, budget=book.budget(epsilon=1), limit=Limit(rows=3)).frame.height == 3

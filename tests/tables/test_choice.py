@@ -18,6 +18,7 @@ from bruit.tables.choice.limits import Limit
 from bruit.tables.expressions.to_polars import MODULUS, text_number
 from bruit.tables.plan.operators import Plan, open_table
 from bruit.tables.plan.reading import Part, Reader
+from bruit.tables.relations.operations import PERSON
 from bruit.tables.relations.running import run
 from bruit.tables.schema import Schema, found, long, number, text, whole
 
@@ -40,7 +41,7 @@ def kept_rows(table: Plan, limit: Limit, *, keys: tuple[str, ...] = (), seed: in
     reader = Reader(table, tuple(table[key] for key in keys), parts, limit)
     (frame,) = run([reader.chosen(np.random.default_rng(seed))])
     names = [*(f"key {i}" for i in range(len(keys))), *(f"value {i}" for i in range(len(values)))]
-    return sorted(frame.select("person", *names).rows(), key=repr)
+    return sorted(frame.select(PERSON, *names).rows(), key=repr)
 
 
 NUMBERS: dict[str, Any] = {"id": whole(), "x": number(0, 9, grid=1)}

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hostile import FLOATS, TEXTS
-from spark import Cluster, cluster, spark  # noqa: F401  (fixtures)
+from spark import Cluster
 
 from bruit.privacy import EACH_ROW
 from bruit.tables.choice.limits import Limit
@@ -64,7 +64,7 @@ def schema(person: str) -> Schema:
 @pytest.mark.parametrize("limit", [Limit(rows=2), Limit(groups=2, each=2), None])
 @pytest.mark.parametrize("person", ["id", "name", EACH_ROW])
 def test_spark_gives_the_integers_that_polars_gives(
-    spark: Any,  # noqa: F811
+    spark: Any,
     people: Path,
     person: str,
     limit: Limit | None,
@@ -83,7 +83,7 @@ def test_spark_gives_the_integers_that_polars_gives(
 
 
 @pytest.mark.parametrize("cells", [[cell for cell in TEXTS if "\x00" not in cell], FLOATS], ids=["texts", "doubles"])
-def test_spark_reads_each_cell_as_polars_does(cells: list[Any], spark: Any) -> None:  # noqa: F811
+def test_spark_reads_each_cell_as_polars_does(cells: list[Any], spark: Any) -> None:
     """Doubles beyond 2^63 too, on which Spark's own floor raises: after the charge, and for that record alone."""
     stated = Schema(EACH_ROW, CELLS, file=csv(decimal=",", thousands=" ", missing=["", "NA"]))
     frame = pl.DataFrame({name: cells for name in CELLS})  # noqa: C420  a list for each
@@ -94,8 +94,8 @@ def test_spark_reads_each_cell_as_polars_does(cells: list[Any], spark: Any) -> N
 
 
 def test_a_worker_killed_in_the_middle_of_a_question_changes_no_integer(
-    spark: Any,  # noqa: F811
-    cluster: Cluster,  # noqa: F811
+    spark: Any,
+    cluster: Cluster,
     people: Path,
 ) -> None:
     """People named by texts, chosen again by the tasks that are run again, the same rows; a third worker stands in."""

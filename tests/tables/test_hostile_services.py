@@ -11,7 +11,6 @@ import pytest
 from holders import HOSTILE, Holder
 from postgres import Server
 from service_holders import SPARK, postgres_holders, spark_holders
-from spark import cluster, spark  # noqa: F401
 from tables.test_hostile_records import check, say  # noqa: F401
 
 EVERY_CELL = 1000
@@ -47,7 +46,7 @@ def test_rule_12_the_whole_hostile_list_in_postgres(
 @pytest.mark.parametrize("column_type", sorted(SPARK))
 def test_rule_12_hostile_records_in_spark(
     column_type: str,
-    spark: Any,  # noqa: F811
+    spark: Any,
     tmp_path: Path,
     say: Callable[[str], None],  # noqa: F811
 ) -> None:

@@ -19,6 +19,7 @@ from bruit.tables.choice.hashing import draw_row_key
 from bruit.tables.plan.lowering import Lowering
 from bruit.tables.plan.operators import Plan, open_table
 from bruit.tables.plan.parts import place_of
+from bruit.tables.relations.operations import PERSON
 from bruit.tables.relations.running import run
 from bruit.tables.schema import Schema, category, date, found, number, text, whole
 
@@ -50,7 +51,7 @@ def book(neighbours: Any = ADD_OR_REMOVE_ONE, person: str = "id") -> bruit.Ledge
 def rows_of(plan: Plan) -> list[tuple[Any, ...]]:
     lowering = Lowering(plan.named, lambda: draw_row_key(np.random.default_rng(1)))
     (frame,) = run([lowering.lower(plan.step, ("days", "admitted"))])
-    return sorted(frame.select("person", "days", "admitted").rows())
+    return sorted(frame.select(PERSON, "days", "admitted").rows())
 
 
 def kept(table: Any, column: str, cells: int) -> dict[int, dict[str, list[Any]]]:

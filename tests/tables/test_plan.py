@@ -20,6 +20,7 @@ from bruit.tables.plan.lowering import Lowering
 from bruit.tables.plan.operators import Plan, open_table
 from bruit.tables.plan.reading import Part, Reader
 from bruit.tables.plan.steps import With
+from bruit.tables.relations.operations import PERSON
 from bruit.tables.relations.running import run
 from bruit.tables.schema import Schema, category, date, found, number, text, time, whole
 
@@ -245,8 +246,8 @@ def test_one_person_changes_the_rows_of_that_person_alone(others: Any, one: Any)
         )
         (kept,) = run([reader.chosen(np.random.default_rng(3))])
         return {
-            who[0]: sorted(part.drop("person").rows(), key=repr)
-            for who, part in kept.partition_by("person", as_dict=True).items()
+            who[0]: sorted(part.drop(PERSON).rows(), key=repr)
+            for who, part in kept.partition_by(PERSON, as_dict=True).items()
         }
 
     table = [(who, ward, age) for who, each in enumerate(others) for ward, age in each]

@@ -75,7 +75,7 @@ def arranged(found: Translated, release: Release[Any], *, intervals: bool = Fals
         frame = frame.filter(polars.Series(np.broadcast_to(_kept(found.having, found, names, keys), rows)))
     for name, descending in reversed(found.order):
         frame = frame.sort(name, descending=descending, maintain_order=True)
-    return frame if found.first is None else frame.head(found.first)
+    return frame if found.first is None else frame.head(min(found.first, len(frame)))
 
 
 def _ends(found: Translated, release: Release[Any], columns: list[str]) -> dict[str, dict[str, Any]]:

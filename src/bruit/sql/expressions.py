@@ -16,6 +16,7 @@ EXTRACTS = {
     "YEAR": "year", "MONTH": "month_of_year", "ISODOW": "weekday", "HOUR": "hour",
 }  # fmt: skip
 COMPARISONS: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=", exp.EQ: "="}
+MOMENTS = ("date", "timestamp", "timestamptz", "timestampntz", "datetime")
 TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "=": "="}
 
 
@@ -79,7 +80,7 @@ def _listed(node: exp.In) -> list[object]:
 
 def constant_of(node: exp.Expr) -> object:
     """The text or number of an SQL literal; None where the node is not a literal."""
-    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal) and node.to.is_type(*MOMENTS):
         return node.this.name
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
         return "-" + node.this.name
@@ -115,9 +116,10 @@ def _case(node: exp.Case, plan: Plan) -> Expression:
     cases = [(condition_of(each.this, plan), each.args["true"]) for each in node.args["ifs"]]
     default = node.args.get("default")
     if all(isinstance(value, exp.Literal) and value.is_string for _, value in cases):
-        return labelled(
-            [(condition, value.name) for condition, value in cases], otherwise=default.name if default else "OTHER"
-        )
+        if default is not None and not (isinstance(default, exp.Literal) and default.is_string):
+            raise InvalidArgument(f"CASE with texts and ELSE {default.sql()}: write a text after ELSE too")
+        otherwise = "OTHER" if default is None else default.name
+        return labelled([(condition, value.name) for condition, value in cases], otherwise=otherwise)
     found = None if default is None or isinstance(default, exp.Null) else expression_of(default, plan)
     for condition, value in reversed(cases):
         found = when(condition, expression_of(value, plan), found)

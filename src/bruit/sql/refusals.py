@@ -25,6 +25,37 @@ SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 """The sentence for each kind of node, by the names of sqlglot's classes."""
 
+KNOWN: dict[str, tuple[str, set[str]]] = {
+    "Avg": ("AVG", {"this"}),
+    "Between": ("BETWEEN", {"this", "low", "high"}),
+    "CTE": ("WITH", {"this", "alias"}),
+    "Case": ("CASE", {"this", "ifs", "default"}),
+    "Column": ("a column", {"this", "table"}),
+    "Count": ("COUNT", {"this", "big_int"}),
+    "DateTrunc": ("DATE_TRUNC", {"this", "unit", "unabbreviate", "input_type_preserved"}),
+    "Distinct": ("DISTINCT", {"expressions"}),
+    "Floor": ("FLOOR", {"this"}),
+    "In": ("IN", {"this", "expressions"}),
+    "Limit": ("LIMIT", {"expression"}),
+    "Median": ("MEDIAN", {"this"}),
+    "Ordered": ("ORDER BY", {"this", "desc", "nulls_first"}),
+    "Star": ("SELECT *", set()),
+    "Subquery": ("a query inside FROM", {"this", "alias"}),
+    "Sum": ("SUM", {"this"}),
+    "TableAlias": ("a table's new name", {"this"}),
+    "TimestampTrunc": ("DATE_TRUNC", {"this", "unit", "unabbreviate", "input_type_preserved"}),
+    "Union": ("UNION ALL", {"this", "expression", "distinct", "with_"}),
+}
+"""What is understood of each kind of node, by sqlglot's names: whatever else one holds is refused, never ignored."""
+
+
+def refuse_ignored(tree: exp.Expr) -> None:
+    """Raises where any node of a query says something that would not be read."""
+    for node in tree.walk():
+        what, known = KNOWN.get(type(node).__name__, ("", None))
+        if known is not None:
+            refuse_clauses(node, known, what)
+
 
 def refuse_nodes(node: exp.Expr) -> None:
     """Raises where an expression holds an SQL construct that would differ between engines."""

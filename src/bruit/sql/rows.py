@@ -110,9 +110,11 @@ class Rows:
         refuse_clauses(join, {"this", "side", "kind", "using", "on"}, "a join")
         other = self._table(join.this)
         using = [each.name for each in join.args.get("using") or []] or _equal_columns(join.args.get("on"))
-        side = str(join.args.get("side") or join.args.get("kind") or "").upper()
+        side, kind = (str(join.args.get(name) or "").upper() for name in ("side", "kind"))
         if side in ("FULL", "RIGHT"):
             raise InvalidArgument(f"{side} JOIN makes rows that belong to nobody: use JOIN or LEFT JOIN")
+        if kind not in ("", "INNER", "OUTER", "CROSS"):
+            raise InvalidArgument(f"{kind} JOIN is not answered: use JOIN or LEFT JOIN, or a condition on the rows")
         if isinstance(other, PublicTable):
             if using != [other.on]:
                 raise InvalidArgument(f"a public table is joined on the column that names its rows, USING ({other.on})")

@@ -27,7 +27,7 @@ from bruit.central.questions import (
 from bruit.errors import InvalidArgument
 from bruit.sql.expressions import condition_of, constant_of, expression_of
 from bruit.sql.options import take_options
-from bruit.sql.refusals import refuse_clauses, refuse_nodes
+from bruit.sql.refusals import refuse_clauses, refuse_ignored, refuse_nodes
 from bruit.sql.rows import AGGREGATES, Rows, Tables
 from bruit.tables import Registered
 from bruit.tables.plan.expressions import Expression, number_of, when
@@ -38,6 +38,9 @@ LEVELS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 KINDS = ("rollup", "cube", "grouping_sets")
 VARIANCES = (exp.Variance, exp.VariancePop)
 DEVIATIONS = (exp.Stddev, exp.StddevPop, exp.StddevSamp)
+
+
+TOO_DEEP = "the query is nested too deeply: use fewer brackets, and IN (...) instead of many conditions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +78,20 @@ def translate(
         raise InvalidArgument(
             "the query cannot be parsed: check its brackets, commas and quotes, or say its dialect"
         ) from None
+    except RecursionError:
+        raise InvalidArgument(TOO_DEEP) from None
     if isinstance(tree, exp.Union | exp.Intersect | exp.Except):
         raise InvalidArgument("UNION removes equal rows of different people: UNION ALL inside FROM")
     if not isinstance(tree, exp.Select):
         raise InvalidArgument("only SELECT is a question")
+    refuse_ignored(tree)
     plans = {name: each.plan if isinstance(each, Registered) else each for name, each in tables.items()}
-    plan = Rows(plans, most).with_names(tree).source(tree)
-    options.require_person(plan.person)
-    return _Translation(tree, plan).translated(options.limit(limit), more)
+    try:
+        plan = Rows(plans, most).with_names(tree).source(tree)
+        options.require_person(plan.person)
+        return _Translation(tree, plan).translated(options.limit(limit), more)
+    except RecursionError:
+        raise InvalidArgument(TOO_DEEP) from None
 
 
 class _Translation:
@@ -102,12 +111,18 @@ class _Translation:
         for _, node in selected:
             refuse_nodes(node)
         for _, node in selected:
-            self._measures(node)
+            if not self._is_key(node):
+                self._measures(node)
         if not self.measures:
             raise InvalidArgument("no statistic is selected: select count(*), sum, avg or a quantile")
         names = [name for name, _ in selected]
         if len(set(names)) < len(names):
             raise InvalidArgument(f"{max(names, key=names.count)!r} is selected twice: give each column a name with AS")
+        ends = [name for name in names for end in ("low", "high") if f"{name} {end}" in names]
+        if ends:
+            raise InvalidArgument(
+                f"'{ends[0]} low' and '{ends[0]} high' name the interval of {ends[0]!r}: rename a column"
+            )
         having = self._having(dict(selected))
         order, first = self._order(names), self._first()
         question = Question(self.plan, self.measures, self.keys, limit, levels=self.levels, **more)
@@ -215,11 +230,14 @@ class _Translation:
         chosen: exp.Expr = self.select.expressions[place - 1]
         return chosen
 
+    def _is_key(self, node: exp.Expr) -> bool:
+        return node.sql() in self.keyed or (isinstance(node, exp.Column) and node.name in self.keyed.values())
+
     def _measures(self, node: exp.Expr) -> None:
-        """Every statistic inside a selected expression; what is outside of one must be a key or a number."""
-        if node.sql() in self.keyed or isinstance(node, exp.Literal):
-            return
-        if isinstance(node, exp.Column) and node.name in self.keyed.values():
+        """Every statistic inside a selected expression; what is outside of one must be a number."""
+        if isinstance(node, exp.Literal):
+            if node.is_string:
+                raise InvalidArgument(f"{node.sql()} is a text: select keys, statistics and numbers")
             return
         if isinstance(node, (exp.Filter, exp.WithinGroup, *AGGREGATES)):
             if node.sql() not in self.measured:
@@ -232,6 +250,8 @@ class _Translation:
             self._measures(node.left)
             self._measures(node.right)
             return
+        if self._is_key(node):
+            raise InvalidArgument(f"{node.sql()} is the label of a group: nothing can be computed with it")
         refuse_nodes(node)
         if isinstance(node, exp.Star):
             raise InvalidArgument("SELECT * shows records: select statistics")
@@ -259,7 +279,10 @@ class _Translation:
         if isinstance(node, exp.Filter):
             return self._measure(node.this, node.expression.this)
         if isinstance(node, exp.WithinGroup):
-            return quantiles(self._value(node.expression.expressions[0].this, condition), [self._share(node.this.this)])
+            [ordered] = node.expression.expressions
+            if ordered.args.get("desc"):
+                raise InvalidArgument("WITHIN GROUP (ORDER BY ... DESC): ask for one minus the share, without DESC")
+            return quantiles(self._value(ordered.this, condition), [self._share(node.this.this)])
         if isinstance(node, exp.Count):
             return self._count(node.this, condition)
         value = self._value(node.this, condition)
@@ -280,6 +303,8 @@ class _Translation:
                 if len(names) > 1 or condition is not None:
                     raise InvalidArgument("COUNT(DISTINCT person) stands alone: count people, or group")
                 return people()
+            if len(names) > 1:
+                raise InvalidArgument("COUNT(DISTINCT ...) of several columns is not answered: count one, or group")
             return distinct(self._value(what.expressions[0], condition))
         if what is None or isinstance(what, exp.Star) or what.name == self.plan.person:
             if condition is None:

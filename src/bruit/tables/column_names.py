@@ -1,4 +1,4 @@
-"""The error for a name that is not a column of a table, with a hint at the likely cause."""
+"""Which names columns may have, and the error for a name that is none, with a hint at the likely cause."""
 
 from __future__ import annotations
 
@@ -11,6 +11,25 @@ SEPARATED_BY = {
     "\t": "tabs? Such a file is read when its name ends in .tsv",
 }
 """What to ask whoever named a column of a table that seems to have only one."""
+
+
+OWN = "bruit: "
+"""How the names of columns begin that an engine holds beside those of a table, such as the person of each row."""
+
+
+def check_new_names(names: Iterable[str], *, beside: Iterable[str] = ()) -> None:
+    """Refuses new columns that an engine could take for one of its own, for each other or for one that is there.
+
+    Some engines do not tell capital letters from small ones.
+    """
+    known = {name.casefold(): name for name in beside}
+    for name in names:
+        folded = name.casefold()
+        if folded.startswith(OWN.strip()):
+            raise InvalidArgument(f"{name!r}: no column may be called {OWN.strip()!r} and more: choose another name")
+        if known.get(folded, name) != name:
+            raise InvalidArgument(f"{name!r} and {known[folded]!r} are one name to some engines: choose another")
+        known[folded] = name
 
 
 def no_column(asked: str, columns: Iterable[str], *, where: str = "") -> InvalidArgument:

@@ -24,6 +24,10 @@ Code = tuple[Callable[[Node], Node], type[polars.DataType]]
 """What becomes of the integer of a cell, and the type of that."""
 
 
+THEIRS = {PERSON: "person"}
+"""The person under the name by which the rows of a table are told from each other outside an engine."""
+
+
 def plan_for(table: Table, columns: Columns) -> tuple[Plan, tuple[Expression, ...]]:
     """The plan of a table under its declared columns, and each of these columns as an expression.
 
@@ -51,12 +55,13 @@ def read_integers(table: Table, columns: Columns, *, codes: Sequence[Code] | Non
         rows = Project(rows, (*made, *whose))
     kinds: dict[str, type[polars.DataType]] = {f"integer {place}": code[1] for place, code in enumerate(codes or ())}
     if source.engine != "polars":
-        return run([rows])[0].cast(kinds)  # type: ignore[arg-type]
+        return run([rows])[0].cast(kinds).rename(THEIRS, strict=False)  # type: ignore[arg-type]
     frames = Frames()
     if isinstance(table.named, Text):
         kinds[PERSON] = polars.String
     with withheld():
-        return frames.frame(rows).cast(kinds).collect(engine="streaming")  # type: ignore[arg-type]
+        found = frames.frame(rows).cast(kinds).collect(engine="streaming")  # type: ignore[arg-type]
+    return found.rename(THEIRS, strict=False)
 
 
 def _as_it_is(cell: Node) -> Node:

@@ -77,7 +77,7 @@ def read(
 def _named(opened: Opened, person: str, stated: Text | Whole | None) -> Text | Whole:
     """How people are named: as stated, or by the type that a source gives its columns whatever they hold.
 
-    The type of NumPy's columns of pandas hangs on their records: there numbers are read as the texts of their values.
+    The type of NumPy's columns of pandas depends on their records: there numbers are read as the texts of their values.
     """
     if stated is not None and not isinstance(stated, Text | Whole):
         raise InvalidArgument(f"named={stated!r}: people are named by text(), whole() or long() of bruit.tables.schema")

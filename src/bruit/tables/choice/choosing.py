@@ -12,6 +12,7 @@ from math import prod
 from bruit.errors import InvalidArgument
 from bruit.tables.choice.hashing import TERMS, RowKey, Term, hashed, person_number, row_term, text_residue
 from bruit.tables.choice.limits import MOST_ROWS, Limit
+from bruit.tables.column_names import OWN
 from bruit.tables.expressions.nodes import Coalesce, Constant, Field, If, Node
 from bruit.tables.relations.operations import (
     PERSON,
@@ -30,7 +31,9 @@ ROOM = 2**31
 
 MOST_ROW_NUMBERS = 2**63
 MOST_TEXTS = TERMS - 3
-ROW, GROUP, COPY, HASH, PACKED, COUNT = "row number", "group number", "copy", "row hash", "packed", "copies"
+ROW, GROUP, COPY, HASH, PACKED, COUNT = (
+    f"{OWN}{name}" for name in ("row number", "group number", "copy", "row hash", "packed", "copies")
+)
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def text_residue(name: str, key: RowKey) -> Term:
 
 
 def person_number(key: RowKey, *, text: bool) -> Term:
-    """The person hashed to a residue; used in the hash only, never in the place of the person."""
+    """The person as a number (a text hashed, an integer reduced): orders their rows, never stands for them."""
     return text_residue(PERSON, key) if text else residue(PERSON)
 
 

@@ -32,12 +32,17 @@ class Limit:
 
     def __str__(self) -> str:
         if self.rows is not None:
-            return f"at most {self.rows} rows of each person, chosen at random"
-        return f"at most {self.each} rows in each of at most {self.groups} groups of each person, chosen at random"
+            return f"at most {_count_of(self.rows, 'row')} of each person, chosen at random"
+        each, groups = _count_of(self.each or 1, "row"), _count_of(self.groups or 1, "group")
+        return f"at most {each} in each of at most {groups} of each person, chosen at random"
 
     def to_json(self) -> dict[str, Any]:
         """The numbers that were stated, in JSON types."""
         return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def _count_of(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 ONE_ROW = Limit(rows=1)

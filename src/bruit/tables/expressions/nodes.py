@@ -138,6 +138,22 @@ class TextNumber(Node):
     key: str
 
 
+def extent(node: Node) -> tuple[int, int]:
+    """How deep an expression is nested, and how many parts it is written with; a part used twice counts twice."""
+    known: dict[int, tuple[int, int]] = {}
+    waiting = [node]
+    while waiting:
+        last = waiting[-1]
+        parts = [part for field in fields(last) if isinstance(part := getattr(last, field.name), Node)]
+        unknown = [part for part in parts if id(part) not in known]
+        waiting += unknown
+        if not unknown:
+            waiting.pop()
+            below = [known[id(part)] for part in parts]
+            known[id(last)] = 1 + max((d for d, _ in below), default=0), 1 + sum(size for _, size in below)
+    return known[id(node)]
+
+
 def text_numbers(node: Node) -> Iterator[TextNumber]:
     """Yields each `TextNumber` inside an expression, as often as it occurs."""
     if isinstance(node, TextNumber):

@@ -11,13 +11,17 @@ from math import ceil, floor, gcd
 from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument, OutOfDomain
 from bruit.tables.expressions.days import day_of_second, day_part, hour_of
-from bruit.tables.expressions.nodes import Among, Coalesce, Constant, If, IsMissing, Node, clamp
+from bruit.tables.expressions.nodes import Among, Coalesce, Constant, If, IsMissing, Node, clamp, extent
 from bruit.tables.plan.kinds import Kind, Labels, Moments, Numbers, Texts
 from bruit.tables.schema.calendar import CLOCK_PARTS, PARTS, day_number, part_labels
 from bruit.tables.schema.columns import DAY, MOST_STEPS
 
 WIDEST = 2**62
 """Beyond it, numbers might leave 64 bits while an engine computes them."""
+
+
+DEEPEST, LONGEST = 200, 100_000
+"""How deep an expression may be nested, and how many parts it may have when it is written out."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,10 @@ class Expression:
         kind = self.numbers
         low, high = floor(kind.value(kind.lowest)), floor(kind.value(kind.highest))
         above = -floor(kind.value(kind.lowest))  # added before dividing, so that no negative number is divided
-        shifted = self.node * kind.grid.numerator + above * kind.grid.denominator
+        by, more = kind.grid.numerator, above * kind.grid.denominator
+        for added in (0, more):
+            _checked(kind.lowest * by + added, kind.highest * by + added, kind.grid, f"floor({self.words})")
+        shifted = self.node * by + more
         return Expression(
             Numbers(low, high, Fraction(1)), shifted // kind.grid.denominator - above, f"floor({self.words})"
         )
@@ -173,6 +180,7 @@ def when(condition: Condition, then: Expression, otherwise: Expression | None) -
 
 def narrow(expression: Expression) -> Expression:
     """Returns the expression, or refuses one with too many possible values: its bounds must then be stated."""
+    require_short(expression)
     kind = expression.kind
     if isinstance(kind, Numbers) and max(-kind.lowest, kind.highest) > MOST_STEPS:
         raise OutOfDomain(
@@ -181,17 +189,30 @@ def narrow(expression: Expression) -> Expression:
     return expression
 
 
+def require_short(stated: Expression | Condition) -> None:
+    """Refuses what is nested so deeply, or grows so long when it is written out, that an engine could fail on it."""
+    depth, size = extent(stated.node)
+    if depth > DEEPEST or size > LONGEST:
+        raise InvalidArgument(
+            "a condition or a number of a row is made of too many steps: use among([...]) instead of many comparisons, "
+            "or keep a part of it with with_(...)"
+        )
+
+
 def _as_number(value: Expression | Exact) -> Expression:
     return value if isinstance(value, Expression) else number_of(value)
 
 
 def _aligned(left: Expression, right: Expression) -> tuple[Node, Node, int, int, Fraction]:
-    """Both numbers in steps of one grid, with what each was multiplied by."""
+    """Both numbers in steps of one grid, with what each was multiplied by; neither may leave 64 bits by that."""
     one, other = left.numbers.grid, right.numbers.grid
     grid = Fraction(
         gcd(one.numerator * other.denominator, other.numerator * one.denominator), one.denominator * other.denominator
     )
     factors = int(one / grid), int(other / grid)
+    words = f"{left.words} beside {right.words}"
+    for kind, factor in zip((left.numbers, right.numbers), factors, strict=True):
+        _checked(kind.lowest * factor, kind.highest * factor, grid, words)
     return left.node * factors[0], right.node * factors[1], *factors, grid
 
 
@@ -242,6 +263,7 @@ def _compared(value: Expression, sign: str, other: object) -> Condition:
         if sign == "=":
             return value.among([other]) if steps.denominator == 1 else Condition(Among(value.node, ()), words)
         edge = ceil(steps) if sign in (">=", "<") else floor(steps)
+        edge = min(max(edge, value.kind.lowest - 1), value.kind.highest + 1)  # which no row can tell from the number
         return Condition(_sign(value.node, sign, Constant(edge)), words)
     place = _place(value, other)
     if isinstance(value.kind, Labels) and sign != "=":
@@ -281,4 +303,4 @@ def _place(value: Expression, other: object) -> int | None:
         except (TypeError, ValueError):
             raise InvalidArgument(f"{value.words} is compared with a day like 2025-01-31, not {other!r}") from None
     steps = exactly(other, "number") / kind.grid  # type: ignore[arg-type]
-    return int(steps) if steps.denominator == 1 else None
+    return int(steps) if steps.denominator == 1 and kind.lowest <= steps <= kind.highest else None

@@ -12,6 +12,7 @@ import polars
 from bruit.tables.choice.choosing import Coded, Layout, choose_groups, choose_rows
 from bruit.tables.choice.hashing import RowKey, residue
 from bruit.tables.choice.limits import Limit
+from bruit.tables.column_names import OWN
 from bruit.tables.expressions.nodes import Constant, Field, If, IsMissing, Node, TextNumber
 from bruit.tables.plan.kinds import Kind, Numbers, Texts
 from bruit.tables.plan.steps import Joined, Leaf, Parted, Stacked, Step, Summarised, Where, With
@@ -34,12 +35,15 @@ Columns = tuple[str, ...]
 SLICES = "slices"
 """Names the hash by which people named by texts are dealt into slices."""
 
-CELL = "part"
+CELL = f"{OWN}part"
 """The column that holds the place of a row's cell."""
 
 
 class Lowering:
-    """Lowers the steps of one plan to operations; `fresh` gives a new key for each choice of rows."""
+    """Translates the steps of one plan into the engine's operations.
+
+    `fresh` makes a new secret key each time some of a person's rows must be picked.
+    """
 
     def __init__(self, named: object, fresh: Callable[[], RowKey], *, slice_of: tuple[int, int] = (0, 1)) -> None:
         self.fresh = fresh
@@ -104,7 +108,7 @@ class Lowering:
         if not self.people:
             return Project(here, same(needed)) if needed else here
         if step.kept is not None:
-            listed = step.kept.filter(polars.col(CELL) == step.place).select(PERSON)
+            listed = step.kept.filter(polars.col("part") == step.place).select(polars.col("person").alias(PERSON))
             return Project(Join(here, Rows(listed), (PERSON,), (), outer=False), same((*needed, PERSON)))
         layout = Layout((Coded(CELL, 0, step.size - 1),), ())
         cells = self._with(step.input, {CELL: step.column}, (CELL,))
@@ -124,10 +128,10 @@ class Lowering:
         wanted = [each for each in step.summaries if each[0] in needed]
         columns = tuple(dict.fromkeys(column for _, _, column in wanted if column is not None))
         rows = self._chosen(step.input, step.columns, columns, step.most)
-        present = tuple((f"has {name}", If(IsMissing(Field(name)), Constant(0), Constant(1))) for name in columns)
+        present = tuple((f"{OWN}has {name}", If(IsMissing(Field(name)), Constant(0), Constant(1))) for name in columns)
         rows = Project(rows, (*same((*columns, PERSON)), *present))
         sums = [(f"sum {name}", "sum", name) for name in columns] + [
-            (f"n {name}", "sum", f"has {name}") for name in columns
+            (f"n {name}", "sum", f"{OWN}has {name}") for name in columns
         ]
         ends = [(f"{end} {name}", end, name) for name in columns for end in ("min", "max")]
         grouped = Group(rows, (PERSON,), (("rows", "count", None), *sums, *ends))

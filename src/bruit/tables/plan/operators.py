@@ -7,7 +7,7 @@ stability factor is ever multiplied, and what one person can change is decided b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,11 +15,11 @@ from typing import Any
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
 from bruit.tables.choice.limits import MOST_ROWS
+from bruit.tables.column_names import check_new_names
 from bruit.tables.expressions.nodes import Constant, Field, If, Node
-from bruit.tables.plan.expressions import Condition, Expression, narrow
+from bruit.tables.plan.expressions import DEEPEST, Condition, Expression, narrow, require_short
 from bruit.tables.plan.kinds import Kind, Labels, Numbers, kind_of
-from bruit.tables.plan.steps import Joined, Leaf, Stacked, Step, Summarised, Where, With
-from bruit.tables.relations.operations import PERSON
+from bruit.tables.plan.steps import Joined, Leaf, Stacked, Step, Summarised, Where, With, depth
 from bruit.tables.relations.running import engine_of
 from bruit.tables.schema.columns import ColumnType, Text, Whole
 from bruit.tables.schema.statement import Schema
@@ -45,6 +45,13 @@ class Plan:
     looks_up: bool = False
     """Whether columns come from a table that was said to be public."""
 
+    def __post_init__(self) -> None:
+        if depth(self.step) > DEEPEST:
+            raise InvalidArgument(
+                f"a plan of more than {DEEPEST} steps is too long for an engine: join conditions by & and |, and give "
+                "all new columns in one with_(...)"
+            )
+
     def __getitem__(self, name: str) -> Expression:
         if name == self.person:
             raise InvalidArgument(
@@ -61,16 +68,20 @@ class Plan:
         """The rows where a condition is true; a comparison with a missing value is false."""
         if not isinstance(condition, Condition):
             raise InvalidArgument("where(...) needs a comparison of columns, such as table['age'] >= 18")
+        require_short(condition)
         return replace(self, step=Where(self.step, condition.node), words=f"{self.words} where {condition.words}")
+
+    def _check_new(self, *names: str, beside: bool = True) -> None:
+        """Refuses names of new columns that stand for the person, or that engines take for other ones."""
+        owners = [name for name in names if name in (self.person, EACH_ROW)]
+        if owners:
+            raise InvalidArgument(f"{owners[0]!r} says whose row it is: choose another name")
+        check_new_names(names, beside=self.columns if beside else ())
 
     def with_(self, **columns: Expression) -> Plan:
         """The same rows with further columns, each computed from the row itself."""
-        for name, column in columns.items():
-            if name in (self.person, PERSON, EACH_ROW):
-                raise InvalidArgument(f"{name!r} says whose row it is: choose another name")
-            alike = [each for each in self.columns if each != name and each.casefold() == name.casefold()]
-            if alike:
-                raise InvalidArgument(f"{name!r} and {alike[0]!r} are one name to some engines: choose another")
+        self._check_new(*columns)
+        for column in columns.values():
             narrow(column)
         step = With(self.step, tuple((name, column.node) for name, column in columns.items()))
         kinds = {**self.columns, **{name: column.kind for name, column in columns.items()}}
@@ -84,8 +95,10 @@ class Plan:
         key, kinds, columns = self[on], dict(self.columns), []
         if not isinstance(key.kind, Labels | Numbers):
             raise InvalidArgument(f"lookup(on={on!r}) needs a column of categories or numbers")
+        self._check_new(*public)
         for name, values in public.items():
             kinds[name], node = _looked_up(key, name, values)
+            narrow(Expression(kinds[name], node, name))
             columns.append((name, node))
         step = With(self.step, tuple(columns))
         words = f"{self.words} with {', '.join(public)} by {on}"
@@ -133,6 +146,7 @@ class Plan:
             raise InvalidArgument("each row is a person of its own: there is nothing to summarise per person")
         if not _is_count(most):
             raise InvalidArgument(f"most={most!r} must be a whole number of rows, from 1 to {MOST_ROWS}")
+        self._check_new(*summaries, beside=False)
         parts = [(name, *_summary(name, each)) for name, each in summaries.items()]
         kinds = {name: self._summary_kind(what, column, most) for name, what, column in parts}
         step = Summarised(self.step, tuple(parts), most, self.columns)
@@ -202,11 +216,21 @@ def _looked_up(key: Expression, name: str, values: Mapping[object, Any]) -> tupl
     numbers = all(isinstance(value, int) and not isinstance(value, bool) for value in found)
     if not found or not (numbers or all(isinstance(value, str) for value in found)):
         raise InvalidArgument(f"lookup: the column {name!r} must hold labels, or whole numbers")
-    node: Node = Constant(None)
-    for value in found:
-        keys = [each for each, held in values.items() if held == value and _declared(key, each)]
-        node = If(key.among(keys).node, Constant(value if numbers else found.index(value)), node) if keys else node
-    return (Numbers(min(found), max(found), Fraction(1)) if numbers else Labels(tuple(found))), node
+    keys: dict[object, list[object]] = {value: [] for value in found}
+    for each, value in values.items():
+        if _declared(key, each):
+            keys[value].append(each)
+    cases = [(keys[value], value if numbers else place) for place, value in enumerate(found) if keys[value]]
+    return (Numbers(min(found), max(found), Fraction(1)) if numbers else Labels(tuple(found))), _case_of(key, cases)
+
+
+def _case_of(key: Expression, cases: Sequence[tuple[list[object], int]]) -> Node:
+    """The number of the case whose list holds the key, by halves: as deep as the logarithm of their number."""
+    if len(cases) < 2:
+        return If(key.among(cases[0][0]).node, Constant(cases[0][1])) if cases else Constant(None)
+    first, last = cases[: len(cases) // 2], cases[len(cases) // 2 :]
+    held = key.among([each for keys, _ in first for each in keys])
+    return If(held.node, _case_of(key, first), _case_of(key, last))
 
 
 def _declared(key: Expression, value: object) -> bool:

@@ -215,7 +215,7 @@ class Reader:
     def rows(self, rng: np.random.Generator) -> polars.DataFrame:
         """The chosen rows as a frame: `key 0`, ..., `value 0`, ... and, where people are named, `person`."""
         [frame] = run([self.chosen(rng)])
-        return frame
+        return frame.rename({PERSON: "person"}, strict=False)
 
     def chosen(self, keys: Keys | np.random.Generator, slice_of: tuple[int, int] = (0, 1)) -> Operation:
         """The operation that chooses rows of one slice of the people: `key 0`, ..., `value 0`, ... and the person."""

@@ -98,3 +98,18 @@ class Parted:
 
 
 Step = Leaf | Where | With | Joined | Stacked | Summarised | Parted
+
+
+def depth(step: Step) -> int:
+    """How many steps lie one over the other, the table included."""
+    inputs: tuple[Step, ...]
+    match step:
+        case Leaf():
+            return 1
+        case Joined():
+            inputs = (step.left, step.right)
+        case Stacked():
+            inputs = step.inputs
+        case Where() | With() | Summarised() | Parted():
+            inputs = (step.input,)
+    return 1 + max(depth(each) for each in inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bruit.core.neighbours import EACH_ROW
+from bruit.tables.column_names import OWN
 from bruit.tables.expressions.nodes import Field, Node, replaced, text_numbers
 from bruit.tables.expressions.to_sql import Dialect, to_sql
 from bruit.tables.relations.operations import (
@@ -22,10 +23,10 @@ from bruit.tables.sources.opening import Source
 
 
 class Statement:
-    """Writes operations as subqueries of one WITH statement; `leaves` are its sources, in order."""
+    """Writes operations as subqueries of one WITH statement; `leaves` are its sources, in order, called `leaf` 0, …"""
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
+    def __init__(self, dialect: Dialect, *, leaf: str = "leaf_") -> None:
+        self.dialect, self.called = dialect, leaf
         self.steps: dict[int, str] = {}
         self.texts: list[str] = []
         self.leaves: list[Source] = []
@@ -39,7 +40,7 @@ class Statement:
         """The name by which the statement refers to a source."""
         if not any(each is source for each in self.leaves):
             self.leaves.append(source)
-        return f"leaf_{next(place for place, each in enumerate(self.leaves) if each is source)}"
+        return f"{self.called}{next(place for place, each in enumerate(self.leaves) if each is source)}"
 
     def _step(self, operation: Operation) -> str:
         if id(operation) not in self.steps:
@@ -81,14 +82,15 @@ class Statement:
         found = {} if self.dialect.spark else {node: None for _, each in columns for node in text_numbers(each)}
         joins = ""
         for place, node in enumerate(found):
-            text, number = self._names((node.text.name,)), self._names((f"number {place}",))
-            once = f"SELECT DISTINCT {text} AS text_{place} FROM {step} WHERE {text} IS NOT NULL"
-            hashed = self.dialect.text_number(f"text_{place}", node.key)
+            text, once_text = self._names((node.text.name,)), self._names((f"{OWN}text {place}",))
+            number = self._names((f"{OWN}number {place}",))
+            once = f"SELECT DISTINCT {text} AS {once_text} FROM {step} WHERE {text} IS NOT NULL"
+            hashed = self.dialect.text_number(once_text, node.key)
             joins += (
-                f" LEFT JOIN (SELECT text_{place}, {hashed} AS {number} FROM ({once})) n_{place}"
-                f" ON {step}.{text} = n_{place}.text_{place}"
+                f" LEFT JOIN (SELECT {once_text}, {hashed} AS {number} FROM ({once})) n_{place}"
+                f" ON {step}.{text} = n_{place}.{once_text}"
             )
-        fields: dict[Node, Node] = {node: Field(f"number {place}") for place, node in enumerate(found)}
+        fields: dict[Node, Node] = {node: Field(f"{OWN}number {place}") for place, node in enumerate(found)}
         swapped = ((name, replaced(node, fields)) for name, node in columns)
         named = ", ".join(f"{to_sql(node, self.dialect)} AS {self._names((name,))}" for name, node in swapped)
         return f"SELECT {named} FROM {step}{joins}"
@@ -125,9 +127,10 @@ class Statement:
 
     def _least(self, least: Least) -> str:
         order = ", ".join(f"{self._names((name,))} ASC NULLS FIRST" for name in least.order)
-        place = f"row_number() OVER (PARTITION BY {self._names(least.by)} ORDER BY {order})"
-        numbered = f"SELECT *, {place} AS place FROM {self._step(least.input)}"
-        return f"SELECT {self._names(least.columns)} FROM ({numbered}) WHERE place <= {least.most}"
+        place = self._names((f"{OWN}place",))
+        number = f"row_number() OVER (PARTITION BY {self._names(least.by)} ORDER BY {order})"
+        numbered = f"SELECT *, {number} AS {place} FROM {self._step(least.input)}"
+        return f"SELECT {self._names(least.columns)} FROM ({numbered}) WHERE {place} <= {least.most}"
 
     def _least_numbers(self, least: LeastNumbers) -> str:
         if self.dialect.spark:

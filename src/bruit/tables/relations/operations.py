@@ -10,11 +10,12 @@ from typing import Any
 
 import polars
 
+from bruit.tables.column_names import OWN
 from bruit.tables.expressions.nodes import Field, Node
 from bruit.tables.schema.statement import Schema
 from bruit.tables.sources.opening import Source
 
-PERSON = "person"
+PERSON = f"{OWN}person"
 """The column that holds the exact value of the person column."""
 
 

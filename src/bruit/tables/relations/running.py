@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import polars
 
@@ -55,24 +55,32 @@ def _run_polars(operations: list[Operation], shared: Operation | None) -> list[p
 
 
 def _run_sql(operation: Operation, source: Source) -> polars.DataFrame:
-    statement = Statement(source.dialect)
-    text = statement.write(operation)
     if source.engine == "spark":
-        frames = {f"leaf_{place}": leaf.frame for place, leaf in enumerate(statement.leaves)}
-        return _spark(source.frame.sparkSession, text, frames)
-    leaves = ", ".join(f"leaf_{place} AS ({leaf.frame.sql_query()})" for place, leaf in enumerate(statement.leaves))
-    return source.frame.query("unused", text.replace("WITH ", f"WITH {leaves}, ", 1)).pl()  # type: ignore[no-any-return]
+        return _run_spark(operation, source)
+    own = _own_name()
+    statement = Statement(source.dialect, leaf=own)
+    text = statement.write(operation)
+    leaves = ", ".join(f"{own}{place} AS ({leaf.frame.sql_query()})" for place, leaf in enumerate(statement.leaves))
+    return source.frame.query(own, text.replace("WITH ", f"WITH {leaves}, ", 1)).pl()  # type: ignore[no-any-return]
 
 
-def _spark(session: Any, text: str, frames: dict[str, Any]) -> polars.DataFrame:
-    for name, frame in frames.items():
-        frame.createOrReplaceTempView(f"bruit_{name}")
-        text = text.replace(f"FROM {name}", f"FROM bruit_{name}")
+def _run_spark(operation: Operation, source: Source) -> polars.DataFrame:
+    own = _own_name()
+    statement, session = Statement(source.dialect, leaf=own), source.frame.sparkSession
+    text = statement.write(operation)
+    views = {f"{own}{place}": leaf.frame for place, leaf in enumerate(statement.leaves)}
+    for name, frame in views.items():
+        frame.createOrReplaceTempView(name)
     try:
         return polars.DataFrame(polars.from_arrow(session.sql(text).toArrow()))
     finally:
-        for name in frames:
-            session.catalog.dropTempView(f"bruit_{name}")
+        for name in views:
+            session.catalog.dropTempView(name)
+
+
+def _own_name() -> str:
+    """How views and subqueries are called that no table of the caller's and no other question can be meant by."""
+    return f"bruit_{secrets.token_hex(8)}_"
 
 
 def _source_of(operation: Operation) -> Source:

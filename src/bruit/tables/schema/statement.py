@@ -12,6 +12,7 @@ from typing import Any
 
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import BadFile, InvalidArgument
+from bruit.tables.column_names import check_new_names
 from bruit.tables.schema.builders import column_from_json
 from bruit.tables.schema.columns import ColumnType, Found, Text, Whole
 from bruit.tables.schema.files import File, file_from_json
@@ -46,8 +47,12 @@ class Schema:
             raise InvalidArgument(
                 f"person={self.person!r} must be a column of type text, whole or long, or {EACH_ROW!r}"
             )
+        for name in self.columns:
+            check_new_names([name])
         if not self.columns:
             raise InvalidArgument("a schema needs at least one column")
+        if not _is_unicode(json.dumps(self.to_json(), ensure_ascii=False)):
+            raise InvalidArgument("a name or a label of the schema holds half of a character: write it anew")
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -98,6 +103,15 @@ class Schema:
         except tomllib.TOMLDecodeError as error:
             raise BadFile(f"the schema is no TOML: {error}") from None
         return cls.from_json(values)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether an engine can hold the text: Python's may have halves of characters, which no encoding writes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

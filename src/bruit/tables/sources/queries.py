@@ -52,7 +52,8 @@ def scan_query(query: Any, engine: Any) -> polars.LazyFrame:
 def _statement(query: Any, engine: Any) -> str:
     """The query as SQL, its parameters written out."""
     if isinstance(query, str):
-        return query.rstrip().rstrip(";")
+        marked = engine.dialect.paramstyle in ("format", "pyformat")  # where a driver takes % for a parameter
+        return (query.replace("%", "%%") if marked else query).rstrip().rstrip(";")
     if not hasattr(query, "compile"):
         raise InvalidArgument(
             f"{type(query).__name__} is not a query: give select(...), text('select ...') or a string"

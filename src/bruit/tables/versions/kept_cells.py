@@ -24,7 +24,9 @@ from bruit.tables.plan.steps import With
 from bruit.tables.relations.operations import PERSON, Filter, Group, Project, same
 from bruit.tables.relations.running import run
 
-COLUMNS = (PERSON, CELL)
+COLUMNS = ("person", "part")
+"""A person, and the place of a cell."""
+
 IDENTITY = "bruit list"
 """The name under which a list keeps what tells it from every other: a list that was lost opens a new partition."""
 
@@ -42,10 +44,10 @@ def fill_list(source: Path, plan: Plan, column: str, node: Node, cells: int) -> 
     path = _beside(source, column, cells)
     present = _present(plan, node)
     identity, before = _read(path, present)
-    had = before.group_by(PERSON).agg(polars.len().alias("had"))
+    had = before.group_by("person").agg(polars.len().alias("had"))
     new = present.join(before, on=list(COLUMNS), how="anti").sort(*COLUMNS)
-    numbered = new.with_columns(polars.int_range(polars.len()).over(PERSON).alias("place"))
-    room = numbered.join(had, on=PERSON, how="left").with_columns(polars.col("had").fill_null(0))
+    numbered = new.with_columns(polars.int_range(polars.len()).over("person").alias("place"))
+    room = numbered.join(had, on="person", how="left").with_columns(polars.col("had").fill_null(0))
     kept = room.filter(polars.col("place") + polars.col("had") < cells).select(*COLUMNS)
     whole = KeptCells(identity, polars.concat([before, kept]))
     _write(path, whole)
@@ -61,10 +63,10 @@ def _present(plan: Plan, node: Node) -> polars.DataFrame:
     """Every pair of a person and a cell that person has rows in."""
     lowering = Lowering(plan.named, lambda: draw_row_key(generator(None)))
     rows = lowering.lower(With(plan.step, ((CELL, node),)), (CELL,))
-    pairs = Group(Project(Filter(rows, ~IsMissing(Field(CELL))), same(COLUMNS)), COLUMNS, ())
+    pairs = Group(Project(Filter(rows, ~IsMissing(Field(CELL))), same((PERSON, CELL))), (PERSON, CELL), ())
     (frame,) = run([pairs])
     named = polars.Int64 if frame.schema[PERSON] == polars.Int64 else polars.String
-    return frame.select(polars.col(PERSON).cast(named), CELL)
+    return frame.select(polars.col(PERSON).cast(named).alias("person"), polars.col(CELL).alias("part"))
 
 
 def _read(path: Path, like: polars.DataFrame) -> tuple[str, polars.DataFrame]:
