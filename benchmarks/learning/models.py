@@ -7,12 +7,11 @@ are errors, the mean or median over seeds that both sides share: lower is better
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare
+from benchmarks.public_files import public_file
 
 LINEAR = (0.1, 1.0, 10.0, 100.0)
 LOGISTIC = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -34,12 +33,11 @@ def adult() -> tuple[Any, Any, Any, Any]:
     """Five columns of numbers and who earns more than 50 000: to train, then to test."""
     import numpy as np
 
-    folder = Path(os.environ.get("BRUIT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "adult"
     found: list[Any] = []
     for name, skipped in (("adult.data", 0), ("adult.test", 1)):
         given: dict[str, Any] = {"delimiter": ",", "skip_header": skipped, "autostrip": True}
-        found.append(np.genfromtxt(folder / name, usecols=(0, 4, 10, 11, 12), **given))
-        labels: Any = np.genfromtxt(folder / name, usecols=14, dtype=np.str_, **given)  # type: ignore[call-overload]
+        found.append(np.genfromtxt(public_file(f"adult/{name}"), usecols=(0, 4, 10, 11, 12), **given))
+        labels: Any = np.genfromtxt(public_file(f"adult/{name}"), usecols=14, dtype=np.str_, **given)  # type: ignore[call-overload]
         found.append(np.char.startswith(labels, ">"))
     return found[0], found[1], found[2], found[3]
 

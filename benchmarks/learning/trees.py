@@ -8,13 +8,12 @@ on a split of the same file (`python -m benchmarks.learning.trees` shows the sea
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
+from benchmarks.public_files import public_file
 
 SEEDS = 20
 DELTA = 1e-5
@@ -72,7 +71,7 @@ Rows = tuple[list[list[Any]], list[int]]
 
 def income(file: str) -> Rows:
     """Numbers first, then categories; and whether a person earns more than 50 000."""
-    path = Path(os.environ["BRUIT_DATA"]) / "adult" / file
+    path = public_file(f"adult/{file}")
     with path.open(encoding="ascii") as lines:
         found = [[cell.strip() for cell in row] for row in csv.reader(lines) if len(row) == WIDTH_OF_FILE]
     cells = [[row[place] for place in PLACES.values()] for row in found]

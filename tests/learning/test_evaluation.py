@@ -12,7 +12,15 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 import bruit
 from bruit.errors import InvalidArgument
-from bruit.learning import DomainEncoder, KMeans, LinearRegression, LogisticRegression, NaiveBayes, evaluate
+from bruit.learning import (
+    DomainEncoder,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+    PrivateSearch,
+    evaluate,
+)
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -84,6 +92,18 @@ def test_rule_2_no_row_raises_or_changes_the_charge(model: NaiveBayes) -> None:
         assert np.isfinite(found.value).all()
         assert "accuracy" in found._repr_html_()
     assert ledger.spent.epsilon == 4
+
+
+def test_of_a_search_its_best_model_is_evaluated(model: NaiveBayes) -> None:
+    X, y = people(300, 4)
+    search = PrivateSearch(NaiveBayes(domain=UNIT, classes=[0, 1]), {"domain": [UNIT]}, budget=book().budget(epsilon=3))
+    search.fit(X, y)
+    prices = [book().budget(epsilon=1) for _ in range(2)]
+    one, other = (
+        evaluate(each, X, y, budget=price, rng=np.random.default_rng(1))
+        for each, price in zip((search, search.best_estimator_), prices, strict=True)
+    )
+    assert one.to_json() == other.to_json()
 
 
 def test_what_has_no_chances_is_refused_before_the_charge(model: NaiveBayes) -> None:

@@ -108,6 +108,21 @@ def test_categories_are_learnt_at_a_price_that_all_products_would_drown(neighbou
     assert np.isinf(clear.coef_interval_.low).all()
 
 
+@pytest.mark.parametrize(("size", "asked", "has"), [(300, None, False), (30_000, None, True), (30_000, False, False)])
+def test_curves_come_where_public_numbers_leave_little_noise(size: int, asked: Any, has: bool) -> None:
+    X, y = people()
+    paid = price(delta=1e-6, epsilon=1)
+    model = LogisticRegression(
+        domain=list(DOMAIN), classes=[False, True], curves=asked, size=size, budget=paid, random_state=1
+    )
+    plan = model.fit(X[:300], y[:300] > 0)._design
+    assert plan is not None
+    assert np.isinf(model.coef_interval_.low).all()  # a descent
+    assert plan.curves == has
+    assert model.coef_.shape == (1, plan.columns)
+    assert model.decision_function(X[:5]).shape == (5,)
+
+
 def test_numbers_alone_keep_the_noise_of_a_cube() -> None:
     for domain, kind in ((UNIT, CubeNoise), (among(NAMES), SparseNoise)):
         question = LinearRegression(domain=domain, target=UNIT, budget=price())._ask([["1", "2"]], [0.5])

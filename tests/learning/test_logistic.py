@@ -97,6 +97,16 @@ def test_little_budget_still_finds_the_larger_class_and_gives_no_interval() -> N
     assert found.score(X, y) > 0.5
 
 
+def test_few_rows_of_unknown_number_do_not_drown() -> None:
+    """Three rounds at other coefficients each would: some of these models would be worse than the larger class."""
+    rng = np.random.default_rng(9)
+    X = np.column_stack([rng.uniform(-1, 1, 1500), rng.choice([-1.0, 1.0], (1500, 3))])
+    y = X[:, 0] > 0
+    found = [model(epsilon=0.5, random_state=seed).fit(X, y) for seed in range(20)]
+    assert min(each.score(X, y) for each in found) > 0.75
+    assert np.isinf(found[0].coef_interval_.high).all()
+
+
 def test_no_row_moves_a_sum_further_than_it_is_paid_for() -> None:
     rng = np.random.default_rng(5)
     for _ in range(20):

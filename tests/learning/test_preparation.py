@@ -20,6 +20,7 @@ from sklearn.preprocessing import (
     KBinsDiscretizer,
     Normalizer,
     OneHotEncoder,
+    OrdinalEncoder,
     PolynomialFeatures,
     StandardScaler,
 )
@@ -81,6 +82,13 @@ def test_a_step_that_learns_from_rows_outside_the_budget_is_refused(name: str) -
 def test_categories_whose_error_would_tell_of_a_row_are_not_free() -> None:
     assert learns_unpaid(OneHotEncoder(categories=[[0, 1]]))
     assert not learns_unpaid(OneHotEncoder(categories=[[0, 1]], handle_unknown="ignore"))
+
+
+@pytest.mark.parametrize("counted", [{"min_frequency": 20}, {"max_categories": 2}])
+def test_stated_categories_that_are_counted_are_not_free(counted: dict[str, int]) -> None:
+    stated: Any = {"categories": [[0, 1, 2]] * 2}
+    assert learns_unpaid(OneHotEncoder(**stated, handle_unknown="infrequent_if_exist", **counted))
+    assert learns_unpaid(OrdinalEncoder(**stated, handle_unknown="use_encoded_value", unknown_value=-1, **counted))
 
 
 def test_wrapped_pipelines_and_targets_are_seen_too() -> None:

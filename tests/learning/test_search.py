@@ -14,7 +14,16 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
-from bruit.learning import AdditiveModel, BoostedTrees, LinearRegression, NaiveBayes, PrivateSearch, evaluate, select
+from bruit.learning import (
+    AdditiveModel,
+    BoostedTrees,
+    KMeans,
+    LinearRegression,
+    NaiveBayes,
+    PrivateSearch,
+    evaluate,
+    select,
+)
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, ZeroConcentrated
 from bruit.tables import within
 
@@ -179,6 +188,13 @@ def test_scores_of_two_fits_mark_every_model_of_the_book_and_task() -> None:
     assert not bayes(budget=book().budget(epsilon=1)).fit(X, y).guarantee_.assumes
     other = bayes(classes=[0, 1, 2], budget=ledger.budget(epsilon=1)).fit(X, y)
     assert not other.guarantee_.assumes
+
+
+def test_a_number_of_clusters_that_is_chosen_by_exact_scores_is_marked() -> None:
+    ledger = book()
+    model = KMeans(domain=UNIT, budget=ledger.budget(epsilon=1))
+    found = GridSearchCV(model, {"n_clusters": [2, 3]}, cv=2).fit(rows(60)[0])
+    assert found.best_estimator_.guarantee_.assumes == (Assumption.UNPAID_SCORES,)
 
 
 def test_folds_in_other_processes_are_not_forgotten(tmp_path: Any) -> None:

@@ -21,7 +21,7 @@ from bruit.mechanisms import all_of, buy_vectors
 Floats = NDArray[np.float64]
 MOST_ROUNDS, FEWEST_ROUNDS, USUAL_ROUNDS = 6, 1, 4
 DROWNED = 0.05
-"""The noise of a round, as a share of a cluster, up to which another round is worth its price."""
+"""Another round is bought only while its noise stays below this share of a cluster's size."""
 
 EXACT_ROUNDS, EXACT_STARTS = 300, 4
 MADE_UP = 2000
@@ -31,7 +31,7 @@ USUAL, LEAST = 0.1, 0.001
 BLOCK = 1 << 14
 FINE = 2.0**20
 """Centres are used in steps of 2^-20: distances from rows are then exact in 53 bits, whatever the order of summing, so
-that the nearest centre of a row never hangs on which other rows are there."""
+that the nearest centre of a row never depends on which other rows are there."""
 
 
 class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]

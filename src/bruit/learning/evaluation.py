@@ -83,8 +83,9 @@ def evaluate(
 
     Intervals cover the figure in the population that the rows were drawn from. AUC is that of confidences rounded to
     `bins` ranges. A row whose label is none of the model's classes is left out. `size` is a public number of rows;
-    `groups` says whose row each is, of whom at most `rows_per_person` count.
+    `groups` says whose row each is, of whom at most `rows_per_person` count. Of a search its best model is evaluated.
     """
+    model = getattr(model, "best_estimator_", model)
     purchase = ask(budget, what=WHAT, person=EACH_ROW if groups is None else None, rng=rng)
     asked = _Question.of(model, purchase, bins=bins, size=size, groups=groups, rows=rows_per_person)
     level = checked_confidence(confidence)
@@ -119,7 +120,8 @@ class _Question:
         if not isinstance(model, PrivateEstimator) or not is_classifier(model) or not hasattr(model, "predict_proba"):
             raise InvalidArgument(
                 f"{WHAT} takes a classifier of bruit.learning that gives chances (predict_proba), which answers for "
-                f"any row; this is {type(model).__name__}"
+                f"any row; this is {type(model).__name__}. Of a pipeline give the model, pipeline[-1], and the rows "
+                "that its other steps prepared, pipeline[:-1].transform(X)"
             )
         check_is_fitted(model)
         price = purchase.price
@@ -223,14 +225,18 @@ class _Figures:
         return found, max(found - half, 0.0), min(found + half, 1.0), deviation
 
     def log_loss(self) -> tuple[float, float, float, float]:
-        """The mean of the clipped log losses in natural units."""
+        """The mean of the clipped log losses in natural units.
+
+        Its noise is one draw of a law with long tails, not a sum of many: its own width is taken, not deviations.
+        """
         most = -log(LEAST_CHANCE)
         mean, square = np.clip(self.sums / self.rows, 0, 1)
         each = float(np.sqrt(_variance(self.asked.losses))) / FINE / self.rows
         count = 0.0 if self.size is not None else mean * self.noise * float(np.sqrt(self.cells.size)) / self.rows
         deviation = float(np.hypot(each, count))
         spread = min(max(square + each - mean**2, 0.0), mean * (1 - mean) + each) / self.rows * self.asked.rows
-        half = self.reach * float(np.sqrt(spread + deviation**2))
+        drawn = self.asked.losses.half_width(self.confidence) / FINE / self.rows
+        half = float(np.hypot(self.reach * np.sqrt(spread + count**2), drawn))
         found = (mean, max(mean - half, 0.0), min(mean + half, 1.0), deviation)
         return tuple(float(most * part) for part in found)  # type: ignore[return-value]
 

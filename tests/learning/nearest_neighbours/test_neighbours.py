@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import polars
 import pytest
+from estimators import WITH_A_BUDGET, failures
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
@@ -46,6 +47,15 @@ def asked(ledger: Ledger, epsilon: float = 5, **changes: Any) -> NearestNeighbou
 @parametrize_with_checks([NearestNeighbours(5, budget=bruit.WITHOUT_PRIVACY)])  # type: ignore[untyped-decorator]
 def test_scikit_learn_checks_the_exact_algorithm(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def test_scikit_learn_checks_pass_with_a_budget(tmp_path: Path) -> None:
+    """All but what noise does, and pickling: a fitted one holds the records, and stays."""
+    terms: dict[str, Any] = {"epsilon": 9000, "neighbours": ADD_OR_REMOVE_ONE, "person": EACH_ROW}
+    ledger = Ledger("checks", **terms, store=f"sqlite:///{tmp_path / 'book.db'}")
+    stated: dict[str, Any] = {"domain": within(-10, 10, grid="0.1", missing=0), "classes": [0, 1, 2], "queries": 2000}
+    model = NearestNeighbours(11, **stated, budget=ledger.budget(epsilon=5))
+    assert set(failures(model, allowed=WITH_A_BUDGET)) == {"check_estimators_pickle"}
 
 
 def test_without_privacy_it_is_what_scikit_learn_does() -> None:

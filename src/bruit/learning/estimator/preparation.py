@@ -59,7 +59,8 @@ def _takes_nothing(step: Any) -> bool:
     if name in FREE or not step.__sklearn_tags__().requires_fit:
         return True
     if name in STATED_CATEGORIES:
-        return not isinstance(step.categories, str) and step.handle_unknown != "error"
+        counts = step.min_frequency is not None or step.max_categories is not None  # how often each occurs
+        return not (isinstance(step.categories, str) or step.handle_unknown == "error" or counts)
     if name == "SimpleImputer":
         return bool(step.strategy == "constant" and step.keep_empty_features and not step.add_indicator)
     return False

@@ -200,7 +200,7 @@ def _categories(column: NDArray[Any]) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers as they are; from anything else what Python reads as one, and missing otherwise."""
+    """The cells as floats; NaN for what Python's `float` refuses."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
     return np.array([_number(value) for value in column.tolist()], np.float64)

@@ -16,13 +16,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier, is_clusterer, is_regressor
 
 from bruit.core.guarantee import Assumption, Guarantee
 from bruit.ledger import Budget
 
 Task = tuple[str, str]
-"""The identity of a book, and what is predicted: the classes or the bounds."""
+"""The identity of a book, and what is predicted: the classes, the bounds, or clusters."""
 
 ELSEWHERE = -1
 """Stands for fits of another process."""
@@ -77,4 +77,6 @@ def _task(estimator: Any) -> Task | None:
     if is_classifier(estimator):
         stated = getattr(estimator, "classes", None)
         return book, "" if stated is None else repr(sorted(map(str, np.asarray(stated).reshape(-1).tolist())))
+    if is_clusterer(estimator):
+        return book, "clusters"
     return (book, repr(getattr(estimator, "target", None))) if is_regressor(estimator) else None

@@ -34,10 +34,16 @@ COUNTED = Fraction(1, 20)
 """What of a pure budget counts the rows, where their number is private and not stated."""
 
 STEPS_A_LOOK = 50
-"""One release of means and squares for so many steps of the descent."""
+"""Means and squares of the columns are released once for this many gradient steps."""
 
 CLEAR = 2.0
-"""A variance is believed from so many deviations of its noise on; below, the column is scaled as if it had as much."""
+"""A noisy variance below this many standard deviations of its noise is replaced by that bound."""
+
+CURVED_FROM = 20.0
+"""Curves are fitted once rows × rate, over the number of columns, reaches this: below, noise outweighs them.
+
+On a fifth of the training file of UCI Adult, held back in turn, they change nothing at 13 and gain at 25.
+"""
 
 Draw = Callable[[tuple[int, ...], np.random.Generator], NDArray[np.int64]]
 
@@ -78,6 +84,10 @@ class Descent:
     loss: Loss
     draw: Draw
     count: Callable[[int, np.random.Generator], int]
+
+    def is_clear(self, size: int) -> bool:
+        """Whether so many rows stand far enough out of the noise for the columns that curves add."""
+        return size * self.rate >= CURVED_FROM * (self.design.columns + 1)
 
     def descend(self, values: NDArray[np.int64], labels: NDArray[np.bool_], records: Records) -> Floats:
         """The coefficients averaged over the second half of the descent, one row per model.
@@ -171,7 +181,7 @@ def _gaussian(question: FitRequest, design: Design, models: int) -> Descent:
 
 
 def _laplace(question: FitRequest, design: Design, models: int) -> Descent:
-    """So many steps that the time which their size allows is the time after which the noise would drown the rest."""
+    """A descent with Laplace noise, with as many steps as fit before the noise outweighs the gradient."""
     assert question.price is not None
     epsilon, public, moved = question.price.epsilon, question.size, _entries(design, models)
     spent = epsilon if public is not None else epsilon * (1 - COUNTED)

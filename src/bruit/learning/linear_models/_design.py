@@ -148,7 +148,7 @@ def own_units(values: NDArray[Any], design: Design | None) -> NDArray[np.float64
 def weighted_sum(columns: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The product columns @ weights, added column by column so that a row's sum is bitwise the same in any table.
 
-    Products of matrices add in an order that hangs on how many rows there are.
+    Products of matrices add in an order that depends on how many rows there are.
     """
     found = np.zeros((len(columns), *weights.shape[1:]))
     for column, weight in zip(columns.T, weights, strict=True):

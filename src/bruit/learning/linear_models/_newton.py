@@ -29,7 +29,10 @@ SPREAD = 0.1
 """The variance of a scaled column that is assumed where the budget is too small to look."""
 
 CLEAR = 3.0
-"""How many deviations of its noise the least curvature must have before coefficients have intervals."""
+"""Coefficients get intervals only if the least curvature is this many standard deviations of its noise."""
+
+SWAMPED = 0.3
+"""A Hessian whose noise reaches this share of its least expected part is replaced by an assumed one."""
 
 BLOCK = 1 << 16
 
@@ -47,6 +50,20 @@ class Step:
     curvature: Floats
     gradient_noise: Floats
     curvature_noise: float
+
+    @property
+    def rows(self) -> float:
+        """The noisy number of rows, at least one; only at coefficients of zero, where each adds a quarter."""
+        return max(4 * float(self.curvature[0, 0]), 1.0)
+
+    def drowned(self, curved: float) -> float:
+        """The noise of the Hessian beside what so many rows are expected to add, `curved` each, where it is least."""
+        return float(self.curvature_noise * np.sqrt(len(self.at)) / (curved * self.rows))
+
+    def with_assumed_curvature(self) -> Step:
+        """The step with the Hessian of as many rows around their noisy means, of an assumed spread."""
+        means = np.clip(4 * self.curvature[0, 1:] / self.rows, -1, 1)
+        return Step(self.at, self.gradient, assumed_curvature(means, self.rows), self.gradient_noise, 0.0)
 
     def disturbance(self, move: Floats) -> Floats:
         """The covariance of gradient - curvature @ move, from sampling and from the noise of both."""
@@ -126,10 +143,26 @@ def first_steps(
     noise = noises[1].draw(1, rng=rng)[0].reshape(signed.shape)
     sums = (signed * WEIGHT_STEPS * STEPS + noise) / EACH
     counts = ((2 * labels.sum(axis=1) - len(rows)) * EACH + noises[0].draw(1, rng=rng)[0]) / EACH
-    centre = np.r_[1.0, np.clip(sums[-1] / size, -1, 1)]
-    curvature = size / 4 * (np.outer(centre, centre) + np.diag(np.r_[0.0, np.full(len(zero) - 1, SPREAD)]))
+    curvature = assumed_curvature(np.clip(sums[-1] / size, -1, 1), size)
     spread = np.r_[noises[0].deviation, np.full(len(zero) - 1, noises[1].deviation)] / EACH / 2
     return [Step(zero, np.r_[n, s] / 2, curvature, spread, 0.0) for n, s in zip(counts, sums[:-1], strict=True)]
+
+
+def steps_from_zero(looks: list[list[Step]], curved: float) -> list[Step]:
+    """One step per class from several looks at zero: their mean, with an assumed Hessian where noise swamps it."""
+    steps = []
+    for each in zip(*looks, strict=True):
+        gradient, curvature = (np.mean([getattr(one, of) for one in each], axis=0) for of in ("gradient", "curvature"))
+        less = np.sqrt(len(each))
+        step = Step(each[0].at, gradient, curvature, each[0].gradient_noise / less, each[0].curvature_noise / less)
+        steps.append(step.with_assumed_curvature() if step.drowned(curved) >= SWAMPED else step)
+    return steps
+
+
+def assumed_curvature(means: Floats, rows: float) -> Floats:
+    """The Hessian at zero of so many rows with these means, each column of the assumed spread."""
+    centre = np.r_[1.0, means]
+    return np.asarray(rows / 4 * (np.outer(centre, centre) + np.diag(np.r_[0.0, np.full(len(means), SPREAD)])))
 
 
 def _sums(rows: Integers, label: NDArray[np.bool_], theta: Floats) -> tuple[Integers, Integers]:

@@ -19,15 +19,15 @@ from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Reco
 from bruit.learning.linear_models._descent import plan_descent
 from bruit.learning.linear_models._design import Design, own_units, weighted_sum
 from bruit.learning.linear_models._moments import with_ones
-from bruit.learning.linear_models._newton import EACH, Step, first_steps, newton_steps, step_entries
+from bruit.learning.linear_models._newton import EACH, Step, first_steps, newton_steps, step_entries, steps_from_zero
 from bruit.mechanisms import all_of, buy_vectors
 
 Floats = NDArray[np.float64]
 CURVED = 0.025
-"""The curvature a row is taken to add in its flattest direction, for choosing how often to look."""
+"""The curvature that one row is assumed to add in the flattest direction, to choose the number of rounds."""
 
 SEVERAL = 0.1
-"""The noise of the curvature, in that of a row times the size, up to which several rounds are worth their price."""
+"""Several rounds are bought while the curvature's noise is below this share of the expected curvature."""
 
 SPARSE = 2
 """From so many indicators a column of the table on, gradients are looked at instead of curvatures."""
@@ -45,7 +45,8 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     curvature, where it is large; noisy gradient descent where most columns are indicators of categories. Intervals
     come from the third whole Newton step; after fewer rounds there are none. With `curves` every number has a second
     column behind it in `coef_`: the logarithm of an amount (more than a thousand values, from zero on), the square of
-    any other, both scaled to [-1, 1] over the bounds.
+    any other, both scaled to [-1, 1] over the bounds. Unless that is said, a descent has curves where size and price
+    leave little noise for the number of columns, and Newton steps have none.
 
     >>> import bruit
     >>> ledger = bruit.Ledger("clinic", epsilon=9, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
@@ -64,7 +65,7 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         size: Any = None,
         rows_per_person: int = 1,
         rounds: Any = None,
-        curves: bool = False,
+        curves: bool | None = None,
         confidence: float = 0.95,
         budget: Any = None,
         random_state: Any = None,
@@ -90,23 +91,25 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
         self._design = Design(question.domains, curves=bool(self.curves))
         plan = _Plan(question, columns=self._design.columns + 1, rounds=self.rounds)
         if plan.descends:
-            return self._descend(question, self._design, plan.models)
+            return self._descend(question, plan.models)
         rounds, noises = plan.chosen()
         records = question.pay(all_of(*((noise, max(rounds, 1)) for noise in noises)))
         rows = with_ones(self._design.integers(records.values))
         labels = _labels(records)
-        at, steps = np.zeros((len(labels), rows.shape[1])), []
         if rounds == 0:
             steps = first_steps(rows, labels, (noises[0], noises[1]), size=question.size or 1, rng=records.rng)
-        for _ in range(rounds):
-            steps = newton_steps(rows, labels, at, noises[0], rng=records.rng)
-            at = np.array([step.shrunk() for step in steps])
-        trusted = rounds >= MOST_ROUNDS
+        else:
+            unknown = question.size is None and self.rounds is None
+            steps = _walk(rows, labels, noises[0], rounds, unknown=unknown, rng=records.rng)
+        trusted = rounds >= MOST_ROUNDS and bool(steps[0].at.any())
         return records.finish(self._solve(self._design, records, steps, each=question.rows, trusted=trusted))
 
-    def _descend(self, question: FitRequest, design: Design, models: int) -> LogisticRegression:
+    def _descend(self, question: FitRequest, models: int) -> LogisticRegression:
         """Coefficients by noisy gradient descent; there are no intervals."""
-        plan = plan_descent(question, models, curves=design.curves)
+        plan = plan_descent(question, models, curves=self.curves is not False)
+        if self.curves is None and not plan.is_clear(question.size or USUAL_SIZE):
+            plan = plan_descent(question, models, curves=False)
+        self._design = design = Design(plan.design.domains, curves=plan.design.curves)
         records = question.pay(plan.loss)
         theta = plan.design.against_first(plan.descend(records.values, _labels(records), records))
         self.classes_ = records.classes
@@ -224,6 +227,30 @@ class _Plan:
         return buy_vectors(
             price, entries=entries, each=EACH, rows_changed=rows_changed, share=share, times=times, like=like
         )
+
+
+def _walk(
+    rows: NDArray[np.int64],
+    labels: NDArray[np.bool_],
+    noise: VectorNoise,
+    rounds: int,
+    *,
+    unknown: bool,
+    rng: np.random.Generator,
+) -> list[Step]:
+    """The last of so many Newton steps; where the size is unknown and the first drowns, all are taken from zero.
+
+    Which it is, the noisy first step tells.
+    """
+    at = np.zeros((len(labels), rows.shape[1]))
+    looks = [newton_steps(rows, labels, at, noise, rng=rng)]
+    if unknown and max(step.drowned(CURVED) for step in looks[0]) >= SEVERAL:
+        looks += [newton_steps(rows, labels, at, noise, rng=rng) for _ in range(1, rounds)]
+        return steps_from_zero(looks, CURVED)
+    steps = looks[0]
+    for _ in range(1, rounds):
+        steps = newton_steps(rows, labels, np.array([step.shrunk() for step in steps]), noise, rng=rng)
+    return steps
 
 
 def _labels(records: Records) -> NDArray[np.bool_]:

@@ -68,7 +68,7 @@ def to_onnx(model: LogisticRegression | LinearRegression, path: str | Path) -> P
         )
     graph = _Graph(helper, TensorProto)
     names = _names(model)
-    curves = bool(getattr(model, "curves", False))
+    curves = model._design is not None and model._design.curves
     columns = [_columns(graph, name, domain, curves=curves) for name, domain in zip(names, domains, strict=True)]
     found = _answers(graph, model, graph.add("Concat", *(each for column in columns for each in column), axis=1))
     inputs = [

@@ -109,7 +109,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _choice(self, person: str | None) -> Choice:
         if not isinstance(self.estimator, PrivateEstimator):
             raise InvalidArgument(
-                f"{WHAT} searches settings of an estimator of bruit.learning, not of {type(self.estimator).__name__}"
+                f"{WHAT} searches settings of an estimator of bruit.learning, not of {type(self.estimator).__name__}; "
+                "steps that prepare the rows stand before it: make_pipeline(step, PrivateSearch(model, ...))"
             )
         if any({"budget", "random_state"} & set(setting) for setting in self._settings):
             raise InvalidArgument(f"{WHAT}: param_grid holds settings of the model, not its budget or its random_state")

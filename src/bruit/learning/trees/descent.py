@@ -17,7 +17,7 @@ LARGEST_STEP = 15.0
 """Over the number of columns: the curvature is at most columns / 4, and heavy-ball descent bears 2 (1 + momentum)."""
 
 PATIENCE = 0.5
-"""How long the descent lasts: weights whose curvature lies well above the noise arrive, the others stay near zero."""
+"""Scales how long the descent runs: weights with a clear signal converge, the others stay near zero."""
 
 FEWEST_STEPS, MOST_STEPS = 200, 400
 

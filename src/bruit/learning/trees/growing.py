@@ -92,7 +92,8 @@ class Growth:
         columns, limits = columns_of(data.bins), self._limits(data.codes.shape[1])
         widest = int(data.bins.sizes.max())
         tree = Growing(
-            Data(data.codes, data.turned, stats, labels, chosen.astype(np.int32)),
+            # a slice of other arrays would have every kernel compiled again for its layout
+            Data(data.codes, data.turned, np.ascontiguousarray(stats), labels, chosen.astype(np.int32)),
             columns,
             Rule(self.kind, float(self.least), float(self.ridge)),
             limits,
