@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.device == "cuda":
         from benchmarks.deep.gpu import on_device
 
-        return on_device()
+        return on_device(asked.case)
     table: list[dict[str, object]] = []
     for area in AREAS if asked.area == "all" else (asked.area,):
         cases = cases_of(area)

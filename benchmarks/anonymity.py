@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
+from benchmarks.public_files import public_file
 
 COLUMNS = (  # noqa: SIM905  one word a column
     "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
@@ -90,7 +89,7 @@ def adult_risk() -> Work:
 def pandas_adult() -> Any:
     import pandas
 
-    path = Path(os.environ["BRUIT_DATA"]) / "adult" / "adult.data"
+    path = public_file("adult/adult.data")
     return pandas.read_csv(path, names=COLUMNS, skipinitialspace=True, keep_default_na=False)
 
 

@@ -17,13 +17,15 @@ class Peer:
     """Somebody else's way to the same result.
 
     `times` is the goal: ours shall be at least so many times as good. `here` runs the peer in our own environment
-    (NumPy, SciPy and whatever else bruit depends on) instead of the area's peers' environment.
+    (NumPy, SciPy and whatever else bruit depends on) instead of the area's peers' environment. `ours` is another way of
+    our own, which runs here too: texts as people beside numbers, say. Any other peer that imports bruit is refused.
     """
 
     name: str
     prepare: Prepare
     times: float | None = None
     here: bool = False
+    ours: bool = False
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def rows(area: str, case: Case, *, rounds: int, say: Say) -> list[dict[str, obje
 
 
 def _side(area: str, number: int, peer: Peer) -> Side:
-    if peer.here:
+    if peer.here or peer.ours:
         return Side(number)
     try:
         return Side(number, python=str(python_of_peers(area)))
@@ -75,7 +75,7 @@ def _play(area: str, case: Case, side: Side) -> None:
         side.trouble = last_line(ended.stderr)
         return
     told = json.loads(ended.stdout.splitlines()[-1])
-    if side.number != OURS and told["bruit"]:
+    if told["bruit"] and side.number != OURS and not case.peers[side.number].ours:
         side.trouble = "the peer's process imported bruit"
         return
     side.figures.append(told["figure"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -10,12 +11,14 @@ import numpy as np
 import polars
 
 import bruit
+from bruit.apps.plots import legend_above
+from bruit.apps.plots.style import COLOURS, STYLE
 from bruit.synthetic import SyntheticTable, synthesise
 from bruit.tables import Domain, among, within
 
 DOCS = Path(__file__).parents[1] / "docs"
 WARDS = ("heart", "bones", "children", "birth", "lungs")
-GREY, RED, BLUE = "#d0d4dc", "#b3431e", "#2b5c8a"
+GREY = "#d0d4dc"
 
 
 def patients(rows: int = 20_000) -> polars.DataFrame:
@@ -63,11 +66,12 @@ def plot_marginal(table: polars.DataFrame, made: SyntheticTable) -> None:
     figure, axes = plt.subplots(figsize=(6.4, 3.2))
     axes.bar(decades, np.bincount(hearts, minlength=10), color=GREY, label="true table")
     axes.errorbar(
-        decades, value, [value - low, high - value], fmt="o", ms=4, color=RED, capsize=3, label="synthetic, 95 %"
+        decades, value, [value - low, high - value], fmt="o", ms=4, color=COLOURS[1], capsize=3, label="synthetic, 95 %"
     )
-    axes.set(xticks=decades, xticklabels=[f"{10 * d}s" for d in decades], ylabel="stays in the heart ward")
-    axes.legend(frameon=False)
-    figure.savefig(DOCS / "synthetic_marginal.svg", bbox_inches="tight")
+    axes.set(xticks=decades, xticklabels=[f"{10 * d}s" for d in decades], ylabel="stays", xlabel="age")
+    axes.set_title("Stays in the heart ward by age, ε = 1")
+    legend_above(axes)
+    figure.savefig(DOCS / "synthetic_marginal.svg", metadata={"Date": None})
 
 
 def plot_prices(table: polars.DataFrame) -> None:
@@ -80,7 +84,7 @@ def plot_prices(table: polars.DataFrame) -> None:
     }
     made = [make(table, price) for price in prices]
     figure, axes = plt.subplots(figsize=(6.4, 3.2))
-    for (name, where), colour in zip(questions.items(), (RED, BLUE, "#3c7a4e"), strict=True):
+    for (name, where), colour in zip(questions.items(), COLOURS[:3], strict=True):
         found = [each.count(where).interval for each in made]  # type: ignore[arg-type]
         axes.plot(
             prices, [float(each.high - each.low) / 2 for each in found if each], "o-", ms=4, color=colour, label=name
@@ -89,13 +93,15 @@ def plot_prices(table: polars.DataFrame) -> None:
     axes.set_xticklabels([f"{price:g}" for price in prices])
     axes.set_yticks([5, 10, 20, 50], ["5", "10", "20", "50"])
     axes.minorticks_off()
-    axes.legend(frameon=False)
-    figure.savefig(DOCS / "synthetic_prices.svg", bbox_inches="tight")
+    axes.set_title("How far off a count may be, by its price")
+    legend_above(axes)
+    figure.savefig(DOCS / "synthetic_prices.svg", metadata={"Date": None})
 
 
 def main() -> None:
     """Writes both pictures."""
-    mpl.rcParams.update({"svg.hashsalt": "bruit", "axes.spines.top": False, "axes.spines.right": False})
+    look: dict[Any, Any] = {**STYLE, "svg.hashsalt": "bruit", "svg.fonttype": "none"}
+    mpl.rcParams.update(look)
     table = patients()
     plot_marginal(table, make(table, 1.0))
     plot_prices(table)

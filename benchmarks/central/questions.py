@@ -45,7 +45,15 @@ def rows(number: int = ROWS, *, texts: bool = False) -> polars.DataFrame:
     return frame.with_columns(polars.format("person {}", "id").alias("id")) if texts else frame
 
 
-def asked(source: Any, *, person: str = "id", texts: bool = False, measures: int = 2, keys: bool = True) -> Work:
+def asked(
+    source: Any,
+    *,
+    person: str = "id",
+    texts: bool = False,
+    measures: int = 2,
+    keys: bool = True,
+    memory: int | None = None,
+) -> Work:
     """Releases a question about a source again and again."""
     import bruit
     from bruit.central.questions import Limit, Question, count, distinct, mean, non_missing, people, total, variance
@@ -56,7 +64,7 @@ def asked(source: Any, *, person: str = "id", texts: bool = False, measures: int
         "cell": number(0, CELLS - 1, grid=1),
         "x": number(0, HIGH, grid=1),
     }
-    table = bruit.tables.open_table(source, Schema(person, columns))
+    table = bruit.tables.open_table(source, Schema(person, columns), memory=memory)
     x = table["x"]
     every = [count(), mean(x), variance(x), total(x), non_missing(x), people(), distinct(x)]
     every += [mean(table["cell"]), total(table["cell"]), variance(table["cell"])]
@@ -175,6 +183,38 @@ def csv_question() -> Work:
     return asked(csv_file(), person="each row")
 
 
+def large_csv_file() -> Path:
+    """A file of three times the rows, written and kept in parts, so that making it takes no memory."""
+    import polars
+
+    path = Path(tempfile.gettempdir()) / f"bruit-benchmark-{3 * ROWS}.csv"
+    if not path.exists():
+        note = polars.lit("seen in the morning; to be seen again within six weeks").alias("note")
+        part = rows(ROWS // 20).with_columns(polars.lit("2025-03-31").alias("admitted"), note)
+        with path.with_suffix(".part").open("wb") as file:
+            for place in range(60):
+                part.with_columns(polars.col("id") + place * (ROWS // 200)).write_csv(file, include_header=place == 0)
+        path.with_suffix(".part").rename(path)
+    return path
+
+
+def peak_memory(memory: int | None) -> Prepare:
+    """The largest memory of the whole process, in MiB, of a question about people over a large file."""
+
+    def prepare() -> Work:
+        import resource
+
+        work = asked(large_csv_file(), memory=memory)
+
+        def peak() -> float:
+            work()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+        return peak
+
+    return prepare
+
+
 # ---------------------------------------------------------------- peers
 
 
@@ -288,18 +328,18 @@ CASES = [
     question_case(
         "ten statistics, rows=3, polars",
         on_polars(measures=10),
-        Peer("one", on_polars(measures=1), times=1 / 1.5, here=True),
+        Peer("one", on_polars(measures=1), times=1 / 1.5, ours=True),
     ),
     question_case(
         "ten statistics, rows=3, DuckDB",
         on_duckdb(measures=10),
-        Peer("one", on_duckdb(measures=1), times=1 / 1.5, here=True),
+        Peer("one", on_duckdb(measures=1), times=1 / 1.5, ours=True),
     ),
     question_case(
-        "people named by texts, polars", on_polars(texts=True), Peer("numbers", on_polars(), times=1 / 1.7, here=True)
+        "people named by texts, polars", on_polars(texts=True), Peer("numbers", on_polars(), times=1 / 1.7, ours=True)
     ),
     question_case(
-        "people named by texts, DuckDB", on_duckdb(texts=True), Peer("numbers", on_duckdb(), times=1 / 1.7, here=True)
+        "people named by texts, DuckDB", on_duckdb(texts=True), Peer("numbers", on_duckdb(), times=1 / 1.7, ours=True)
     ),
     Case(
         "a CSV file of 79 bytes a row, each row a person",
@@ -311,6 +351,17 @@ CASES = [
         threads=None,
         calls=2,
         rounds=2,
+    ),
+    Case(
+        "peak memory of the process: a CSV file of three times the rows, rows=3, memory=256 MiB",
+        "MiB",
+        "lower",
+        peak_memory(2**28),
+        (Peer("memory not stated", peak_memory(None), ours=True),),
+        returned=True,
+        threads=None,
+        calls=1,
+        rounds=1,
     ),
     question_case(
         "beside OpenDP: count and mean by 120 cells, rows=3",
@@ -327,7 +378,7 @@ CASES = [
         "rows",
         "lower",
         width(None),
-        (Peer("discrete Laplace", width("laplace"), times=2.0, here=True),),
+        (Peer("discrete Laplace", width("laplace"), times=2.0, ours=True),),
         goal=71,
         returned=True,
         calls=1,

@@ -78,3 +78,17 @@ def test_an_audit_sums_over_no_more_marginals_than_its_noise_is_for() -> None:
     many = [draw_partition((0, 1), curator.sizes, np.random.default_rng(0))] * (PLAN.audited + 1)
     with pytest.raises(PrivacyError, match="the noise of an audit"):
         curator.misfit(many, [np.zeros(6, np.int64)] * len(many))
+
+
+def test_no_more_choices_than_were_paid_for() -> None:
+    plan = make_plan(PublicNumbers((2,) * 12, 1, ADD_OR_REMOVE_ONE, target=0), Fraction(1))
+    cells = np.zeros((12, 5), np.uint8)
+    curator = Curator(cells, plan, np.random.default_rng(0))
+    pairs = [(i, j) for i in range(12) for j in range(i)]
+    guesses = [count_cells(cells, pair, curator.sizes) for pair in pairs]
+    curator.choose(pairs, guesses, [0] * len(pairs), plan.picks)
+    assert len(curator.measure_stated()) == 11
+    with pytest.raises(PrivacyError, match="paid for"):
+        curator.choose(pairs, guesses, [0] * len(pairs))
+    with pytest.raises(PrivacyError, match="paid for"):
+        curator.measure_stated()

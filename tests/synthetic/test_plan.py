@@ -19,11 +19,13 @@ RELATIONS = st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE])
     RELATIONS,
     st.sampled_from(Mode),
     st.fractions(Fraction(1, 10**6), Fraction(1, 10)),
+    st.booleans(),
 )
 def test_a_plan_costs_its_rho_and_never_more(
-    sizes: list[int], rows: int, neighbours: Neighbours, mode: Mode, rho: Fraction
+    sizes: list[int], rows: int, neighbours: Neighbours, mode: Mode, rho: Fraction, stated: bool
 ) -> None:
-    plan = make_plan(PublicNumbers(tuple(sizes), rows, neighbours, mode), rho)
+    target = 0 if stated and mode is Mode.ADAPTIVE else None
+    plan = make_plan(PublicNumbers(tuple(sizes), rows, neighbours, mode, target=target), rho)
     assert Fraction(95, 100) * rho <= zcdp(plan.loss) <= rho
 
 
@@ -56,3 +58,13 @@ def test_the_loss_names_every_part() -> None:
     counts = DiscreteGaussian(plan.singles, squared_sensitivity=8, entries=4, neighbours=REPLACE_ONE)
     assert parts[counts] == 12
     assert parts[BoundedRange(plan.choice, neighbours=REPLACE_ONE)] == plan.picks == 48
+
+
+def test_pairs_of_a_column_to_predict_are_measured_without_a_choice() -> None:
+    plan = make_plan(PublicNumbers((3,) * 12, 1, ADD_OR_REMOVE_ONE, target=4), Fraction(1, 10))
+    assert plan.question.stated == ((0, 4), (1, 4), (2, 4), (3, 4), *((4, i) for i in range(5, 12)))
+    parts = dict(plan.loss.parts())
+    assert parts[BoundedRange(plan.choice, neighbours=ADD_OR_REMOVE_ONE)] == plan.picks == 48 - 11
+    counts = DiscreteGaussian(plan.stated, squared_sensitivity=1, entries=1, neighbours=ADD_OR_REMOVE_ONE)
+    assert parts[counts] == 11
+    assert plan.stated == pytest.approx(plan.pairs / 2, rel=0.01)

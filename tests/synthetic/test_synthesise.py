@@ -15,7 +15,7 @@ from bruit.core import Neighbours
 from bruit.errors import BudgetMissing, InvalidArgument, NeighboursDiffer, NotPrivate, PrivacyError, StorageError
 from bruit.privacy import Assumption, ZeroConcentrated
 from bruit.synthetic import SyntheticTable, synthesise
-from bruit.tables import Table, among, read
+from bruit.tables import Table, among, read, within
 
 
 @pytest.mark.parametrize("by", ["basic", "zcdp"])
@@ -155,3 +155,47 @@ def test_a_table_can_be_kept_and_written(table: Table, budget: Callable[..., bru
     assert pl.read_csv(made.write(tmp_path / "t.csv")).shape == made.frame().shape
     with pytest.raises(InvalidArgument, match=r"as \.csv, \.parquet, \.xlsx"):
         made.write(tmp_path / "t.xls")
+
+
+def test_a_column_to_predict_is_measured_with_every_other(budget: Callable[..., bruit.Budget]) -> None:
+    rng = np.random.default_rng(4)
+    names = [f"c{i}" for i in range(12)]
+    frame = pl.DataFrame(rng.integers(0, 3, (500, 12)), names)
+    columns = {name: within(0, 2, grid=1, missing=0) for name in names}
+    made = synthesise(read(frame, person=bruit.EACH_ROW), columns, budget=budget(1), predict="c7", rng=rng).value
+    assert {names for names in made.measured if len(names) == 2} >= {
+        tuple(sorted(("c7", name), key=names.index)) for name in names if name != "c7"
+    }
+    assert all("c7" in each for each in made.measured if len(each) == 3)
+
+
+@pytest.mark.parametrize(("predict", "mode"), [("nothing", "adaptive"), ("age", "tree")])
+def test_a_column_to_predict_is_checked_before_anything_is_paid(
+    table: Table, budget: Callable[..., bruit.Budget], predict: str, mode: str
+) -> None:
+    price = budget(1)
+    with pytest.raises(InvalidArgument, match=r"predict|no column"):
+        synthesise(table, COLUMNS, budget=price, predict=predict, mode=mode)
+    assert price.ledger.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "tree"])
+def test_any_number_of_rows_is_drawn_from_the_same_counts(
+    table: Table, budget: Callable[..., bruit.Budget], mode: str
+) -> None:
+    price = budget(3)
+    impossible = [{"age": (0, 14), "licence": "yes"}]
+    edges = {"age": [15, 30, 45, 60, 75]}
+    made = synthesise(
+        table, COLUMNS, budget=price, mode=mode, edges=edges, impossible=impossible, rng=np.random.default_rng(5)
+    ).value
+    spent = price.ledger.spent.epsilon
+    drawn = made.draw(40_000)
+    assert (drawn.height, drawn.columns) == (40_000, list(COLUMNS))
+    assert drawn.equals(made.draw(40_000))
+    assert drawn.filter(pl.col("age") < 15, pl.col("licence") == "yes").is_empty()
+    share = drawn.filter(pl.col("licence") == "yes").height / 40_000
+    assert share == pytest.approx(float(made.count({"licence": "yes"}).value) / made.fit.people, abs=0.02)
+    assert price.ledger.spent.epsilon == spent
+    with pytest.raises(InvalidArgument, match="rows"):
+        made.draw(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -21,17 +21,33 @@ BATCH = 256
 class Curator:
     """Answers queries with exact integer noise; the plan fixes which ones and how many."""
 
-    def __init__(self, columns: Columns, plan: NoisePlan, rng: np.random.Generator) -> None:
-        self._columns, self.plan, self._rng = columns, plan, rng
+    def __init__(
+        self,
+        columns: Columns,
+        plan: NoisePlan,
+        rng: np.random.Generator,
+        *,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._columns, self.plan, self._rng, self._on_progress = columns, plan, rng, on_progress
         self.sizes = np.array(plan.question.sizes, np.int64)
         orders = len(plan.question.orders)
-        self._left = {"one-way counts": plan.question.columns, "marginals": plan.picks, "audits": orders}
+        stated = len(plan.question.stated)
+        self._left = {
+            "one-way counts": plan.question.columns,
+            "stated pairs": stated,
+            "marginals": plan.picks,
+            "audits": orders,
+        }
+        self._all = sum(self._left.values())
         self._known: dict[Clique, Counts] = {}
 
     def _use(self, what: str, many: int = 1) -> None:
         if self._left[what] < many:
             raise PrivacyError(f"the {what} that were paid for are used up: a plan answers each of them once")
         self._left[what] -= many
+        if self._on_progress is not None:
+            self._on_progress(self._all - sum(self._left.values()), self._all)
 
     @property
     def left(self) -> int:
@@ -42,6 +58,12 @@ class Curator:
         """The noisy counts of one column's cells."""
         self._use("one-way counts")
         return self._noisy((column,), self.plan.singles)
+
+    def measure_stated(self) -> list[Measured]:
+        """The noisy counts of all pairs that were stated beforehand."""
+        pairs = self.plan.question.stated
+        self._use("stated pairs", len(pairs))
+        return [self._noisy(pair, self.plan.stated) for pair in pairs]
 
     def measure(self, cliques: Sequence[Clique]) -> list[Measured]:
         """The noisy counts of marginals that were chosen without looking at the data."""

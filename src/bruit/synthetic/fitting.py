@@ -55,6 +55,7 @@ def fit_adaptively(
         table[:, :frozen] = given
     for one in measured:
         table[:, one.clique[0]] = spread_out(one.noisy, few, rng)
+    measured += curator.measure_stated()
     for turn in range(ROUNDS) if curator.plan.choice is not None else (ROUNDS - 1,):
         measured += _choose(curator, table, people, measured, turn, rng)
         sampler = GibbsSampler(sizes, measured, impossible=impossible, frozen=range(frozen), state=state + turn)
@@ -63,6 +64,17 @@ def fit_adaptively(
         table = np.ascontiguousarray(table[rng.permutation(np.arange(number) % few)])
     sampler.run(table, people, _last_sweeps(number, measured, sizes))
     return Fit(without_impossible(table, impossible, sizes, rng), people, tuple(measured))
+
+
+def draw_rows(
+    fit: Fit, many: int, sizes: Counts, *, impossible: Sequence[Impossible], frozen: int, state: int
+) -> NDArray[np.uint8]:
+    """So many rows fitted to the counts of a fit, beginning with copies of its rows; each stands for a part of one."""
+    rng = np.random.default_rng(state)
+    table = np.ascontiguousarray(fit.rows[rng.permutation(np.arange(many) % len(fit.rows))])
+    sampler = GibbsSampler(sizes, fit.measured, impossible=impossible, frozen=range(frozen), state=state)
+    sampler.run(table, fit.people, _last_sweeps(many, fit.measured, sizes))
+    return without_impossible(table, impossible, sizes, rng)
 
 
 def _last_sweeps(rows: int, measured: Sequence[Measured], sizes: Counts) -> int:
@@ -108,10 +120,14 @@ def _choose(
     turn: int,
     rng: np.random.Generator,
 ) -> list[Measured]:
-    """The marginals of one round: where the table is wrong by more than measuring would leave it wrong."""
+    """The marginals of one round: where the table is wrong by more than measuring would leave it wrong.
+
+    Triples are candidates in the last round: all of them, or those with the column that models will predict.
+    """
     sizes, plan, done = curator.sizes, curator.plan, {one.clique for one in measured}
     many = plan.picks * (turn + 1) // ROUNDS - (plan.picks - curator.left)
-    candidates = pairs_of(sizes) + (triples_of(sizes, rng) if turn == ROUNDS - 1 else [])
+    target, triples = plan.question.target, triples_of(sizes, rng) if turn == ROUNDS - 1 else []
+    candidates = pairs_of(sizes) + [clique for clique in triples if target is None or target in clique]
     candidates = [clique for clique in candidates if clique not in done and clique[-1] >= plan.question.frozen]
     if plan.choice is None:
         return curator.measure([clique for clique in candidates if len(clique) == 2][:many])

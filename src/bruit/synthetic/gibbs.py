@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.synthetic._kernels import sweep
+from bruit.synthetic._kernels import LANES, sweep
 from bruit.synthetic.marginals import Clique, Counts, count_cells
 
 IMPOSSIBLE: Final = np.float32(-1e6)
@@ -40,11 +40,12 @@ class Impossible:
 
 @dataclass(frozen=True)
 class _View:
-    """A marginal laid out with one column last: where its block begins, and the stride of each of its columns."""
+    """A marginal laid out with one column last and padded to `length`: the stride of each column, where it begins."""
 
     last: int
     others: Clique
     strides: dict[int, int]
+    length: int
     begin: int
 
 
@@ -77,11 +78,12 @@ class GibbsSampler:
         self._index(by_column)
 
     def _view(self, last: int, clique: Clique) -> _View:
-        others, strides, size = tuple(j for j in clique if j != last), {last: 1}, int(self.sizes[last])
+        others, strides = tuple(j for j in clique if j != last), {last: 1}
+        size = length = -(-int(self.sizes[last]) // LANES) * LANES
         for j in reversed(others):
             strides[j], size = size, size * int(self.sizes[j])
         begin, self._length = self._length, self._length + size
-        return _View(last, others, strides, begin)
+        return _View(last, others, strides, length, begin)
 
     def _index(self, by_column: list[list[tuple[_View, list[_View], float]]]) -> None:
         """The arrays of the kernel; their layout is in its docstring."""
@@ -106,7 +108,7 @@ class GibbsSampler:
         """
         if not len(table) or not len(self._start):
             return
-        weight, field = people / len(table), np.empty(self._length, np.float32)
+        weight, field = people / len(table), np.full(self._length, IMPOSSIBLE)
         step = (self._pull * weight).astype(np.float32)
         for _ in range(sweeps):
             self._fill(field, np.ascontiguousarray(table.T), weight)
@@ -120,4 +122,6 @@ class GibbsSampler:
             block = gap.reshape(self.sizes[list(clique)])
             for view in views:
                 axes = [clique.index(j) for j in (*view.others, view.last)]
-                field[view.begin : view.begin + block.size] = np.transpose(block, axes).ravel()
+                lines = np.transpose(block, axes).reshape(-1, block.shape[axes[-1]])
+                padded = field[view.begin : view.begin + len(lines) * view.length].reshape(-1, view.length)
+                padded[:, : lines.shape[1]] = lines

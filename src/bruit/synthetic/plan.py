@@ -54,6 +54,9 @@ ROUNDS: Final = 5
 PICKS: Final = 4
 """Marginals that are measured for each column, over all rounds."""
 
+PRECISION: Final = 2
+"""How many times as exactly the pairs of a column that models will predict are counted."""
+
 AUDITED: Final = {Mode.ADAPTIVE: 100, Mode.TREE: 20}
 """Marginals of each order whose misfit is summed."""
 
@@ -68,7 +71,7 @@ STEPS: Final = 2**40
 
 SMALLER: Final = Fraction(998, 1000)
 MOST_TRIALS: Final = 2000
-"""A price that is not worth exp(-4) of what it seemed to be buys no table."""
+"""The most reductions of rho, each to 998/1000, before a price is refused as too small for a table."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class PublicNumbers:
     mode: Mode = Mode.ADAPTIVE
     expected_rows: int | None = None
     frozen: int = 0
+    target: int | None = None
 
     @property
     def columns(self) -> int:
@@ -91,6 +95,14 @@ class PublicNumbers:
     def pairs(self) -> int:
         """The number of pairs of columns that may be measured."""
         return comb(len(self.sizes), 2) - comb(self.frozen, 2)
+
+    @property
+    def stated(self) -> tuple[tuple[int, int], ...]:
+        """The pairs measured without a choice: those of the column that models will predict, where one is stated."""
+        if self.target is None:
+            return ()
+        others = (i for i in range(len(self.sizes)) if i != self.target)
+        return tuple((min(i, self.target), max(i, self.target)) for i in others)
 
     @property
     def orders(self) -> tuple[int, ...]:
@@ -137,6 +149,11 @@ class NoisePlan:
         return AUDITED[self.question.mode]
 
     @property
+    def stated(self) -> Fraction:
+        """The variance of the pairs that were stated beforehand."""
+        return _variance(self.pairs / PRECISION)
+
+    @property
     def loss(self) -> Loss:
         """The composed loss of all measurements; it does not depend on which marginals are chosen."""
         asked = self.question
@@ -145,6 +162,8 @@ class NoisePlan:
             parts.append((self._counts(self.pairs), self.picks))
         if self.picks and self.choice is not None:
             parts.append((BoundedRange(self.choice, neighbours=asked.neighbours), self.picks))
+        if asked.stated:
+            parts.append((self._counts(self.stated), len(asked.stated)))
         if asked.orders:
             parts.append((self._audit(), len(asked.orders)))
         return composed(parts)
@@ -164,16 +183,17 @@ def make_plan(question: PublicNumbers, rho: Fraction) -> NoisePlan:
     """The plan whose measurements cost `rho` together under zCDP."""
     shares, l1 = SHARES[question.mode], question.people * question.rows
     squared = question.people * question.rows**2
-    picks = _picks(question, float(rho))
-    chosen, audits = picks < question.pairs, len(question.orders)
+    marginals, stated = _picks(question, float(rho)), len(question.stated)
+    chosen, audits, picks = marginals < question.pairs, len(question.orders), marginals - stated
     rest = rho * (1 - (shares.choice if chosen else 0) - (shares.audit if audits else 0))
-    singles = rho * shares.singles if picks else rest
+    singles = rho * shares.singles if marginals else rest
     choice = Fraction(floor(sqrt(8 * rho * shares.choice / max(picks, 1)) * STEPS), STEPS)
+    counted = picks + PRECISION * stated
     return NoisePlan(
         question,
         picks,
         singles=_variance(question.columns * squared / (2 * singles)),
-        pairs=_variance(picks * squared / (2 * (rest - singles))) if picks else Fraction(1),
+        pairs=_variance(counted * squared / (2 * (rest - singles))) if counted else Fraction(1),
         choice=choice if chosen and choice else None,
         audit=_variance(max(audits, 1) * (AUDITED[question.mode] * l1) ** 2 / (2 * rho * shares.audit)),
     )

@@ -44,6 +44,16 @@ class PlannedRows:
         """The largest number of rows of one person that count."""
         return 1 if self.limit is None else self.limit.rows or 1
 
+    @property
+    def whose(self) -> str:
+        """Whose rows they are and how much of one person counts, in words that follow the columns."""
+        return f" of {self.plan.words}" + ("" if self.limit is None else f", of {self.limit}")
+
+    @property
+    def tables(self) -> list[dict[str, object]]:
+        """The public facts of the tables that are read: name, schema and version."""
+        return [leaf.to_json() for leaf in self.plan.leaves]
+
     @cached_property
     def reader(self) -> Reader:
         """The reader that chooses and reads the rows: without groups, every column as a value."""

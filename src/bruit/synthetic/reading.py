@@ -15,6 +15,7 @@ from bruit.randomness import uniform_below
 from bruit.synthetic.coding import CodedColumn
 from bruit.synthetic.marginals import Columns
 from bruit.tables import Column, Table, read_integers
+from bruit.tables.choice.limits import Limit
 
 MODULUS: Final = 2**31 - 1
 """A prime below 2^31: a product of two residues stays within 64 bits; 5 does not divide it less one."""
@@ -47,6 +48,16 @@ class TableRows:
     def most(self) -> int:
         """The largest number of rows of one person that count."""
         return self.table.most_rows
+
+    @property
+    def whose(self) -> str:
+        """How much of one person counts, in words that follow the columns."""
+        return "" if self.person == EACH_ROW else f", of {Limit(rows=self.most)}"
+
+    @property
+    def tables(self) -> list[dict[str, object]]:
+        """The public facts of the tables that are read; this one has none but its columns."""
+        return []
 
     def read(self, rng: np.random.Generator) -> CodedRows:
         """The cells of the rows that count."""

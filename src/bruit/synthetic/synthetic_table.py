@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import polars
 from numpy.typing import NDArray
 
 from bruit.core.arguments import confidence as read_confidence
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument, MissingExtra
 from bruit.privacy import Covers, Guarantee, Interval, Release
 from bruit.synthetic.accuracy.estimates import Measurements, Weights
@@ -22,9 +23,12 @@ from bruit.synthetic.accuracy.numbers import mean_of, quantile_of
 from bruit.synthetic.accuracy.rehearsals import Spread, count_rows, rehearse
 from bruit.synthetic.coding import CodedColumn
 from bruit.synthetic.conditions import Where, find_column, read_where
+from bruit.synthetic.files.statement import statement
 from bruit.synthetic.fitting import Fit
-from bruit.synthetic.statement import statement
 from bruit.tables import Within
+
+MOST_ROWS: Final = 2**31
+"""Rows of one table."""
 
 MOST_ORDER: Final = 3
 """Columns of one question that has an interval."""
@@ -36,6 +40,16 @@ EXCEL_ROWS: Final = 2**20
 """Lines of a sheet, its heading among them."""
 
 Bounds = tuple[float, float]
+
+
+class Synthesis(Protocol):
+    """The synthesis of a table that is public already: fits it again, or draws more rows from the counts of a fit."""
+
+    def __call__(self, rows: NDArray[np.uint8], seed: int) -> Fit:
+        """A fit to the given rows."""
+
+    def draw(self, fit: Fit, many: int, seed: int) -> NDArray[np.uint8]:
+        """So many rows fitted to the counts of a fit."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class SyntheticTable:
     guarantee: Guarantee
     measurements: Measurements
     audited: dict[int, float]
-    again: Callable[[NDArray[np.uint8], int], Fit] = field(repr=False)
+    again: Synthesis = field(repr=False)
     state: int = field(repr=False)
 
     @property
@@ -73,8 +87,18 @@ class SyntheticTable:
 
     def frame(self) -> polars.DataFrame:
         """The rows as values: categories, and random numbers of the grid within each cell; the same at each call."""
+        return self._decode(self.rows)
+
+    def draw(self, rows: int) -> polars.DataFrame:
+        """So many rows fitted to the same noisy counts, as values: it costs no privacy, whatever their number.
+
+        More rows than there are people agree more closely with the counts, which steadies a model trained on them.
+        """
+        return self._decode(self.again.draw(self.fit, whole(rows, "rows", most=MOST_ROWS), self.state))
+
+    def _decode(self, rows: NDArray[np.uint8]) -> polars.DataFrame:
         rng = np.random.default_rng(self.state)
-        return polars.DataFrame([column.decode(self.rows[:, i], rng) for i, column in enumerate(self.columns)])
+        return polars.DataFrame([column.decode(rows[:, i], rng) for i, column in enumerate(self.columns)])
 
     @property
     def statement(self) -> str:

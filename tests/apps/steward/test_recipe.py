@@ -168,6 +168,39 @@ delta = 1e-6
 """
 
 
+NOT_MADE = (
+    'columns = ["ward", "name"]',
+    'columns = ["admitted"]',
+    'mode = "slow"',
+    "edges = { age = [60, 30] }",
+    "edges = { age = 30 }",
+    "edges = 3",
+    "impossible = [3]",
+    "size = 0",
+)
+
+
+@pytest.mark.parametrize("wrong", NOT_MADE)
+def test_rule_13_a_synthetic_table_that_cannot_be_made_is_refused_before_any_charge(recipe: Any, wrong: str) -> None:
+    ledger = book()
+    text = "[synthetic]\ntable = 'stays'\nepsilon = 0.5\ndelta = 1e-6\n" + wrong
+    with pytest.raises(InvalidArgument):
+        release_recipe(open_recipe(recipe(HEAD.replace("1.5", "0.25") + TABLES + BY_WARD + text), ledger))
+    assert ledger.entries == ()
+
+
+def test_a_recipe_says_how_a_synthetic_table_is_made(recipe: Any, tmp_path: Path) -> None:
+    ledger = book()
+    text = "[synthetic]\ntable = 'stays'\nepsilon = 0.5\ndelta = 1e-6\nmode = 'tree'\nedges = { age = [30, 60] }\n"
+    text += "columns = ['age', 'sex']\nimpossible = [{ age = [0, 29], sex = 'M' }]\n[output]\nexcel = true\n"
+    published = release_recipe(open_recipe(recipe(HEAD.replace("1.5", "0.25") + TABLES + BY_WARD + text), ledger))
+    made = published.synthetic.value
+    assert made.columns[0].firsts == (0, 30, 60)
+    assert made.count({"age": (0, 29), "sex": "M"}).value == 0
+    assert ledger.entries[-1].release.method == "marginals, tree"
+    assert "recipe-synthetic.xlsx" in {path.name for path in write_outputs(published, tmp_path)}
+
+
 def test_invented_rows_and_running_totals_have_charges_of_their_own(recipe: Any, tmp_path: Path) -> None:
     ledger = book(store=f"sqlite:///{tmp_path}/books.db")
     text = HEAD.replace("1.5", "0.25") + TABLES + BY_WARD + SECTIONS + "[output]\ncsv = true\nstatement = 'html'\n"

@@ -14,15 +14,16 @@ from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.apps.extras import require_extras
 from bruit.apps.steward import price_of, remaining_of
+from bruit.apps.steward.synthetic_tables.request import columns_of, read_where
 from bruit.core import EACH_ROW
 from bruit.errors import BadFile, InvalidArgument, MissingData
 from bruit.ledger import Ledger
 from bruit.privacy import Release
-from bruit.synthetic import Mode, SyntheticTable, synthesise
+from bruit.synthetic import Mode, SyntheticTable, Where, synthesise
 from bruit.synthetic.synthetic_table import EXCEL_ROWS
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.operators import open_table
-from bruit.tables.schema import Category, Number, Schema, YesNo
+from bruit.tables.schema import Schema
 
 EXAMPLE = (
     "Example: bruit synthesise people.csv --schema people.toml --epsilon 1 --delta 1e-5 --ledger clinic --out made.csv"
@@ -37,13 +38,12 @@ class SchemaFile:
     schema: Schema
     limit: Limit | None
     edges: dict[str, list[Any]] = field(default_factory=dict)
-    impossible: list[dict[str, Any]] = field(default_factory=list)
+    impossible: list[Where] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
         """The columns to synthesise: all of categories or numbers, except the person's."""
-        kinds = self.schema.columns.items()
-        return [name for name, column in kinds if isinstance(column, Category | Number | YesNo)]
+        return columns_of(self.schema)
 
 
 def read_schema(path: Path) -> SchemaFile:
@@ -65,7 +65,7 @@ def read_schema(path: Path) -> SchemaFile:
         columns[stated["person"]] = {"type": "text"}
     rest = _without(exact, "rows", "impossible", "columns")
     edges = {name: about["edges"] for name, about in exact["columns"].items() if "edges" in about}
-    impossible = [{name: _condition(value) for name, value in each.items()} for each in stated.get("impossible", [])]
+    impossible = [read_where(each) for each in stated.get("impossible", [])]
     if stated["person"] != EACH_ROW and "rows" not in stated:
         raise InvalidArgument(f"{path}: say how many rows of one person count: rows = 1, or more")
     limit = None if stated["person"] == EACH_ROW else Limit(rows=stated["rows"])
@@ -74,13 +74,6 @@ def read_schema(path: Path) -> SchemaFile:
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
-
-
-def _condition(value: Any) -> Any:
-    """A pair of numbers is a range, "missing" a missing value, anything else categories."""
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
-        return (value[0], value[1])
-    return None if value == "missing" else value
 
 
 @click.command("synthesise", epilog=EXAMPLE)
@@ -95,6 +88,7 @@ def _condition(value: Any) -> Any:
 @click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default="adaptive", show_default=True)
 @click.option("--size", type=int, help="The number of rows that count, where it is public; else it is noisy.")
 @click.option("--expected-rows", type=int, help="Roughly how many rows, known in public: large tables measure more.")
+@click.option("--predict", help="A column that models will predict: its pairs with all others are measured.")
 @in_store
 @json_option
 def command(
@@ -108,6 +102,7 @@ def command(
     mode: str,
     size: int | None,
     expected_rows: int | None,
+    predict: str | None,
     store: str,
     as_json: bool,
 ) -> None:
@@ -131,6 +126,7 @@ def command(
         size=size,
         expected_rows=expected_rows,
         impossible=stated.impossible,
+        predict=predict,
     )
     out = _fitting(out, release.value)
     with writing(out):

@@ -12,6 +12,9 @@ from bruit.core.release import Release
 from bruit.sql.asking import arranged
 
 LOW, HIGH = " low", " high"
+UNNAMED = "value"
+"""The value column of a release that was not asked by SQL."""
+
 WHOLE = "all"
 """What stands for a key whose groups are taken together."""
 
@@ -81,10 +84,10 @@ def _with_whole_counts(frame: polars.DataFrame, query: Query) -> polars.DataFram
 def labelled_table(release: Release[Any], title: str) -> AnswerTable | None:
     """The answer table of a release not asked by SQL, one row per label; None where it holds no numbers."""
     frame = release.frame()
-    if not frame["value"].dtype.is_numeric():
+    if not frame[UNNAMED].dtype.is_numeric():
         return None
-    ends = {"low": f"value{LOW}", "high": f"value{HIGH}"}
+    ends = {"low": f"{UNNAMED}{LOW}", "high": f"{UNNAMED}{HIGH}"}
     shown = frame.rename({old: new for old, new in ends.items() if old in frame.columns}).drop("noise", strict=False)
     if ends["low"] in shown.columns and shown[ends["low"]].is_nan().any():
         shown = shown.drop(*ends.values())
-    return AnswerTable(title, title, shown, ("label",), ("value",), release)
+    return AnswerTable(title, title, shown, ("label",), (UNNAMED,), release)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, log10
 
+from bruit.apps.languages import FALLBACK, Language, format_number
+
 
 def tick_places(low: float, high: float) -> list[float]:
     """About five round axis ticks that cover `low` to `high`, in steps of 1, 2 or 5 times a power of ten."""
@@ -14,8 +16,8 @@ def tick_places(low: float, high: float) -> list[float]:
     return [float(f"{place * step:.12g}") for place in range(first, max(last, first + 1) + 1)]
 
 
-def written(value: float) -> str:
+def written(value: float, language: Language = FALLBACK) -> str:
     """A number to be read by eye: thousands apart, four digits of a fraction."""
     if value == int(value) or abs(value) >= 1000:
         return f"{round(value):,}".replace(",", "\u202f")
-    return f"{value:.4g}"
+    return format_number(value, ".4g", language)

@@ -11,14 +11,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.apps.steward.answers import AnswerTable
+from bruit.apps.languages import FALLBACK, Language
+from bruit.apps.steward.answers import UNNAMED, AnswerTable
 from bruit.apps.steward.axes import tick_places, written
-from bruit.apps.steward.quantile_curves import QuantileCurve, curves_of, quantile_columns
+from bruit.apps.steward.quantile_curves import NO_INTERVALS, QuantileCurve, curves_of, quantile_columns
 
 MOST_BARS = 60
 """Groups that a chart has room for; the files have them all."""
 
-WIDTH, ROW, TOP, BOTTOM, RIGHT = 720, 26, 34, 40, 76
+WIDTH, NARROW, ROW, TOP, BOTTOM, RIGHT = 720, 400, 26, 34, 40, 76
 LETTER = 8.0
 """Width of a letter of a label, about."""
 
@@ -45,6 +46,7 @@ class Bars:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     note: str
+    language: Language = FALLBACK
 
     @property
     def height(self) -> int:
@@ -75,10 +77,12 @@ def bars_of(answer: AnswerTable) -> list[Bars]:
         ends = answer.ends(name)
         low, high = (values, values) if ends is None else (end[:MOST_BARS] for end in ends)
         shown = answer.confidence is not None and ends is not None
-        note = f"Lines show intervals at {100 * (answer.confidence or 0):g} %." if shown else "No intervals."
+        note = f"Lines show intervals at {100 * (answer.confidence or 0):g} %." if shown else NO_INTERVALS
         more = len(answer.frame) - MOST_BARS
         note += f" {more} more groups are in the files." if more > 0 else ""
-        found.append(Bars(name, answer.labels[:MOST_BARS], values, low, high, note))
+        whole = answer.title.partition(" (")[0]
+        title = whole[:1].upper() + whole[1:] if name == UNNAMED else name
+        found.append(Bars(title, answer.labels[:MOST_BARS], values, low, high, note))
     return found
 
 
@@ -95,6 +99,11 @@ def svg_of(answer: AnswerTable) -> str:
 def svg_on_page(chart: Chart, *, width: int = WIDTH) -> str:
     """One chart as inline SVG, coloured by the page's style sheet."""
     return _framed(chart.title, chart.height, chart.draw(width), width)
+
+
+def svg_for_any_width(chart: Chart) -> str:
+    """One chart as inline SVG twice, of which the page's style sheet shows the wide one or, on a phone, the narrow."""
+    return f'<div class="roomy">{svg_on_page(chart)}</div><div class="slim">{svg_on_page(chart, width=NARROW)}</div>'
 
 
 def _framed(title: str, height: int, inner: str, width: int = WIDTH) -> str:
@@ -116,7 +125,8 @@ def _draw_bars(chart: Bars, width: int) -> str:
     parts = [f'<text class="title" x="4" y="18">{escape(chart.title)}</text>']
     for tick in ticks:
         parts.append(f'<line class="grid" x1="{place(tick)}" x2="{place(tick)}" y1="{TOP - 6}" y2="{floor_line}"/>')
-        parts.append(f'<text x="{place(tick)}" y="{floor_line + 14}" text-anchor="middle">{written(tick)}</text>')
+        value = written(tick, chart.language)
+        parts.append(f'<text x="{place(tick)}" y="{floor_line + 14}" text-anchor="middle">{value}</text>')
     parts += [_row(chart, row, place, left) for row in range(len(chart.labels))]
     parts.append(f'<text x="4" y="{chart.height - 6}">{escape(chart.note)}</text>')
     return "".join(parts)
@@ -141,5 +151,5 @@ def _row(chart: Bars, row: int, place: object, left: float) -> str:
             f'<line class="end" x1="{place(at)}" x2="{place(at)}" y1="{middle - 4}" y2="{middle + 4}"/>'
             for at in (low, high)
         ]
-    parts.append(f'<text x="{max(end, place(high)) + 6:.1f}" y="{middle + 4}">{written(value)}</text>')
+    parts.append(f'<text x="{max(end, place(high)) + 6:.1f}" y="{middle + 4}">{written(value, chart.language)}</text>')
     return "".join(parts)

@@ -32,6 +32,12 @@ def unguard_cell(cell: str) -> str:
 
 def csv_of(frame: polars.DataFrame) -> str:
     """A table as CSV, with texts and column names escaped against formula injection."""
-    texts = polars.selectors.string()
-    safe = frame.with_columns(texts.map_elements(guard_cell, return_dtype=polars.String)).rename(guard_cell)
+    texts = frame.select(polars.selectors.string())
+    safe = frame.with_columns(map(_guard_column, texts)).rename(guard_cell)
     return safe.write_csv(quote_style="non_numeric")
+
+
+def _guard_column(column: polars.Series) -> polars.Series:
+    """A column of texts, each escaped; every different text is looked at once."""
+    texts = column.unique().drop_nulls()
+    return column.replace(texts, [guard_cell(text) for text in texts])

@@ -19,6 +19,7 @@ FEWEST: Final = 3
 """Quantiles that make a curve."""
 MOST_CURVES: Final = 6
 """Groups whose curves are drawn; the files have them all."""
+NO_INTERVALS: Final = "No intervals were asked for."
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 300, 34, 62, 56, 30
 _NAMED: Final = re.compile(r"(?P<column>.+) (?P<share>0\.\d+)")
 """A value column that is a quantile, as recipes and the workbench name it."""
@@ -125,7 +126,7 @@ def _curves_of_columns(answer: AnswerTable, column: str) -> list[QuantileCurve]:
 
 
 def _note(answer: AnswerTable, *, intervals: bool) -> str:
-    said = f"Lines show intervals at {100 * (answer.confidence or 0):g} %." if intervals else "No intervals."
+    said = f"Lines show intervals at {100 * (answer.confidence or 0):g} %." if intervals else NO_INTERVALS
     more = len(answer.frame) - MOST_CURVES
     return f"{said} {more} more groups are in the files." if more > 0 and len(answer.keys) and intervals else said
 

@@ -29,7 +29,13 @@ from bruit.tables.plan.operators import Plan
 SIZES = (100, 1_000, 10_000)
 """Rows of a group for which a preview says how precise a mean would be: the true number is private."""
 
-NOISES = {"DiscreteLaplace": "discrete Laplace", "DiscreteGaussian": "discrete Gaussian"}
+NOISES = {
+    "DiscreteLaplace": "discrete Laplace",
+    "DiscreteGaussian": "discrete Gaussian",
+    "joint": "joint exponential mechanism",
+    "recursive": "exponential mechanism, recursively",
+    "exponential": "exponential mechanism",
+}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Reads schema files, with the path in every error, and drafts schemas from a file's header.
 
 A draft holds names of columns, the dialect of the first line and the types that a Parquet file states: no record is
-read, so nothing in a draft hangs on one. What must be known beforehand is left empty, and a schema with an empty place
-is refused by name until somebody fills it in.
+read, so nothing in a draft depends on one. What must be known beforehand is left empty, and a schema with an empty
+place is refused by name until somebody fills it in.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bruit.tables.sources.excel_sheets import scan_excel
 from bruit.tables.sources.opening import SUFFIXES
 
 SEPARATORS = (";", "\t", "|", ",")
-"""The signs that part the cells of a first line, the rarer ones in names of columns first."""
+"""The separators looked for in a header line; those that are rare inside column names come first."""
 
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 LONGEST_HEAD = 1 << 20

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from bruit.apps.steward.answers import AnswerTable
 from bruit.apps.steward.charts import STYLE, charts_of, svg_on_page
 from bruit.apps.steward.queries import NOISES
 from bruit.core.guarantee import Guarantee, print_above
+from bruit.core.release import Release
 from bruit.ledger import Ledger
 from bruit.ledger.statements import sentence
 
@@ -49,7 +51,7 @@ def make_statement(
         ),
         ("What the whole book promises", sentence(book)),
         ("How precise", " ".join(_precision(each) for each in answers)),
-        ("Tables", _tables(answers)),
+        ("Tables", tables_read([each.release for each in answers])),
         ("Taken for granted", _assumed(guarantee, book)),
         (
             "Not covered",
@@ -150,13 +152,13 @@ def noise_words(method: str) -> str:
     return ", ".join(NOISES.get(each, each) for each in method.split(", "))
 
 
-def _tables(answers: Sequence[AnswerTable]) -> str:
-    """Name, version and schema of every table that was read, as the entry has them."""
-    asked = [answer.release.details.get("asked") or {} for answer in answers]
+def tables_read(releases: Sequence[Release[Any]]) -> str:
+    """Name, version and schema of every table that releases were computed from, as their entries have them."""
+    asked = [release.details.get("asked") or {} for release in releases]
     found = {each["name"]: each for one in asked for each in one.get("tables", ())}
     versions = {name: f", version {each['version']}" if each["version"] else "" for name, each in found.items()}
     lines = [f"{name}{versions[name]} (schema {each['schema'][:12]})" for name, each in found.items()]
-    return "; ".join(lines) or "as the entry of the book says"
+    return "; ".join(lines) or "not registered, so neither name nor version is recorded"
 
 
 def _assumed(guarantee: Guarantee, book: Ledger) -> str:

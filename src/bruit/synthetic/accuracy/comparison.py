@@ -37,18 +37,52 @@ def compare(
     says whether the columns were counted together. Nothing of this is private: it is asked for by name, with
     `budget=bruit.WITHOUT_PRIVACY`, and must not leave the curator.
     """
-    if budget is not WithoutPrivacy.WITHOUT_PRIVACY:
-        raise NotPrivate("a comparison reads the true table exactly: ask for it with budget=bruit.WITHOUT_PRIVACY")
     whole(order, "order", most=MOST_ORDER)
-    read = PlannedRows(table, made.columns, limit) if isinstance(table, Plan) else TableRows(table, made.columns)
-    truth = read.read(generator(rng)).columns.T
-    if not len(truth) or not len(made.rows):
-        raise InvalidArgument("one of the two tables has no rows: there is nothing to compare")
+    truth = _read_exactly(table, made, budget, limit, rng)
     return polars.DataFrame(
         list(_lines(truth, made, order)),
         schema=["columns", "order", "measured", "total_variation", "largest"],
         orient="row",
     )
+
+
+def compare_cells(
+    table: Table | Plan,
+    made: SyntheticTable,
+    *,
+    budget: Literal[WithoutPrivacy.WITHOUT_PRIVACY],
+    limit: Limit | None = None,
+    rng: np.random.Generator | None = None,
+) -> polars.DataFrame:
+    """The share of each value (or range of values) of each column, in the true table and in the synthetic one.
+
+    Exact and not private, as `compare` is: it must not leave the curator.
+    """
+    truth = _read_exactly(table, made, budget, limit, rng)
+    parts = []
+    for i, column in enumerate(made.columns):
+        true, synthetic = (_shares(rows, (i,), [column.size]) for rows in (truth, made.rows))
+        parts.append(
+            polars.DataFrame({"column": column.name, "value": column.labels, "true": true, "synthetic": synthetic})
+        )
+    return polars.concat(parts)
+
+
+def _read_exactly(
+    table: Table | Plan,
+    made: SyntheticTable,
+    budget: WithoutPrivacy,
+    limit: Limit | None,
+    rng: np.random.Generator | None,
+) -> NDArray[np.uint8]:
+    """The cells of the true table's rows that count, without privacy."""
+    if budget is not WithoutPrivacy.WITHOUT_PRIVACY:
+        raise NotPrivate("a comparison reads the true table exactly: ask for it with budget=bruit.WITHOUT_PRIVACY")
+    read = PlannedRows(table, made.columns, limit) if isinstance(table, Plan) else TableRows(table, made.columns)
+    truth = read.read(generator(rng)).columns.T
+    if not len(truth) or not len(made.rows):
+        raise InvalidArgument("one of the two tables has no rows: there is nothing to compare")
+    return truth
 
 
 def _lines(truth: NDArray[np.uint8], made: SyntheticTable, order: int) -> Iterator[tuple[str, int, bool, float, float]]:

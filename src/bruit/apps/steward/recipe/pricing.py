@@ -87,7 +87,7 @@ def _rows_of(entry: QuestionEntry, query: Query) -> int:
         raise InvalidArgument(f"{entry.title!r}: quantiles have no interval; take split = 'weights'")
     if entry.for_groups_of is None and kinds & {"mean", "variance"}:
         raise InvalidArgument(
-            f"{entry.title!r}: the error of a mean hangs on the private number of rows: state for_groups_of = ..., a "
+            f"{entry.title!r}: the error of a mean depends on the private number of rows: state for_groups_of = ..., a "
             "public size of the smallest group it is meant for"
         )
     return entry.for_groups_of or 1

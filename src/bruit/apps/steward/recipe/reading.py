@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bruit.apps.steward.recipe.written_questions import sql_of
+from bruit.apps.steward.synthetic_tables.request import SynthesisRequest
 from bruit.central.questions import Limit
 from bruit.errors import BadFile, InvalidArgument, MissingData
 
@@ -59,10 +60,8 @@ class SyntheticEntry:
     """A synthetic table in a recipe, with a price of its own."""
 
     table: str
-    columns: list[str] | None
     price: Mapping[str, str]
-    limit: Limit | None
-    size: int | None
+    request: SynthesisRequest
 
 
 @dataclass(frozen=True)
@@ -201,11 +200,17 @@ def _limit_of(stated: Mapping[str, Any], recipe: Mapping[str, Any]) -> Limit | N
 
 def _synthetic(values: object, recipe: dict[str, Any]) -> SyntheticEntry:
     stated = _mapping(values, "synthetic")
-    _only(stated, "table columns epsilon delta limit size", "synthetic")
+    settings = ("mode", "size", "expected_rows", "edges", "impossible", "predict")
+    _only(stated, " ".join(("table columns epsilon delta limit", *settings)), "synthetic")
     if "table" not in stated:
         raise InvalidArgument("synthetic states table, the one whose patterns the invented rows keep")
-    price, limit = _price(stated, "synthetic"), _limit_of(stated, recipe)
-    return SyntheticEntry(str(stated["table"]), stated.get("columns"), price, limit, stated.get("size"))
+    given = {name: stated[name] for name in settings if name in stated}
+    if not all(isinstance(each, list) for each in _mapping(given.get("edges", {}), "edges").values()):
+        raise InvalidArgument("synthetic.edges lists the least value of each further cell: { age = [30, 60] }")
+    if "impossible" in given:
+        given["impossible"] = [_mapping(each, "impossible") for each in _list(given["impossible"], "impossible")]
+    request = SynthesisRequest(stated.get("columns"), _limit_of(stated, recipe), **given)
+    return SyntheticEntry(str(stated["table"]), _price(stated, "synthetic"), request)
 
 
 def _running(values: object, recipe: dict[str, Any], tables: Mapping[str, TableEntry]) -> RunningEntry:

@@ -16,7 +16,9 @@ from bruit.continual import Participation, Stream
 from bruit.core.release import Release
 from bruit.errors import BudgetExceeded, InvalidArgument
 from bruit.ledger import Ledger
-from bruit.synthetic import SyntheticTable, synthesise
+from bruit.synthetic import SyntheticTable
+from bruit.synthetic.synthesis import Prepared
+from bruit.synthetic.synthetic_table import EXCEL_ROWS
 from bruit.tables.plan.operators import Plan
 
 USES = (
@@ -30,17 +32,16 @@ class Sections:
     """The separately charged sections of a recipe, opened and checked without a charge."""
 
     book: Ledger
-    synthetic: SyntheticEntry | None
-    made_of: Plan | None
+    synthetic: Prepared | None
     running: tuple[tuple[RunningEntry, Query], ...]
 
     @property
     def price(self) -> float:
         """The epsilon that the sections cost now; a stream that exists already was paid for at its opening."""
         standing = Stream.names(self.book)
-        stated = [entry.price for entry, _ in self.running if entry.name not in standing]
-        stated += [] if self.synthetic is None else [self.synthetic.price]
-        return float(sum(price_of(self.book, each).epsilon for each in stated))
+        stated = [price_of(self.book, entry.price) for entry, _ in self.running if entry.name not in standing]
+        stated += [] if self.synthetic is None else [self.synthetic.purchase.price]
+        return float(sum(each.epsilon for each in stated))
 
     def require_enough(self, price: float) -> None:
         """Refuses a recipe that the ledger cannot pay for whole, before anything is charged."""
@@ -54,22 +55,12 @@ class Sections:
     def publish(self) -> tuple[list[AnswerTable], Release[SyntheticTable] | None]:
         """Publishes the next period of every stream, and the synthetic table."""
         answers = [_next_period(self.book, entry, query) for entry, query in self.running]
-        if self.synthetic is None or self.made_of is None:
-            return answers, None
-        asked = self.synthetic
-        budget = price_of(self.book, asked.price)
-        return answers, synthesise(self.made_of, asked.columns, budget=budget, limit=asked.limit, size=asked.size)
+        return answers, None if self.synthetic is None else self.synthetic.release()
 
 
 def open_sections(recipe: Recipe, book: Ledger, tables: Mapping[str, Any]) -> Sections:
     """Opens and checks the sections over the open tables of a recipe."""
-    made_of = None
-    if recipe.synthetic is not None:
-        made_of = tables.get(recipe.synthetic.table)
-        if not isinstance(made_of, Plan):
-            raise InvalidArgument(
-                f"synthetic.table = {recipe.synthetic.table!r}; choose among {', '.join(recipe.tables)}"
-            )
+    made = None if recipe.synthetic is None else _prepare_synthetic(recipe, recipe.synthetic, book, tables)
     running = []
     for entry in recipe.running:
         query = Query(entry.sql, dict(tables), entry.limit, entry.most, recipe.confidence)
@@ -80,7 +71,15 @@ def open_sections(recipe: Recipe, book: Ledger, tables: Mapping[str, Any]) -> Se
             budget=price_of(book, entry.price),
         )
         running.append((entry, query))
-    return Sections(book, recipe.synthetic, made_of, tuple(running))
+    return Sections(book, made, tuple(running))
+
+
+def _prepare_synthetic(recipe: Recipe, asked: SyntheticEntry, book: Ledger, tables: Mapping[str, Any]) -> Prepared:
+    """The synthetic table of a recipe, checked and priced, so that nothing of it is refused after a charge."""
+    made_of = tables.get(asked.table)
+    if not isinstance(made_of, Plan):
+        raise InvalidArgument(f"synthetic.table = {asked.table!r}; choose among {', '.join(recipe.tables)}")
+    return asked.request.prepare(made_of, book, asked.price)
 
 
 def _next_period(book: Ledger, entry: RunningEntry, query: Query) -> AnswerTable:
@@ -109,7 +108,9 @@ def with_sections(
 
 
 def write_synthetic(made: Release[SyntheticTable], folder: Path, stem: str, suffixes: Sequence[str]) -> list[Path]:
-    """Writes the rows of a synthetic table as files."""
+    """Writes the rows of a synthetic table as files; a workbook that is too small for them is left out."""
+    fits = len(made.value.rows) < EXCEL_ROWS
+    suffixes = [suffix for suffix in suffixes if fits or suffix != ".xlsx"]
     paths = [folder / f"{stem}-synthetic{suffix}" for suffix in suffixes or (".csv",)]
     for path in paths:
         made.value.write(path)

@@ -46,7 +46,8 @@ def write_outputs(published: Published, folder: Path) -> list[Path]:
     for answer in published.answers:
         written += [_write_one(answer, folder, suffix) for suffix in suffixes]
     if published.synthetic is not None:
-        rows = [suffix for suffix in suffixes if suffix in (".csv", ".parquet")]
+        rows = [*(suffix for suffix in suffixes if suffix in (".csv", ".parquet"))]
+        rows += [".xlsx"] if "excel" in output else []
         written += write_synthetic(published.synthetic, folder, stem, rows)
     if "excel" in output:
         written.append(folder / f"{stem}.xlsx")

@@ -56,7 +56,7 @@ def statistic_sql(what: str, column: str | None, *, person: str | None = None) -
     template = SQL_BY_NAME[what]
     if what == "people":
         if person is None:
-            raise InvalidArgument("people are counted where rows name whose they are; here each row is a person: rows")
+            raise InvalidArgument("each row is a person here, so ask for rows instead of people")
         return [(template.format(person=quote(person)), "people")]
     if what == "rows":
         return [(template, "rows")]
