@@ -29,9 +29,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bruit import channels, codes
+from bruit.apps import plots
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 WORDS = 200 if SMALL else 4_000
 
 # %% [markdown]
@@ -57,8 +57,8 @@ for steps in (2, 6, 10, 16):
     plt.plot(np.linspace(0, 1, losses.size), losses, label=f"{losses.size} channels")
 plt.xlabel("share of the channels")
 plt.ylabel("loss")
-plt.legend()
 plt.title("Channels polarise")
+plots.legend_above(plt.gca())
 plt.show()
 
 # %% [markdown]
@@ -121,5 +121,5 @@ plt.axvline(
 )
 plt.xlabel("Eb/N0 (dB)")
 plt.ylabel("word errors")
-plt.legend()
+plots.legend_above(plt.gca())
 plt.show()

@@ -28,9 +28,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bruit import channels, codes
+from bruit.apps import plots
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(7)
 WORDS = 2_000 if SMALL else 100_000
 
@@ -127,7 +127,7 @@ for name, one in {
     axes.plot(errors, left, "o-", label=f"{name}, rate {float(one.rate):.2f}")
 axes.plot(errors, errors, "--", color="grey", label="no code")
 axes.set(xlabel="chance of a flip", ylabel="wrong bits after decoding", xscale="log", yscale="log")
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 for error in (0.01, 0.1):
     print(f"flips {error}: capacity {channels.binary(error=error).capacity():.3f} bits a send")

@@ -31,9 +31,9 @@ from sklearn.model_selection import train_test_split
 from torch import nn
 
 import bruit
+from bruit.apps import plots
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 torch.manual_seed(0)
 torch.set_num_threads(1)  # the pictures are tiny: more would only wait for each other
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -181,7 +181,8 @@ fig, axes = plt.subplots()
 axes.errorbar(EPSILONS, scores.mean(axis=1), scores.std(axis=1, ddof=1), marker="o", capsize=3, label="DP-SGD")
 axes.axhline(curve[-1], color="grey", linestyle="--", label="without privacy")
 axes.set(xlabel="ε at δ = 1e-5", ylabel="accuracy", xscale="log", ylim=(0, 1))
-axes.legend()
+plots.label_plainly(axes.xaxis)
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

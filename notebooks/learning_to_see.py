@@ -29,12 +29,12 @@ import torch
 from sklearn.datasets import load_digits
 
 import bruit
+from bruit.apps import plots
 from bruit.deep import Recipe, eye_features, train_head
 from bruit.deep.vision_pretraining import Draws, Pretraining, pictures, pretrain, view
 from bruit.deep.vision_pretraining.textures import coordinate_networks, spectral_noise
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (9, 3), "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(9, 3))
 torch.set_num_threads(1)
 draws = Draws(seed=1)
 
@@ -43,7 +43,7 @@ def show(images: torch.Tensor, title: str) -> None:
     """A row of pictures."""
     fig, axes = plt.subplots(1, len(images), figsize=(9, 1.5))
     for place, image in zip(axes, images, strict=True):
-        place.imshow(image.permute(1, 2, 0).clamp(0, 1))
+        place.imshow(image.permute(1, 2, 0).clamp(0, 1).numpy())
         place.axis("off")
     fig.suptitle(title)
     plt.show()
@@ -148,7 +148,8 @@ fig, axes = plt.subplots()
 for name, values in scores.items():
     axes.plot(EPSILONS, values, marker="o", label=name)
 axes.set(xlabel="ε at δ = 1e-4", ylabel="accuracy", ylim=(0, 1), xscale="log", title="A private linear head on digits")
-axes.legend()
+plots.label_plainly(axes.xaxis)
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

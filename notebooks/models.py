@@ -32,10 +32,10 @@ import numpy as np
 import pandas
 
 import bruit
+from bruit.apps import plots
 from bruit.tables import among, within
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(0)
 
 # %% [markdown]

@@ -29,9 +29,9 @@ import numpy as np
 import polars as pl
 
 import bruit
+from bruit.apps import plots
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(3)  # so that the figures repeat themselves; a real release leaves `rng` out
 REPEATS = 5 if SMALL else 60
 
@@ -60,9 +60,9 @@ print(f"stopped at {edges[stop]:.0f}; the median is {np.median(incomes):.0f}")
 fig, axes = plt.subplots()
 axes.plot(edges, noisy_counts, ".", markersize=4, label="noisy counts")
 axes.axhline(noisy_threshold, linestyle="--", label="noisy threshold")
-axes.axvline(edges[stop], color="tab:red", label="stops here")
+axes.axvline(edges[stop], color=plots.COLOURS[1], label="stops here")
 axes.set(xlabel="income", ylabel="records below", xlim=(0, 80_000))
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
@@ -83,7 +83,7 @@ for price in (0.01, 0.1, 1.0):
     weight = np.exp(-price * length / 2)
     axes.plot(grid, weight / weight.sum() / (grid[1] - grid[0]), label=f"ε = {price}")
 axes.set(xlabel="answer", ylabel="density", xlim=(15_000, 40_000))
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
@@ -141,7 +141,7 @@ for method in METHODS:
 axes.set(
     xlabel="ε", ylabel="mean rank error (records)", xscale="log", yscale="log", title="Nine deciles of 5 000 incomes"
 )
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

@@ -30,10 +30,10 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import bruit
+from bruit.apps import plots
 from bruit.learning import NearestNeighbours, Student
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(0)
 REPEATS = 2 if SMALL else 20
 images, digits = load_digits(return_X_y=True)
@@ -84,7 +84,7 @@ for k in (5, 21, 51, 101):
     (line, *_) = axes.errorbar(EPSILONS, found.mean(axis=1), found.std(axis=1), marker="o", capsize=3, label=f"k = {k}")
     axes.axhline(exact[k], color=line.get_color(), linestyle=":", linewidth=1)
 axes.set(xlabel="ε for each question", ylabel="accuracy", ylim=(0, 1), title="Dotted: the exact vote")
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
@@ -120,7 +120,8 @@ for method, delta in (("permute-and-flip", 0), ("gaussian", 1e-5)):
         spreads.append(np.std(scores))
     axes.errorbar(totals, means, spreads, marker="o", capsize=3, label=method)
 axes.set(xlabel="total ε of 300 questions", ylabel="accuracy", xscale="log", ylim=(0, 1))
-axes.legend()
+plots.label_plainly(axes.xaxis)
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

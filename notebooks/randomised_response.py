@@ -28,13 +28,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
-from bruit.apps import data
+from bruit.apps import data, plots
 from bruit.apps.data.census_categories import CATEGORIES
 from bruit.learning import ChannelNaiveBayes, ChannelTree, Questionnaire, RandomisedForest
 from bruit.local import KRR
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(0)  # so that the figures repeat themselves; a real survey leaves `rng` out
 REPEATS = 3 if SMALL else 10
 PEOPLE = 4_000 if SMALL else None
@@ -81,7 +80,7 @@ print(one.frame().with_columns(truth=counts / N))
 places = np.arange(k)
 fig, axes = plt.subplots()
 axes.barh(places, counts / N, alpha=0.4, label="truth")
-value, low, high = one.value, one.interval.low, one.interval.high
+value, low, high = (np.clip(ends, 0, 1) for ends in (one.value, one.interval.low, one.interval.high))  # shares
 axes.errorbar(
     value,
     places,
@@ -92,7 +91,7 @@ axes.errorbar(
 )
 axes.set(yticks=places, yticklabels=labels, xlabel="share")
 axes.invert_yaxis()
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
@@ -117,7 +116,7 @@ axes.errorbar(
 axes.plot(places, theory, "s", fillstyle="none", label="theory")
 axes.set(xticks=places, ylabel="deviation of a share", ylim=(0, None))
 axes.set_xticklabels(labels, rotation=25, ha="right")
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 print(np.abs(estimates.mean(axis=0) - counts / N) / theory * np.sqrt(surveys))
 
@@ -178,7 +177,8 @@ for name in rows.columns[1:]:
 majority = float((test[LABEL] == labels[0]).mean())
 axes.axhline(majority, color="grey", linestyle="--", label="always the majority")
 axes.set(xlabel="ε per attribute", ylabel="accuracy on true labels", xscale="log")
-axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+plots.label_plainly(axes.xaxis)
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

@@ -28,9 +28,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bruit import local
+from bruit.apps import plots
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(5)
 PEOPLE = 20_000 if SMALL else 500_000
 
@@ -76,7 +76,7 @@ axes.barh(
 axes.errorbar(values, places, xerr=[values - low, high - values], fmt="o", capsize=3, label="found, 95 %")
 axes.set(yticks=places, yticklabels=found.labels[:shown], xlabel="share")
 axes.invert_yaxis()
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
@@ -94,7 +94,7 @@ for f in (0.0, 0.25, 0.5, 0.75):
     limits = [local.detection_limit(law, people=int(number), candidates=200) for number in numbers]
     axes.plot(numbers, limits, label=f"f = {f}, one report ε = {float(law.law.once):.2f}")
 axes.set(xlabel="reports", ylabel="least share that is found", xscale="log", yscale="log")
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

@@ -32,11 +32,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import OneHotEncoder
 
 import bruit
-from bruit.apps import data
+from bruit.apps import data, plots
 from bruit.tables import among, within
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 people, test = data.adult("training"), data.adult("test")
 if SMALL:
     people = people.head(4000)
@@ -107,7 +106,7 @@ axes.errorbar(
     range(1, 17), rich, [rich - low, high - rich], fmt="o", color="#b3431e", capsize=3, label="synthetic, 95 %"
 )
 axes.set(xlabel="years of education", ylabel="people above 50K")
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

@@ -29,9 +29,9 @@ import numpy as np
 
 import bruit
 from bruit import privacy
+from bruit.apps import plots
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 RUN = {
     "size": 60_000,
     "batch_size": 64,
@@ -68,7 +68,7 @@ for conversion in ("simple", "improved"):
     best = orders.sort(conversion).row(0, named=True)
     (line,) = axes.plot(orders["order"], orders[conversion], label=f"{conversion} conversion")
     axes.plot(best["order"], best[conversion], "o", color=line.get_color())
-axes.legend()
+plots.legend_above(axes)
 axes.set(xlabel="order α", ylabel="ε at δ = 1e-5", ylim=(0, 6), xlim=(1, 64), title="Every order gives a bound")
 plt.show()
 
@@ -98,7 +98,7 @@ for noise in (0.8, 1.0, 1.5):
     rows = privacy.curve(**{**RUN, "noise_multiplier": noise, "batch_size": AXES["batch_size"]})
     axes.plot(rows["batch_size"], rows["epsilon"], "o-", markersize=3, label=f"noise {noise}")
 axes.set(xlabel="batch size", ylabel="ε", xscale="log", title="noise × batch")
-axes.legend()
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

@@ -31,10 +31,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 
 import bruit
+from bruit.apps import plots
 from bruit.learning import AdditiveModel, BoostedTrees, DecisionTree
 
-plt.style.use("tableau-colorblind10")
-plt.rcParams.update({"figure.figsize": (7, 4), "axes.grid": True, "axes.spines.top": False, "axes.spines.right": False})
+plt.rcParams.update(plots.notebook_style(7, 4))
 rng = np.random.default_rng(0)
 
 
@@ -79,7 +79,7 @@ thresholds = (values[:-1] + values[1:]) / 2  # the largest value would leave one
 gains = [gain(threshold) for threshold in thresholds]
 fig, axes = plt.subplots()
 axes.plot(thresholds, gains)
-axes.axvline(thresholds[int(np.argmax(gains))], linestyle="--", color="tab:red")
+axes.axvline(thresholds[int(np.argmax(gains))], linestyle="--", color=plots.COLOURS[1])
 axes.set(xlabel="threshold on the colour intensity", ylabel="information gain (bits)")
 plt.show()
 
@@ -111,6 +111,7 @@ for number in numbers:
     areas.append(roc_auc_score(y[test], model.fit(X[train], y[train]).predict_proba(X[test])[:, 1]))
 axes.plot(numbers, areas, "o-")
 axes.set(xlabel="trees", ylabel="area under the curve", xscale="log")
+plots.label_plainly(axes.xaxis)
 plt.show()
 
 # %% [markdown]
@@ -152,7 +153,8 @@ for kind in (BoostedTrees, AdditiveModel):
     axes.errorbar(EPSILONS, found.mean(axis=1), found.std(axis=1), marker="o", capsize=3, label=kind.__name__)
 axes.axhline(areas[-1], color="grey", linestyle="--", label="exact boosting")
 axes.set(xlabel="ε at δ = 1e-4", ylabel="area under the curve", xscale="log")
-axes.legend()
+plots.label_plainly(axes.xaxis)
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

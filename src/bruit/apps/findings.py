@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 Size = Literal["small", "full"]
-"""Seconds, for the gate; or the size that is reported."""
+"""The size of a study: `small` takes seconds and runs in the tests; `full` is the one that is reported."""
 
 
 @dataclass(frozen=True)

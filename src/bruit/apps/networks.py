@@ -8,15 +8,19 @@ from torch.nn import functional
 
 
 class DigitsNetwork(nn.Module):
-    """The thesis's network for digits, with feature maps of 14, 13, 5 and 4.        [docs/spec.md S2.15]"""
+    """The thesis's network for digits, with feature maps of 14, 13, 5 and 4.        [docs/spec.md S2.15]
 
-    def __init__(self) -> None:
+    Colour images of 32 by 32 give maps of 16, 15, 6 and 5.
+    """
+
+    def __init__(self, colours: int = 1, side: int = 28) -> None:
         super().__init__()
-        self.first, self.second = nn.Conv2d(1, 16, 8, 2, padding=3), nn.Conv2d(16, 32, 4, 2)
-        self.hidden, self.out = nn.Linear(512, 32), nn.Linear(32, 10)
+        self.first, self.second = nn.Conv2d(colours, 16, 8, 2, padding=3), nn.Conv2d(16, 32, 4, 2)
+        last = (side // 2 - 5) // 2
+        self.hidden, self.out = nn.Linear(32 * last**2, 32), nn.Linear(32, 10)
 
     def forward(self, image: Tensor) -> Tensor:
-        """Ten scores for each image of 28 by 28."""
+        """Ten scores for each image."""
         maps = functional.max_pool2d(functional.relu(self.first(image)), 2, 1)
         maps = functional.max_pool2d(functional.relu(self.second(maps)), 2, 1)
         scores: Tensor = self.out(functional.relu(self.hidden(maps.flatten(1))))
@@ -26,22 +30,26 @@ class DigitsNetwork(nn.Module):
 class FrozenVGG(nn.Module):
     """VGG16's convolutions, frozen, under a dense head; a state dict of torchvision's fits `features`.
 
-    [docs/spec.md S2.16]
+    `narrow` divides all widths, for a trial run.                                              [docs/spec.md S2.16]
     """
 
-    def __init__(self, hidden_units: int = 512, classes: int = 102, *, second_layer: bool = False) -> None:
+    def __init__(
+        self, hidden_units: int = 512, classes: int = 102, *, second_layer: bool = False, narrow: int = 1
+    ) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         before = 3
         for width, depth in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
             for _ in range(depth):
-                layers += [nn.Conv2d(before, width, 3, padding=1), nn.ReLU(inplace=True)]
-                before = width
+                layers += [nn.Conv2d(before, width // narrow, 3, padding=1), nn.ReLU(inplace=True)]
+                before = width // narrow
             layers.append(nn.MaxPool2d(2))
         self.features = nn.Sequential(*layers).requires_grad_(requires_grad=False)
         self.pool = nn.AdaptiveAvgPool2d(7)
         middle = [nn.Linear(hidden_units, hidden_units), nn.ReLU()] if second_layer else []
-        self.head = nn.Sequential(nn.Linear(25_088, hidden_units), nn.ReLU(), *middle, nn.Linear(hidden_units, classes))
+        self.head = nn.Sequential(
+            nn.Linear(25_088 // narrow, hidden_units), nn.ReLU(), *middle, nn.Linear(hidden_units, classes)
+        )
 
     def forward(self, image: Tensor) -> Tensor:
         """One score for each class."""

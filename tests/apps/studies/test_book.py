@@ -8,15 +8,17 @@ import pytest
 from click.testing import CliRunner
 
 from bruit.apps.cli import main
+from bruit.apps.findings import Findings
 from bruit.apps.studies import STUDIES
 from bruit.apps.studies.book import book_folder, is_current, write_index
 from bruit.apps.studies.book.earlier import EARLIER
+from bruit.apps.studies.book.provenance import Spent
 from bruit.apps.studies.documents import DOCUMENTS
 from bruit.apps.studies.saved_findings import read_findings
 
 ROOT = Path(__file__).parents[3]
 BOOK = ROOT / "docs" / "results"
-SHARES = {"attacks", "trees"}
+SHARES = {"attacks", "income", "knn", "krr-learning", "membership", "trees"}
 """Studies all of whose means are shares."""
 
 
@@ -49,11 +51,48 @@ def test_a_book_of_small_studies_or_without_a_seed_is_refused(tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_time_of_interrupted_runs_is_added(tmp_path: Path) -> None:
+    (tmp_path / "spent.json").write_text("[100, 50]")
+    assert Spent(tmp_path).note()[0] < 50  # no sweep goes on: the run began anew
+    (tmp_path / "spent.json").write_text("[100, 50]")
+    (tmp_path / "sweep_full.jsonl").touch()
+    first, second = Spent(tmp_path).note(), Spent(tmp_path).note()
+    assert first[0] >= 100
+    assert second[0] >= first[0]
+    assert second[1] >= first[1] >= 50
+
+
+def test_a_stand_in_never_enters_the_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pretend(folder: Path, **_: object) -> Findings:
+        return Findings("found", (), {"number": 1.0}, "digits of others")
+
+    monkeypatch.setattr("bruit.apps.cli.study.load", lambda _: pretend)
+    asked = ["study", "mnist", "--book", str(tmp_path / "book"), "--folder", str(tmp_path / "work"), "--seed", "1"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 0, done.output
+    assert "left out of the book: digits of others" in done.output
+    assert not (tmp_path / "book" / "mnist").exists()
+
+
+@pytest.mark.parametrize(("more", "run"), [([], False), (["--hours"], True)])
+def test_studies_of_hours_run_when_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str], run: bool
+) -> None:
+    written: list[str] = []
+    monkeypatch.setattr("bruit.apps.cli.study._write_book", lambda names, *_, **__: written.extend(names))
+    done = CliRunner().invoke(main, ["study", "--all", "--book", str(tmp_path), "--seed", "1", *more])
+    assert done.exit_code == 0, done.output
+    assert (set(EARLIER) <= set(written)) == run
+    assert set(STUDIES) - set(EARLIER) <= set(written)
+
+
 def test_what_takes_hours_has_a_page_that_says_where_its_figures_come_from(tmp_path: Path) -> None:
     write_index(tmp_path)
     for name, told in EARLIER.items():
         page = (tmp_path / f"{name}.md").read_text()
         assert told.page in page
+        assert told.commit in page
+        assert told.machine in page
         figures = (ROOT / "docs" / told.page).read_text()
         for _, _, ours in told.rows:
             kept = [word.strip(",") for word in ours.split() if any(letter.isdigit() for letter in word)]

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from bruit.apps import data
+from bruit.apps.studies import inference
 from bruit.apps.studies.meaning import belief, economics, noise_laws, trust
 from bruit.apps.studies.surveys import krr_regression
 from bruit.errors import MissingData
@@ -40,6 +41,21 @@ def test_s2_7_the_more_is_trusted_the_closer_the_answer(tmp_path: Path) -> None:
     assert found["error, curator"] < found["error, shuffler"] < found["error, nobody"]
     assert 1 < found["shuffled report"] <= trust.STRONGEST
     assert polars.read_csv(tmp_path / "trust.csv").height == 3
+
+
+def test_intervals_for_the_population_hold_and_tests_rarely_cry_wolf(tmp_path: Path) -> None:
+    findings = inference.run(tmp_path, size="small", rng=np.random.default_rng(1))
+    covered, rejected = (polars.read_csv(path) for path in findings.files[:2])
+    assert covered.height == 8 * 2 * 4
+    assert rejected.height == 5 * 2 * 3
+    draws = inference.SAMPLES["small"]
+    pooled = round(covered["covered"].sum() * draws)  # 640 intervals that hold at least about 95 times in 100
+    assert stats.binom.cdf(pooled, covered.height * draws, 0.94) > 1e-9
+    assert pooled < covered.height * draws
+    wolves = round(rejected["rejected"].sum() * draws)
+    assert stats.binom.sf(wolves - 1, rejected.height * draws, 0.05) > 1e-9
+    widths = covered.filter((polars.col("interval") == "mean") & (polars.col("people") == 200)).sort("epsilon")
+    assert widths["median_width"].is_sorted(descending=True)
 
 
 def test_regression_that_knows_the_coins_finds_what_the_true_answers_say() -> None:

@@ -1,22 +1,38 @@
 """Features of frozen networks: their shapes, mirror images, and what is said where weights are missing."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
+from bruit.apps.data import files
+from bruit.apps.data.weights import VGG16
 from bruit.apps.networks import FrozenVGG
 from bruit.apps.studies.images import pretrained
-from bruit.errors import InvalidArgument, MissingExtra
+from bruit.errors import BadFile, InvalidArgument, MissingExtra
 
 CPU = torch.device("cpu")
 PICTURES = torch.randint(0, 256, (2, 3, 32, 32), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 
 
 def test_vgg_features_are_those_of_the_state_dict() -> None:
-    model = FrozenVGG(1)
-    state = {f"features.{name}": values for name, values in model.features.state_dict().items()}
-    found = pretrained.vgg_features(PICTURES, state | {"classifier.0.weight": torch.zeros(1)}, 4, device=CPU)
+    state = {f"features.{name}": values for name, values in FrozenVGG(1).features.state_dict().items()}
+    model = pretrained.load_vgg(FrozenVGG(1), state | {"classifier.0.weight": torch.zeros(1)})
+    assert all(torch.equal(state[f"features.{name}"], own) for name, own in model.features.state_dict().items())
+    found = pretrained.vgg_features(PICTURES, model, 4, device=CPU)
     assert found.shape == (2, 25_088)
     assert not found.requires_grad
+
+
+def test_weights_that_are_not_the_publishers_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRUIT_DATA", str(tmp_path))
+    monkeypatch.setattr(files, "cache", lambda: tmp_path)
+    assert pretrained.vgg_weights() is None
+    path = tmp_path / VGG16.path
+    path.parent.mkdir()
+    torch.save({"features.0.weight": torch.zeros(1)}, path)
+    with pytest.raises(BadFile, match="is not the published"):
+        pretrained.vgg_weights()
 
 
 def test_a_mirror_image_has_the_same_features() -> None:

@@ -24,13 +24,17 @@ def test_s2_3_the_threshold_at_the_root_of_n(tmp_path: Path) -> None:
 def test_s2_3_every_question_leaves_at_most_4e_bits_wrong() -> None:
     for seed in range(5):
         for curator in CURATORS:
-            assert ask_everything(rng=np.random.default_rng(seed), curator=curator, error=1)["wrong"] <= 4
-            assert ask_everything(rng=np.random.default_rng(seed), curator=curator, error=0)["wrong"] == 0
+            assert ask_everything(rng=np.random.default_rng(seed), curator=curator, people=8, error=1)["wrong"] <= 4
+            assert ask_everything(rng=np.random.default_rng(seed), curator=curator, people=8, error=0)["wrong"] == 0
 
 
 def test_a_curator_who_leans_hides_bits_within_the_same_error() -> None:
     wrong = [
-        ask_everything(rng=np.random.default_rng(seed), curator=CURATORS[1], error=2)["wrong"] for seed in range(6)
+        ask_everything(rng=np.random.default_rng(seed), curator=CURATORS[1], people=8, error=2)["wrong"]
+        for seed in range(6)
     ]
     assert 2 <= np.mean(wrong) <= max(wrong) <= 8
-    assert all(ask_everything(rng=np.random.default_rng(3), curator=CURATORS[0], error=e)["wrong"] <= 1 for e in (1, 2))
+    assert all(
+        ask_everything(rng=np.random.default_rng(3), curator=CURATORS[0], people=8, error=e)["wrong"] <= 1
+        for e in (1, 2)
+    )

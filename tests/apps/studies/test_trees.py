@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from bruit.apps import data
 from bruit.apps.cli import main
+from bruit.apps.plots.trees import _squared_errors
 from bruit.apps.plots.trees import tree as draw_tree
 from bruit.apps.studies import boosting, income, trees
 from bruit.errors import MissingData
@@ -71,5 +72,9 @@ def test_trees_of_categories_and_of_numbers_are_drawn(tmp_path: Path) -> None:
     y = np.isin(X[:, 0], ["a", "c", "e", "f"]) * 2.0 + X[:, 1].astype(float)
     domain = [among(["a", "b", "c", "d", "e", "f"]), within(0, 9, grid=1)]
     model = DecisionTree(criterion="squared_error", max_depth=2, domain=domain, budget=WITHOUT_PRIVACY).fit(X, y)
-    path = draw_tree(tmp_path / "tree.png", model, names=["letter", "number"], title="Numbers")
+    path = draw_tree(tmp_path / "tree.png", model, names=["letter", "number"], title="Numbers", seen=(X, y))
+    errors, leaves = _squared_errors(model, X, y), model.tree_.left < 0
+    assert errors[0] == pytest.approx(y.var())
+    left = (errors * model.tree_.sums[:, 1])[leaves].sum() / len(y)
+    assert left == pytest.approx(((y - model.predict(X)) ** 2).mean())
     assert path.read_bytes().startswith(b"\x89PNG")

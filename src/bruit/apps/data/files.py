@@ -46,7 +46,9 @@ def cache() -> Path:
 
 
 def _check_digest(path: Path, file: PublicFile) -> Path:
-    if hashlib.sha256(path.read_bytes()).hexdigest() not in file.digests:
+    with path.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    if digest not in file.digests:
         raise BadFile(f"{path} is not the published {file.path}: remove it, so that it is fetched again")
     return path
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.apps.data import flowers
 from bruit.apps.data.files import PublicFile, find, place
 from bruit.errors import MissingData, MissingExtra
 
@@ -49,11 +50,6 @@ CIFAR_JPEG = PublicFile(
     "cifar10/cifar10-jpeg.tar.xz",
     CIFAR_BINARY.address,
     ("613bffa31430dd9578c0a742c42ae36f0f2ff20bf75d41bea3cde4dc33da81d5",),
-)
-FLOWERS = PublicFile(
-    "flowers102/flowers102-144.zip",
-    "https://www.robots.ox.ac.uk/~vgg/data/flowers/102",
-    ("85b271021b0e7f56bb122e2db43088e89fd318e87cea7fa484ada3ef1cfa7e09",),
 )
 STAND_IN = "The files are not here: a stand-in, 1 797 digits of 8 by 8 pixels inside scikit-learn, took their place."
 
@@ -106,11 +102,12 @@ def cifar10() -> Images:
 def flowers102() -> Images:
     """All 8 189 Oxford flowers, centre-cropped to 144 by 144: 6 552 for training, 818 for validation, 819 for test.
 
-    Only the folder of data sets and the cache are looked into: the publisher's archive is not cropped or split so.
+    Only the folder of data sets and the cache are looked into: `bruit data fetch flowers102` fetches and crops them.
     """
-    if place(FLOWERS) is None:
+    here = flowers.prepared()
+    if here is None:
         return stand_in(144, colours=3, classes=102)
-    with zipfile.ZipFile(find(FLOWERS)) as archive:
+    with zipfile.ZipFile(here) as archive:
         files = [(name, archive.read(name)) for name in sorted(archive.namelist()) if name.endswith(".jpg")]
     return _pictures(files, held_out=818, test=("test",), note="")
 

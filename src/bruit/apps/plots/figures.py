@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bruit.apps.plots.style import COLOURS, MARKERS, save_figure
+from bruit.apps.plots.style import COLOURS, MARKERS, label_plainly, save_figure, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,6 +72,11 @@ def curves(
                 **look,
             )
         axes.set(title=title, xlabel=x, ylabel=y, xscale=x_scale, yscale=y_scale)
+        for axis, scale in ((axes.xaxis, x_scale), (axes.yaxis, y_scale)):
+            if scale == "log":
+                label_plainly(axis)
+        if x_scale == "linear" and all(float(place).is_integer() for one in series for place in np.asarray(one.x)):
+            axes.xaxis.set_major_locator(whole_ticks())
         legend_above(axes)
     return path
 
@@ -108,11 +113,14 @@ def _reach(one: Series | Bars) -> NDArray[np.float64] | None:
     return np.maximum([middle - np.asarray(one.low, float), np.asarray(one.high, float) - middle], 0.0)
 
 
-def legend_above(axes: Axes) -> None:
-    """Names the series between the title and the axes, where nothing is hidden, if there are several."""
+def legend_above(axes: Axes, *, columns: int | None = None) -> None:
+    """Names the series between the title and the axes, where nothing is hidden, if there are several.
+
+    Without `columns` there are as many as fit the width of a figure with one plot.
+    """
     labels = axes.get_legend_handles_labels()[1]
     if len(labels) > 1:
-        columns = _legend_columns(labels)
+        columns = columns or _legend_columns(labels)
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, handlelength=1.5)
         axes.set_title(axes.get_title("left"), loc="left", pad=8 + 16 * -(-len(labels) // columns))
 

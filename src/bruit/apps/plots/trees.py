@@ -14,26 +14,39 @@ from bruit.apps.plots.style import COLOURS, save_figure
 Ints = NDArray[np.int64]
 
 
-def tree(path: Path, model: Any, *, names: Sequence[str], title: str, classes: Sequence[str] = ()) -> Path:
-    """Saves a drawing of a fitted `bruit.learning.DecisionTree`; a paler node is less certain."""
+def tree(
+    path: Path,
+    model: Any,
+    *,
+    names: Sequence[str],
+    title: str,
+    classes: Sequence[str] = (),
+    seen: tuple[Any, Any] | None = None,
+) -> Path:
+    """Saves a drawing of a fitted `bruit.learning.DecisionTree`; a paler node is less certain.
+
+    `seen`, what a regression tree was fitted on, is needed for its squared errors: the tree keeps only its means.
+    """
     grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
+    errors = None if seen is None else _squared_errors(model, *seen)
     depth, width = grown.depth + 1, int((grown.left < 0).sum())
-    with save_figure(path, size=(max(6.0, 1.45 * width), 1.2 + 1.3 * depth)) as axes:
+    with save_figure(path, size=(max(6.0, 1.45 * width), 0.8 + 1.1 * depth)) as axes:
         for parent in np.flatnonzero(grown.left >= 0):
             for child, word in ((grown.left[parent], "yes"), (grown.right[parent], "no")):
                 ends = np.array([places[parent], places[child]]).T
                 axes.plot(*ends, color="#999999", linewidth=1, zorder=1)
-                axes.annotate(word, ends.mean(axis=1), fontsize=6, color="#666666", ha="center")
+                beneath = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
+                axes.annotate(word, ends.mean(axis=1), fontsize=7, color="#444444", ha="center", bbox=beneath)
         for node, place in enumerate(places):
             axes.annotate(
-                _words(model, node, names, classes),
+                _words(model, node, names, classes, errors),
                 place,
                 ha="center",
                 va="center",
                 fontsize=7,
                 bbox={"boxstyle": "round", "facecolor": _colour(model, node), "edgecolor": "#666666"},
             )
-        axes.set(title=title, xlim=(-0.6, width - 0.4), ylim=(-depth + 0.5, 0.6))
+        axes.set(title=title, xlim=(-0.6, width - 0.4), ylim=(-depth + 0.6, 0.4))
         axes.axis("off")
     return path
 
@@ -57,18 +70,29 @@ def _places(left: Ints, right: Ints) -> NDArray[np.float64]:
     return places
 
 
-def _words(model: Any, node: int, names: Sequence[str], classes: Sequence[str]) -> str:
+def _words(
+    model: Any, node: int, names: Sequence[str], classes: Sequence[str], errors: NDArray[np.float64] | None
+) -> str:
     """The question of a node, its impurity, its weight, its class shares and what it predicts."""
     grown, values = model.tree_, model.values_[node]
-    regresses = len(values) == 1
-    weight = grown.sums[node, 1] if regresses else grown.sums[node].sum()
-    found = f"{values[0]:.3g}" if regresses else str((classes or model.classes_)[int(np.argmax(values))])
-    told = (
-        f"n = {weight:.0f}\n{found}"
-        if regresses
-        else f"{_impurity(values, model.criterion)}, n = {weight:.0f}\n{_shares(values)}\n{found}"
-    )
+    if len(values) == 1:
+        impurity = "" if errors is None else f"squared error {errors[node]:.0f}\n"
+        told = f"{impurity}n = {grown.sums[node, 1]:.0f}, mean {values[0]:.4g}"
+    else:
+        found = str((classes or model.classes_)[int(np.argmax(values))])
+        told = f"{_impurity(values, model.criterion)}, n = {grown.sums[node].sum():.0f}\n{_shares(values)}\n{found}"
     return told if grown.left[node] < 0 else f"{_question(model, node, names)}\n{told}"
+
+
+def _squared_errors(model: Any, X: Any, y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean squared error of the mean of each node, from the rows that the tree was fitted on."""
+    grown = model.tree_
+    sums = np.zeros((len(grown.left), 3))
+    np.add.at(sums, grown.leaves(model._codes(X)), np.stack([np.ones(len(y)), y, y**2], axis=1))
+    for node in reversed(range(len(sums))):  # children come after their parent
+        if grown.left[node] >= 0:
+            sums[node] = sums[grown.left[node]] + sums[grown.right[node]]
+    return np.asarray(sums[:, 2] / sums[:, 0] - (sums[:, 1] / sums[:, 0]) ** 2)
 
 
 def _impurity(values: NDArray[np.float64], criterion: str) -> str:
@@ -85,7 +109,7 @@ def _shares(values: NDArray[np.float64]) -> str:
 
 def _question(model: Any, node: int, names: Sequence[str]) -> str:
     grown = model.tree_
-    column, name = int(grown.column[node]), names[int(grown.column[node])]
+    column, name = int(grown.column[node]), names[int(grown.column[node])].replace("_", " ")
     domain = None if model._domains is None else model._domains[column]
     if grown.mask[node] >= 0 and domain is not None:
         chosen = [domain.labels[i] for i in np.flatnonzero(grown.masks[grown.mask[node]][: domain.size])]

@@ -129,8 +129,8 @@ def split_once(*, rng: np.random.Generator, model: str, depth: int, trees: int) 
 def draw(folder: Path, seed: int) -> Path:
     """A small regression tree of all patients."""
     X, y, names = patients()
-    title = "Diabetes after a year: a regression tree"
-    return draw_tree(folder / "tree.png", one_tree(2, seed).fit(X, y), names=names, title=title)
+    title = "Diabetes after a year, score: a regression tree by squared error"
+    return draw_tree(folder / "tree.png", one_tree(2, seed).fit(X, y), names=names, title=title, seen=(X, y))
 
 
 def plot_steps(folder: Path, shown: Sequence[int], seed: int) -> Path:
@@ -157,7 +157,9 @@ def plot_trees(folder: Path, table: polars.DataFrame) -> Path:
         for quantity in ("held out", "seen")
     ]
     title = "Diabetes: gradient boosting"
-    return plots.curves(folder / "trees.png", series, title=title, x="trees", y="root mean square error", x_scale="log")
+    return plots.curves(
+        folder / "trees.png", series, title=title, x="trees", y="root mean square error, score", x_scale="log"
+    )
 
 
 def plot_depths(folder: Path, table: polars.DataFrame) -> Path:
@@ -165,7 +167,11 @@ def plot_depths(folder: Path, table: polars.DataFrame) -> Path:
     part = table.filter(polars.col("model") == "one tree")
     series = [_series(part, "depth", quantity, quantity) for quantity in ("held out", "seen")]
     return plots.curves(
-        folder / "depths.png", series, title="Diabetes: one regression tree", x="depth", y="root mean square error"
+        folder / "depths.png",
+        series,
+        title="Diabetes: one regression tree",
+        x="depth",
+        y="root mean square error, score",
     )
 
 

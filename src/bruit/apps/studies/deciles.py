@@ -173,9 +173,10 @@ def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
             plots.curves(
                 folder / f"{law}_{aim}_against_{x}.png",
                 series(part, x, aim),
-                title=f"Nine deciles, {law}, " + (f"ε = {value:g}" if other == "epsilon" else f"n = {value}"),
+                title=f"Nine deciles of {law} data beside the {aim}'s, "
+                + (f"ε = {value:g}" if other == "epsilon" else f"n = {plots.write_number(value)}"),
                 x="records" if x == "rows" else "ε",
-                y=f"mean absolute error to the {aim}'s deciles",
+                y="mean absolute error of a decile",
                 x_scale="log",
                 y_scale="log",
             )
@@ -199,11 +200,11 @@ def series(part: polars.DataFrame, x: str, aim: str) -> list[plots.Series]:
 def plot_cut(path: Path) -> Path:
     """Plots how equal-width histograms find deciles: the first edge with enough records below it."""
     records, edges = stats.norm.ppf((np.arange(200) + 0.5) / 200, 0.5, 0.15), np.linspace(0, 1, 21)
-    levels = [plots.Series(f"p n for p = {p:g}", [0, 1], [200 * p, 200 * p], dashed=True) for p in (0.1, 0.5, 0.9)]
+    levels = [plots.Series(f"{p:.0%} of the records", [0, 1], [200 * p, 200 * p], dashed=True) for p in (0.1, 0.5, 0.9)]
     return plots.curves(
         path,
-        [plots.Series("records below the edge", edges, np.searchsorted(records, edges)), *levels],
-        title="The equal-width cut of [0, 1] into 20 steps",
-        x="edge",
-        y="records",
+        [plots.Series("200 records", edges, np.searchsorted(records, edges)), *levels],
+        title="Deciles by an equal-width cut of [0, 1] into 20 steps",
+        x="edge of the step",
+        y="records below the edge",
     )

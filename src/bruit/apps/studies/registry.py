@@ -82,6 +82,11 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "The economic choice of ε: what a study needs to be right, and what its people are to be paid for the risk.",
         ("plot",),
     ),
+    "inference": (
+        "studies.inference",
+        "Intervals for the population and tests from noisy counts: how often they hold and reject, over n and ε.",
+        ("plot",),
+    ),
     "joint-quantiles": (
         "studies.joint_quantiles.study",
         "Joint quantiles enumerated: the exact laws of neighbouring tables, and the largest loss between them.",
@@ -121,6 +126,11 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "studies.surveys.rappor",
         "RAPPOR decoded: normal and exponential laws, Windows processes, Chrome homepages.",
         ("plot",),
+    ),
+    "printed": (
+        "studies.printed.study",
+        "Every number and figure that the five documents print, beside ours, and what differs and why.",
+        ("deep", "learn", "plot"),
     ),
     "planted": (
         "faults.planted",

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 
 from bruit.apps.findings import Findings
+from bruit.apps.languages import FALLBACK, Language
 from bruit.apps.studies.documents import DOCUMENTS, Sayings
 from bruit.apps.studies.registry import STUDIES
 
@@ -35,14 +36,14 @@ class Part:
     guarantee: str = ""
 
 
-def page(title: str, introduction: str, parts: Sequence[Part], *, folder: Path) -> str:
+def page(title: str, introduction: str, parts: Sequence[Part], *, folder: Path, language: Language = FALLBACK) -> str:
     """The page as HTML, with figures embedded and other files linked relative to `folder`."""
     contents = "".join(
         f'<li><a href="#part-{number}">{escape(part.title)}</a></li>' for number, part in _summarise(parts)
     )
     body = "\n".join(_part(number, part, folder) for number, part in _summarise(parts))
     return (
-        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{language}">\n<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style></head>\n<body>\n<h1>{escape(title)}</h1>\n"
         f"<p>{escape(introduction)}</p>\n<nav><ul>{contents}</ul></nav>\n{body}\n</body>\n</html>\n"

@@ -170,9 +170,9 @@ def plot_stealing(folder: Path, table: polars.DataFrame) -> Path:
     return plots.curves(
         folder / "stealing.png",
         series,
-        title="A stolen model says the same",
+        title="How often a stolen model answers like the original",
         x="questions asked",
-        y="share of equal answers",
+        y="share of equal answers on other people",
         x_scale="log",
     )
 
@@ -184,7 +184,8 @@ def plot_counts(folder: Path, table: polars.DataFrame) -> Path:
         plots.Series("best attack on noised counts", parts["advantage"]["epsilon"], parts["advantage"]["mean"]),
         plots.Series("most that ε allows", parts["bound"]["epsilon"], parts["bound"]["mean"], dashed=True),
     ]
-    return plots.curves(folder / "counts.png", series, title="The defence, audited", x="ε", y="advantage over guessing")
+    title = "Who is in noised counts: the best attack, and what ε allows"
+    return plots.curves(folder / "counts.png", series, title=title, x="ε", y="advantage over guessing")
 
 
 def plot_inversion(folder: Path, table: polars.DataFrame) -> Path:

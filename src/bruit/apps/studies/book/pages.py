@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import polars
+
 from bruit.apps.findings import Findings
 from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.book.provenance import Provenance
-from bruit.apps.studies.documents import DOCUMENTS, SOURCES
+from bruit.apps.studies.documents import DOCUMENTS, SOURCES, Document
+from bruit.apps.studies.printed.rows import LEFT
 from bruit.apps.studies.registry import STUDIES
 from bruit.apps.studies.report import beside, said
 
 INTRODUCTION = """\
 # The book of results
 
-What the five [source documents](../documents.md) print, what `bruit` finds at full size, and why they differ. Nothing
-has to be run to read it; `make book` makes it anew, goes on where it was stopped, and leaves alone what is current.
-Each page ends with the command, seed, commit and machine that made it; the same seed gives the same numbers.
+What the five [source documents](../documents.md) print, what `bruit` finds at full size, and why they differ;
+[every number and figure that they print](printed.md) stands in one place. Nothing has to be run to read it. `make book`
+makes anew what is not current and takes minutes, `make studies` also what takes hours or a graphics card; both go on
+where they were stopped. Each page ends with the command, seed, commit and machine that made it; the same seed gives the
+same numbers.
 """
 
 
@@ -30,11 +35,12 @@ def study_page(name: str, findings: Findings, made: Provenance) -> str:
         _head(name),
         _table(("", "theirs", "ours"), beside(sayings, findings.figures)),
         f"## Found here\n\n{findings.summary}\n",
-        *(f"![{describe(path)}]({name}/{path.name})\n" for path in pictures),
+        *(f"![{name}: {describe(path)}]({name}/{path.name})\n" for path in pictures),
         "## Numbers\n",
         _table(
-            ("number", "value"), [(what.replace("_", " "), f"{value:.4g}") for what, value in findings.figures.items()]
+            ("number", "value"), [(what.replace("_", " "), _written(value)) for what, value in findings.figures.items()]
         ),
+        *(_comparison(path) for path in tables),
         _links(name, tables),
         _made(made),
     ]
@@ -47,7 +53,8 @@ def earlier_page(name: str) -> str:
     parts = [
         _head(name),
         f"## Measured earlier\n\nThis study needs {told.why}: it is not run with the others. "
-        f"These figures come from [{told.page}](../{told.page}), which says how they were measured. "
+        f"These figures come from [{told.page}](../{told.page}), which says how they were measured: on {told.machine}, "
+        f"told first at commit {told.commit}. "
         f"`bruit study {name} --book docs/results --seed 1` puts a page with pictures in the place of this one.\n",
         _table(("", "theirs", "ours"), told.rows),
     ]
@@ -57,9 +64,9 @@ def earlier_page(name: str) -> str:
 def index(pages: Mapping[str, bool]) -> str:
     """The index of the book: each study under its document, and whether its page was made by the program."""
     parts = [INTRODUCTION]
-    groups = {key: [name for name in pages if _source(name) == key] for key in (*SOURCES, None)}
+    groups = {key: [name for name in pages if _source(name) == key] for key in (None, *SOURCES, "")}
     for key, names in groups.items():
-        title = "Studies of our own" if key is None else f"{SOURCES[key].kind}, *{SOURCES[key].title}*"
+        title = {None: "All five documents", "": "Studies of our own"}.get(key) or _title(SOURCES[str(key)])
         states = {name: "full size" if pages[name] else "measured earlier" for name in names}
         rows = [(f"[{name}]({name}.md)", STUDIES[name][1], states[name]) for name in names]
         parts += [f"## {title}\n", _table(("study", "what it shows", "page"), rows)]
@@ -72,7 +79,17 @@ def describe(path: Path) -> str:
 
 
 def _source(name: str) -> str | None:
-    return DOCUMENTS[name].source if name in DOCUMENTS else None
+    """The document of a study; None for the study of all of them, an empty text for a study of our own."""
+    return DOCUMENTS[name].source if name in DOCUMENTS else None if name == "printed" else ""
+
+
+def _written(value: float) -> str:
+    """A number with four digits, or whole with spaces between its thousands."""
+    return f"{value:,.0f}".replace(",", " ") if value.is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def _title(document: Document) -> str:
+    return f"{document.kind}, *{document.title}*"
 
 
 def _head(name: str) -> str:
@@ -87,6 +104,29 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines) + "\n"
 
 
+def _comparison(path: Path) -> str:
+    """A table that sets theirs beside ours, whole and by document; nothing of any other table."""
+    table = polars.read_csv(path, infer_schema_length=0).fill_null("")
+    if not {"theirs", "ours"} <= set(table.columns):
+        return ""
+    heads = ("item", "what", "theirs", "ours", "what differs, and why")
+    parts = [f"## {describe(path).capitalize()} of the documents\n"]
+    for key, document in SOURCES.items():
+        own = table.filter(polars.col("item").str.starts_with(key))
+        if len(own):
+            rows = [_compared(row) for row in own.iter_rows(named=True)]
+            parts += [f"### {_title(document)} ([{key}](../spec.md))\n", _table(heads, rows)]
+    return "\n".join(parts)
+
+
+def _compared(row: Mapping[str, str]) -> tuple[str, ...]:
+    """The cells of one line: an experiment is linked in the place of ours, any other study behind the reason."""
+    link = f"[{row['study']}]({row['study']}.md)" if row["study"] else ""
+    left = row["ours"] == LEFT
+    why = row["why"] if left or not link else f"{row['why']} See {link}.".strip()
+    return row["item"], row["what"], row["theirs"], link if left else row["ours"], why
+
+
 def _links(name: str, tables: Sequence[Path]) -> str:
     if not tables:
         return ""
@@ -95,6 +135,7 @@ def _links(name: str, tables: Sequence[Path]) -> str:
 
 def _made(made: Provenance) -> str:
     return (
-        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s (without what an interrupted run had done before), "
-        f"at commit {made.commit} (program {made.program}), seed {made.seed}, on {made.machine}.\n"
+        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s ({made.cpu_seconds:.0f} s of one core; parts that "
+        f"were interrupted are counted), at commit {made.commit} (program {made.program}), seed {made.seed}, on "
+        f"{made.machine}.\n"
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
 import sys
+import time
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib.metadata import version
@@ -25,16 +27,45 @@ class Provenance:
     program: str
     machine: str
     seconds: float
+    cpu_seconds: float
 
     def to_json(self) -> dict[str, str | int | float]:
         """The provenance in JSON types."""
         return asdict(self)
 
 
-def provenance(name: str, *, seed: int, seconds: float) -> Provenance:
-    """Where a study was run just now, and what by."""
+def provenance(name: str, *, seed: int, spent: Spent) -> Provenance:
+    """Where a study was run just now, what by, and how long it took."""
     command = f"bruit study {name} --book docs/results --seed {seed}"
-    return Provenance(command, seed, _commit(), program(name), _machine(), round(seconds, 1))
+    took = [round(seconds, 1) for seconds in spent.note()]
+    return Provenance(command, seed, _commit(), program(name), _machine(), *took)
+
+
+class Spent:
+    """The seconds that a study takes, on the clock and of the processor, over all runs that it needs to end.
+
+    A study that sweeps goes on from its file: then what earlier runs spent on that file is added.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "spent.json"
+        self._began = _now()
+        self._before = [0.0, 0.0]
+        if any(folder.glob("sweep*.jsonl")) and self.file.is_file():
+            self._before = json.loads(self.file.read_text(encoding="utf-8"))
+
+    def note(self) -> list[float]:
+        """Writes down what was spent until now, so that a run which is killed is counted, and returns it."""
+        spent = [old + now - began for old, now, began in zip(self._before, _now(), self._began, strict=True)]
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps(spent), encoding="utf-8")
+        return spent
+
+
+def _now() -> list[float]:
+    """Seconds on the clock, and those of the processor with ended child processes."""
+    times = os.times()
+    return [time.monotonic(), times.user + times.system + times.children_user + times.children_system]
 
 
 def program(name: str) -> str:

@@ -20,6 +20,7 @@ from bruit import sweeps
 from bruit.apps import plots
 from bruit.apps.data.images import Images, cifar10, stand_in
 from bruit.apps.findings import Findings, Size
+from bruit.apps.studies.images import cifar10_networks
 from bruit.apps.studies.images.device import best_device
 from bruit.apps.studies.images.frozen_features import Features, epsilon_of_best, epsilon_with_search, trial
 from bruit.apps.studies.images.stand_ins import images_used, marked, titled, trial_run
@@ -87,11 +88,12 @@ def run(
     used = images_used(images(size), size)
     marked(rows, used).write_csv(folder / "repeats.csv")
     marked(table, used).write_csv(folder / "cifar10.csv")
-    files = (folder / "cifar10.csv", folder / "repeats.csv", plot(folder, table, used))
+    again, told = cifar10_networks.run(folder, images(size), size=size, rng=rng)
+    files = (folder / "cifar10.csv", folder / "repeats.csv", plot(folder, table, used), *again)
     if used:
         return Findings(trial_run("CIFAR-10", used), files, data=used)
     figures = {f"{kind} ε={each:g}": mean for kind, each, mean in table.select("kind", "epsilon", "mean").iter_rows()}
-    return Findings(summarise(table, REPEATS[size], images(size).note), files, figures)
+    return Findings(f"{summarise(table, REPEATS[size], images(size).note)} {told}", files, figures)
 
 
 def plot(folder: Path, table: polars.DataFrame, used: str) -> Path:

@@ -32,6 +32,11 @@ class Features:
     held_out: int
     channels: int | None = None
 
+    def without_held_out(self) -> Features:
+        """The same features without the validation records."""
+        kept = len(self.train) - self.held_out
+        return replace(self, train=self.train[:kept], labels=self.labels[:kept], held_out=0)
+
     def chosen_on(self) -> Features:
         """The same features with the validation records as the test set."""
         kept = len(self.train) - self.held_out

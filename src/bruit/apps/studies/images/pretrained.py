@@ -10,6 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from bruit.apps.data.files import find, place
+from bruit.apps.data.weights import VGG16
+from bruit.apps.networks import FrozenVGG
 from bruit.errors import InvalidArgument, MissingExtra
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -29,13 +32,14 @@ def lite_features(
     found = []
     with torch.no_grad():
         for part in images.split(at_once):
-            scaled = [_scale(part.to(device), size) for size in sizes]
+            scaled = [scaled_images(part.to(device), size) for size in sizes]
             views = [view for each in scaled for view in ((each, each.flip(3)) if flip else (each,))]
             found.append(torch.stack([model.extract_features(view).mean((2, 3)) for view in views]).mean(0))
     return torch.cat(found)
 
 
-def _scale(images: Tensor, size: int) -> Tensor:
+def scaled_images(images: Tensor, size: int) -> Tensor:
+    """Images as bytes, with the colours that the networks know, scaled to a size in pixels."""
     mean, deviation = (torch.tensor(each, device=images.device).view(3, 1, 1) for each in (MEAN, DEVIATION))
     return functional.interpolate((images / 255 - mean) / deviation, size=size, mode="bicubic", align_corners=False)
 
@@ -54,20 +58,30 @@ def _lite(network: str) -> Any:
     return model.eval().requires_grad_(requires_grad=False)
 
 
-def vgg_features(
-    images: Tensor, state: Mapping[str, Tensor], reduction: int, *, device: torch.device, at_once: int = 64
-) -> Tensor:
-    """The 25 088 outputs of VGG16's convolutions on images of 224/reduction pixels, from torchvision's weights."""
-    from bruit.apps.networks import FrozenVGG
+def vgg_weights() -> Mapping[str, Tensor] | None:
+    """VGG16's weights of torchvision, checked by their digest; None where the file is not on this machine."""
+    if place(VGG16) is None:
+        return None
+    state: Mapping[str, Tensor] = torch.load(find(VGG16), map_location="cpu", weights_only=True)
+    return state
 
-    model = FrozenVGG(1)
+
+def load_vgg(model: FrozenVGG, state: Mapping[str, Tensor]) -> FrozenVGG:
+    """The network with torchvision's convolutions."""
     model.features.load_state_dict(
         {name.removeprefix("features."): values for name, values in state.items() if name.startswith("features.")}
     )
+    return model
+
+
+def vgg_features(
+    images: Tensor, model: FrozenVGG, reduction: int, *, device: torch.device, at_once: int = 64
+) -> Tensor:
+    """The outputs of VGG16's convolutions (25 088) on images of 224/reduction pixels."""
     model.to(device)
     with torch.no_grad():
         parts = [
-            model.pool(model.features(_scale(part.to(device), 224 // reduction))).flatten(1)
+            model.pool(model.features(scaled_images(part.to(device), 224 // reduction))).flatten(1)
             for part in images.split(at_once)
         ]
     return torch.cat(parts)

@@ -43,10 +43,10 @@ EPSILONS = {"small": ["3"], "full": ["0.1", "0.3", "1", "3", "10", "25"]}
 SMALL_ROWS = {"small": 2, "full": 4}
 RANDOM_TABLES = {"small": 10, "full": 60}
 REACH = 40
-"""Random tables have up to so many times D/ε records: losses far beyond vanish beside the floor."""
+"""Random tables have up to REACH · D/ε records: larger losses would have no weight beside the mechanism's floor."""
 
 PILES = ((0, 0, 200), (200, 0, 0), (60, 60, 60), (0, 100, 0), (67, 66, 67), (1, 150, 1), (0, 26, 26), (133, 0, 267))
-"""Tables with heavy ties: at an end, against nothing, near the targets."""
+"""Tables with many equal records: at one end, in the middle, with empty cells, near the target ranks."""
 
 
 def run(
@@ -125,7 +125,7 @@ def _moved(counts: Counts, cell: int, by: int) -> Counts:
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """The number of pairs, and the largest loss under each relation as a share of ε."""
+    """How many pairs of neighbouring tables were compared, and the largest loss over ε for each relation."""
     worst = table.group_by("relation", maintain_order=True).agg(polars.col("loss_over_epsilon").max())
     found = {f"largest loss over ε, {relation}": float(loss) for relation, loss in worst.iter_rows()}
     return {"pairs": float(table["pairs"].sum())} | found

@@ -158,8 +158,8 @@ def plot_findings(folder: Path, table: polars.DataFrame) -> list[Path]:
         by_voters = [series(part, k, "permute-and-flip", f"{k} voters") for k in voters]
         by_method = [series(part, most, method, label) for method, label in NAMES.items()]
         for kind, curves, noted in (
-            ("voters", by_voters, "permute-and-flip"),
-            ("methods", by_method, f"{most} voters"),
+            ("voters", by_voters, "permute-and-flip, by the number of voters"),
+            ("methods", by_method, f"{most} voters, by the kind of noise"),
         ):
             files.append(
                 plots.curves(

@@ -116,7 +116,7 @@ def report_epsilon(people: int, epsilon: float) -> float:
 
 
 def headline(table: polars.DataFrame) -> dict[str, float]:
-    """The error of each way for the most people at the largest ε, and what a shuffled report may cost."""
+    """The error under each kind of trust, with the most people and the largest ε, and the ε of a shuffled report."""
     most = table.filter(
         (polars.col("people") == table["people"].max()) & (polars.col("epsilon") == table["epsilon"].max())
     )

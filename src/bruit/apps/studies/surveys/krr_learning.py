@@ -24,7 +24,7 @@ from bruit.randomness import generator
 LABEL = "marital-status"
 ATTRIBUTES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
 EPSILONS = {"small": [0.1, 1.0, 10.0], "full": [1.0, 5.0, 0.5, 10.0, 0.1, 0.05, 0.01]}
-"""Where most is decided comes first: a sweep that is interrupted has it, and each point has a stream of its own."""
+"""The ε of the sweep, the most informative first, so that an interrupted sweep already holds them."""
 
 REPEATS = {"small": 2, "full": 50}
 TREES = {"small": 5, "full": 50}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bruit.apps.plots import write_number
 from bruit.local.rappor import Rappor, RapporReports, RapporTally, drawn_tally
 
 MALWARE = "malware"
@@ -84,7 +85,7 @@ def normal(answers: int) -> Case:
     numbers = np.arange(101)
     chances = np.diff(stats.norm.cdf(np.append(numbers, 101) - 0.5, 50, 10))
     return Case(
-        f"Normal law, {answers} reports",
+        f"Normal law, {write_number(answers)} reports",
         Rappor(bits=128, hashes=2, cohorts=16, f="0", p=P, q=Q),
         answers,
         {str(number): float(chance) for number, chance in zip(numbers, chances / chances.sum(), strict=True)},
@@ -99,7 +100,7 @@ def windows() -> Case:
     del known["process 9"]
     known |= {MALWARE: 0.026}
     return Case(
-        "Windows processes, 186792 reports",
+        "Drawn like Windows processes, 186\u2009792 reports",
         Rappor(bits=128, hashes=2, cohorts=8, f="0.5", p=P, q=Q),
         186_792,
         known | _tail("rare process", 1 - sum(known.values()), 500),
@@ -114,7 +115,7 @@ def chrome() -> Case:
     weights = 1 / np.arange(1, 32)
     known = {f"page {place}": float(0.85 * weight / weights.sum()) for place, weight in enumerate(weights)}
     return Case(
-        "Chrome homepages, 13000000 reports",
+        "Drawn like Chrome homepages, 13\u2009000\u2009000 reports",
         Rappor(bits=128, hashes=2, cohorts=32, f="0.75", p=P, q=Q),
         13_000_000,
         known | _tail("rare page", 0.15, 4_000),
