@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import bruit
 from bruit.apps.data import people
+from bruit.apps.plots import legend_above
 from bruit.apps.plots.style import COLOURS, STYLE
 
 PICTURE = Path(__file__).parents[1] / "docs" / "result.svg"
@@ -29,7 +30,7 @@ def plot_survey(axes: Axes, rng: np.random.Generator) -> None:
     axes.bar(["true", "as sent", "estimated"], heights, color=[GREY, GREY, BLUE], width=0.6)
     axes.errorbar([2], [share], [[share - low], [high - share]], color="black", capsize=4)
     for place, height in enumerate(heights):
-        axes.annotate(f"{height:.1%}", (place - 0.28, height), xytext=(0, 3), textcoords="offset points", fontsize=9)
+        axes.annotate(f"{height:.1%}", (place, 0.02), ha="center", color="white" if place == 2 else "black")
     axes.set(title=f"{RESPONDENTS:,} people answer through a coin, ε = 1", ylabel="share of yes", ylim=(0, 0.55))
 
 
@@ -43,8 +44,10 @@ def plot_deciles(axes: Axes, rng: np.random.Generator) -> None:
     truth = np.quantile(table["income"].to_numpy(), levels)
     axes.plot(100 * levels, truth / 1000, color=GREY, linewidth=4, label="true")
     axes.plot(100 * levels, np.asarray(released) / 1000, "o", color=RED, label="released")
-    axes.set(title="Nine deciles of 2,000 incomes, ε = 1 in all", xlabel="per cent earn less", ylabel="thousands")
-    axes.legend()
+    axes.set(
+        title="Nine deciles of 2,000 incomes, ε = 1 in all", xlabel="per cent earn less", ylabel="income, thousands"
+    )
+    legend_above(axes)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ import bruit
 from bruit.apps.data import people
 from bruit.apps.web import PollClient
 from bruit.apps.web.collectors.second import SecondCollector
-from bruit.tables.schema import Schema, number, text
+from bruit.tables.schema import Schema, category, number, text
 from scripts import system_parts
 
 KEY: Final = "a-key-for-pictures-0123456789"
@@ -47,10 +48,36 @@ ANSWERS: Final[dict[str, list[Any]]] = {
 }
 
 
+TOWN: Final = Schema(
+    "id",
+    {
+        "id": text(),
+        "age": number(18, 95, grid=1),
+        "sex": category(["f", "m"]),
+        "city": category(["Lyon", "Lagos", "Leeds", "Lima"]),
+        "income": number(0, 200_000, grid=100),
+        "illness": category(["none", "flu", "asthma", "diabetes", "cancer"]),
+    },
+    name="town",
+)
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+OPEN: Final[dict[str, Any]] = {
+    "kind": "open",
+    "question": "Lunch?",
+    "alphabet": LETTERS,
+    "length": 5,
+    "rounds": 4,
+    "epsilon": "4",
+}
+DISHES: Final = np.array(["pizza"] * 400 + ["sushi"] * 300 + ["tapas"] * 300)
+SYNTHETIC: Final = ("synthesise", "synthesise-preview", "synthetic", "synthetic-compared")
+"""Pages on the way to a synthetic table, in order."""
+
+
 def fill_book(store: str) -> None:
     """A book with a histogram, deciles, a mean and a registered table, and a stream of its own."""
     table = people(2000)
-    book = bruit.Ledger("town", epsilon=4, delta="1e-5", neighbours=bruit.ADD_OR_REMOVE_ONE, person="id", store=store)
+    book = bruit.Ledger("town", epsilon=8, delta="1e-5", neighbours=bruit.ADD_OR_REMOVE_ONE, person="id", store=store)
     read = bruit.tables.read(table, person="id").limit(rows=1)
     income = read["income"].within(0, 200_000, grid=100)
     bruit.central.quantiles(income, bruit.DECILES, budget=book.budget(epsilon=1))
@@ -73,6 +100,7 @@ def serving(folder: Path) -> Iterator[str]:
     """The address of a server over a temporary database."""
     store = f"sqlite:///{folder}/bruit.db"
     fill_book(store)
+    people(2000).select(list(TOWN.columns)).write_csv(folder / "town.csv")
     command = [str(Path(sys.executable).parent / "bruit"), "serve", "--json", "--port", "0", "--key", KEY]
     process = subprocess.Popen([*command, "--database", store], stdout=subprocess.PIPE, text=True, env=os.environ)
     assert process.stdout is not None
@@ -98,6 +126,24 @@ def make_polls(address: str) -> dict[str, str]:
     return made
 
 
+def make_open_poll(address: str) -> str:
+    """The identity of an open question in four rounds, all of them answered."""
+    rng = np.random.default_rng(1)
+    body = {"forever": None, "results": "everyone", "password": "x"} | OPEN
+    with httpx.Client(base_url=address, timeout=60, headers={"authorization": f"Bearer {KEY}"}) as steward:
+        identity = str(steward.post("/api/polls", json=body).raise_for_status().json()["id"])
+        search = bruit.local.PrefixRounds(LETTERS, 5, rounds=4, epsilon=4)
+        mine = search.drawn_rounds(len(DISHES), rng=rng)
+        for number in range(1, 5):
+            poll = PollClient(f"{address}/p/{identity}")
+            poll.send(poll.seal(DISHES[mine == number].tolist()))
+            if number < 4:
+                steward.get(f"/enter/{KEY}")
+                token = re.findall('name="csrf" value="([^"]+)"', steward.get("/polls/new").text)[0]
+                steward.post(f"/polls/{identity}/next-round", headers={"x-csrf-token": token})
+    return identity
+
+
 def make_split_poll(address: str, folder: Path) -> str:
     """The name of a poll of two collectors, the second of which is this process."""
     asked = {"question": "Where to?", "kind": "choices", "labels": ["sea", "hills"], "epsilon": "1", "least_batch": 10}
@@ -113,6 +159,7 @@ def pages(polls: dict[str, str], split: str) -> dict[str, str]:
     found |= {"split": "/collectors", "answer-split": f"/collectors/{split}"}
     for kind, identity in polls.items():
         found |= {f"answer-{kind}": f"/p/{identity}", f"results-{kind}": f"/polls/{identity}"}
+    found |= {"answered": f"/p/{polls['yes-no']}", "present-open": f"/polls/{polls['open']}/present"}
     found |= {"present": f"/polls/{polls['choices']}/present", "password": f"/polls/{polls['choices']}/password"}
     found |= {f"explorer-{tool}": f"/explorer/{tool}" for tool in ("budget", "belief", "accuracy")}
     found |= {"workbench": "/workbench", "new-book": "/workbench/new-book", "book": "/workbench/book?name=town"}
@@ -120,12 +167,47 @@ def pages(polls: dict[str, str], split: str) -> dict[str, str]:
         found[f"release-{entry}"] = f"/workbench/release?book=town&number={entry}"
     found |= {"statement": "/workbench/release/statement?book=town&number=1", "streams": "/streams"}
     found["stream"] = "/streams/show?book=town&stream=visits"
-    found["registered"] = "/workbench/registered"
+    found |= {"registered": "/workbench/registered", **dict.fromkeys(SYNTHETIC, "/workbench")}
     return found | {"studies": "/studies", "study": "/studies/mnist", "missing": "/nothing"}
 
 
-def act(page: Any, name: str) -> None:
+def walk_to_synthetic(page: Any, name: str, table: Path) -> None:
+    """Loads a table and goes on the way to a synthetic one as far as the page of this name."""
+    page.locator("#file").set_input_files(table)
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.get_by_text("Or paste a schema in TOML").click()
+    page.locator("#toml").fill(TOWN.to_toml())
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("link", name="Make a synthetic table").click()
+    if name == "synthesise":
+        return
+    page.locator("summary.title").click()
+    fields = {"rows": "1", "epsilon": "0.5", "delta": "1e-6", "edges_0": "30, 45, 60, 75"}
+    for field, value in (fields | {"edges_3": "10000, 20000, 40000, 60000, 100000"}).items():
+        page.locator(f"#{field}").fill(value)
+    for field, value in {"rows_are": "noisy", "book": "town"}.items():
+        page.locator(f"#{field}").select_option(value)
+    page.get_by_role("button", name="Preview the price").click()
+    if name == "synthesise-preview":
+        return
+    page.get_by_role("button", name="Pay and make the table").click()
+    for field, value in {"column_1": "city", "column_2": "illness"}.items():
+        page.locator(f"#{field}").select_option(value)
+    page.locator("#value_1").fill("Lyon")
+    page.locator("#value_2").fill("asthma")
+    page.get_by_role("button", name="Count").click()
+    if name == "synthetic-compared":
+        page.get_by_role("button", name="Compare, exactly").click()
+
+
+def act(page: Any, name: str, folder: Path) -> None:
     """Presses what shows a page at work, and waits for figures."""
+    if name in SYNTHETIC:
+        walk_to_synthetic(page, name, folder / "town.csv")
+    if name == "answered":
+        page.locator("[name=a][value=yes]").check()
+        page.locator("#send").click()
+        page.locator("#told").wait_for()
     if name == "home":
         page.locator("[data-answer=yes]").click()
     if name == "poll-preview":
@@ -148,7 +230,8 @@ def main() -> None:
     folder, wanted = Path(sys.argv[1]), set(sys.argv[2:])
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as held, serving(Path(held)) as address, sync_playwright() as started:
-        found = pages(make_polls(address), make_split_poll(address, Path(held)))
+        polls = make_polls(address) | {"open": make_open_poll(address)}
+        found = pages(polls, make_split_poll(address, Path(held)))
         browser = started.chromium.launch(executable_path=system_parts.browser(), args=["--no-sandbox"])
         for look, settings in LOOKS.items():
             context = browser.new_context(**settings)
@@ -158,7 +241,7 @@ def main() -> None:
                 if wanted and name not in wanted:
                     continue
                 page.goto(address + path)
-                act(page, name)
+                act(page, name, Path(held))
                 page.screenshot(path=folder / f"{name}-{look}.png", full_page=True)
                 for one in Axe().run(page).response["violations"]:
                     print(f"{name}, {look}: {one['id']}: {one['nodes'][0]['html'][:120]}")

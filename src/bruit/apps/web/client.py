@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -16,10 +17,14 @@ from bruit.apps.web.admission.blind_signatures import PublicKey, blind, finalise
 from bruit.apps.web.admission.tokens import token_of
 from bruit.apps.web.report_format import Wire
 from bruit.errors import BruitError, InvalidArgument
-from bruit.local import LocalProtocol, protocol_from_json
+from bruit.local import FrequencyProtocol, LocalProtocol, PrefixRounds, protocol_from_json
 
 AT_ONCE: Final = 500
-"""Reports in one request, well below what a request may hold."""
+"""Reports in one request, at most."""
+LARGEST: Final = 48 * 1024
+"""Bytes of the reports in one request, well below what a request may hold."""
+BESIDE: Final = 80
+"""Bytes that travel with a report: its token, its round and their names."""
 
 
 class NotDelivered(BruitError):
@@ -47,6 +52,7 @@ class PollClient:
         self.question: str = told["question"]
         self.round: int = told["round"]
         self.protocol: LocalProtocol = protocol_from_json(told["protocol"])
+        self._search = None if told["search"] is None else _search(told["search"], self.protocol)
         key = told["admission"]
         self._key = None if key is None else PublicKey(int(key["n"], 16), int(key["e"]))
         self._admission: dict[str, str] | None = None
@@ -55,9 +61,14 @@ class PollClient:
         """Randomises each answer into a report of a separate respondent; nothing is sent yet.
 
         A respondent who comes back for another round needs the memory of `bruit.local.Client` or `RapporClient`:
-        give its reports to `seal_reports`.
+        give its reports to `seal_reports`. An open question is answered once, in the round of this client: each
+        respondent draws one beforehand (`PrefixRounds.drawn_rounds`).
         """
-        return self.seal_reports(self.protocol.randomise(list(answers), rng=rng))
+        given = list(answers)
+        if self._search is not None:
+            assert isinstance(self.protocol, FrequencyProtocol)
+            given = self._search.prefixes(given, self.protocol, self.round)
+        return self.seal_reports(self.protocol.randomise(given, rng=rng))
 
     def seal_reports(self, reports: Any) -> Sealed:
         """Attaches fresh tokens to reports made elsewhere; in a poll with cards, this card's token."""
@@ -103,8 +114,14 @@ class PollClient:
             raise NotDelivered("the collector did not answer; send the same reports again") from error
 
 
+def _search(told: dict[str, Any], protocol: LocalProtocol) -> PrefixRounds:
+    return PrefixRounds(told["alphabet"], told["length"], rounds=told["rounds"], epsilon=Fraction(protocol.epsilon))
+
+
 def _parts(reports: Sequence[tuple[str, Any]]) -> Iterable[Sequence[tuple[str, Any]]]:
-    return (reports[start : start + AT_ONCE] for start in range(0, len(reports), AT_ONCE))
+    longest = max((len(json.dumps(report)) for _, report in reports), default=0) + BESIDE
+    size = min(AT_ONCE, LARGEST // longest)
+    return (reports[start : start + size] for start in range(0, len(reports), size))
 
 
 def _detail(error: HTTPError) -> str:

@@ -1,25 +1,22 @@
-"""The languages of the pages: the one a browser asks for, and the sentences of each page from its part's `words.toml`.
+"""The language of a page: the one a browser asks for, and its sentences from the `words.toml` of its part.
 
-A `words.toml` beside the templates of a part has one table a template; every entry holds its text in each language.
+A `words.toml` beside the templates of a part has one table a template.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 from starlette.requests import Request
 
-Language = Literal["en", "fr"]
+from bruit.apps.languages import FALLBACK, LANGUAGES, Language, in_language, read_words
+
 Words: TypeAlias = "Mapping[str, Words | Markup]"
 """Texts by name; a text may hold tags and `{places}` for values, which `format` escapes."""
 
-LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
-FALLBACK: Final[Language] = "en"
 FOLDER: Final = Path(__file__).parent
 
 
@@ -49,25 +46,9 @@ def translated(template: str) -> bool:
 def words(template: str, language: Language) -> Words:
     """The texts of a template, or of another table `<part>/<name>` of a `words.toml`, in one language."""
     part, _, name = template.removesuffix(".html").partition("/")
-    found = _in_language(_source(part).get(name, {}), language)
-    assert not isinstance(found, Markup)
-    return found
+    # our own texts, never a value that somebody sent
+    return in_language(_source(part).get(name, {}), language, Markup)
 
 
-def format_number(value: float, spec: str, language: Language) -> str:
-    """A number as the language writes it: `73.1%` is `73,1 %` in French."""
-    written = format(value, spec)
-    return written.replace(".", ",").replace("%", "\u202f%") if language == "fr" else written
-
-
-@cache
-def _source(part: str) -> dict[str, object]:
-    path = FOLDER / part / "words.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
-def _in_language(node: object, language: Language) -> Words | Markup:
-    assert isinstance(node, dict)
-    if set(node) == set(LANGUAGES):
-        return Markup(node[language])  # our own text, never a value that somebody sent
-    return {name: _in_language(each, language) for name, each in node.items()}
+def _source(part: str) -> Mapping[str, Mapping[str, object]]:
+    return read_words(FOLDER / part / "words.toml")

@@ -14,7 +14,8 @@ from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined,
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from bruit.apps.web.languages import FALLBACK, preferred_language, translated, words
+from bruit.apps.languages import FALLBACK
+from bruit.apps.web.languages import preferred_language, translated, words
 from bruit.apps.web.security import csrf
 
 FOLDER = Path(__file__).parent

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 sys.path.insert(0, str(Path(__file__).parent))
 from apps.web.polls.devices import KEPT, answers, publish  # type: ignore[import-not-found]
 
-from bruit.apps.web.languages import LANGUAGES
+from bruit.apps.languages import LANGUAGES
 from bruit.local import Warner
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]

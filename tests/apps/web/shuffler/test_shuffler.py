@@ -26,9 +26,9 @@ class Behind(Shuffler):
     collector_client: TestClient
     cut = False
 
-    def fetch(self, path: Any, body: Any = None) -> Any:
+    def fetch(self, path: Any, body: Any = None, *, language: Any = "en") -> Any:
         if body is None:
-            return self.collector_client.get(path).content
+            return self.collector_client.get(path, headers={"accept-language": language}).content
         answer = self.collector_client.post(path, content=body, headers={"content-type": "application/json"})
         assert answer.status_code == 200, answer.text
         if self.cut:
@@ -76,6 +76,14 @@ def test_reports_go_on_by_the_batch_under_other_tokens_and_count_once(
     assert not {token for token, _ in kept} & {token for token, _ in sent}
     assert made.hand_on() == made.store.count() == 0
     assert not made.take(1, sent[0][0], 1)  # a token that was handed on does not come again
+
+
+def test_a_page_speaks_the_language_of_the_phone(made: Any) -> None:
+    with TestClient(shuffling(made)) as phone:
+        for asked, spoken in (("fr-CH,fr;q=0.9", "fr"), ("en", "en"), ("xx-secret", "en")):
+            page = phone.get(f"/p/{made.identity}", headers={"accept-language": asked})
+            assert f'<html lang="{spoken}"' in page.text
+            assert page.headers["vary"] == "accept-language"
 
 
 def test_the_order_is_that_of_fresh_random_tokens(made: Any) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from bruit.apps import plots
 from bruit.apps.findings import Findings
 from bruit.apps.studies import STUDIES
+from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.saved_findings import keep
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("web")]
@@ -36,7 +37,7 @@ def test_every_study_is_listed_and_one_that_was_run_is_shown(
 ) -> None:
     page = visit("/studies", phone=True)
     expect(page.get_by_role("main").get_by_role("listitem")).to_have_count(len(STUDIES))
-    expect(page.get_by_text("bruit study cifar10")).to_have_count(1)
+    expect(page.get_by_text("measured earlier, on one NVIDIA H200")).not_to_have_count(0)
     expect(page.get_by_text("In the book of results")).not_to_have_count(0)
     assert_accessible(page)
     screenshot(page, "studies")
@@ -68,6 +69,16 @@ def test_the_steward_runs_a_study_that_is_missing(
     page.get_by_text("Found here, at the small size").wait_for(timeout=120_000)
     expect(page.get_by_role("img")).to_have_count(2)
     screenshot(page, "study-run")
+
+
+def test_a_study_that_needs_a_card_shows_its_earlier_figures(site: Any, folder: Path) -> None:
+    told = EARLIER["cifar10"]
+    with site.client() as visitor:
+        page = visitor.get("/studies/cifar10").text
+        assert told.commit in page
+        assert told.machine in page
+        assert all(ours in page for _, _, ours in told.rows)
+        assert "not run yet" not in page
 
 
 def test_only_what_a_study_wrote_is_served(site: Any, folder: Path) -> None:

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any, Never
 
 import anyio
+import numpy as np
 import polars as pl
 import pytest
 from hospital import SHEET, schema_text, stays, write_french_csv, write_sheet
 from starlette.testclient import TestClient
 
-from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger
+from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, central, tables
 from bruit.apps.steward.answers import answer_table
+from bruit.apps.steward.charts import charts_of, svg_for_any_width
 from bruit.apps.steward.queries import Query
 from bruit.apps.web.application import application
 from bruit.apps.web.settings import Settings, hash_secret
@@ -297,6 +299,30 @@ def test_what_was_released_elsewhere_has_files_but_no_code(tmp_path: Path) -> No
     model = ReleaseView(book, book.entries[-1], None)
     assert model.answer is model.file("csv") is None
     assert json.loads(model.file("json"))["what"] == "learning.fit"
+
+
+@pytest.mark.parametrize(
+    ("release", "title", "chart"),
+    [
+        (lambda table, x, **paid: central.count(table, **paid), "number of rows", "Number of rows"),
+        (lambda table, x, **paid: central.mean(x, **paid), "mean of x (from 0 to 9", "Mean of x"),
+        (lambda table, x, **paid: central.quantiles(x, [0.2, 0.5, 0.8], **paid), "quantiles of x (", "Share of rows"),
+        (
+            lambda table, x, **paid: central.histogram(table["w"].among(["a", "b"]), **paid),
+            "number of rows by w (",
+            "Number",
+        ),
+    ],
+)
+def test_a_release_says_which_statistic_it_is_and_charts_it_for_any_width(release: Any, title: str, chart: str) -> None:
+    book = Ledger("p", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id")
+    table = tables.read(pl.DataFrame({"id": [1, 2], "x": [3, 4], "w": ["a", "b"]}), person="id").limit(rows=1)
+    release(table, table["x"].within(0, 9, grid=1), budget=book.budget(epsilon=1), rng=np.random.default_rng(1))
+    view = ReleaseView(book, book.entries[0], None)
+    assert view.title.startswith(title)
+    (drawn,) = charts_of(view.answer)
+    assert drawn.title.startswith(chart)
+    assert re.findall(r"viewBox=\"0 0 (\d+)", svg_for_any_width(drawn)) == ["720", "400"]
 
 
 def test_no_category_is_a_formula_of_a_spreadsheet(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_from_a_file_to_a_release_in_hand(
     screenshot(page, "workbench-preview")
     page.get_by_role("button", name="Pay and release").click()
 
-    expect(page.locator("svg.values .bar")).to_have_count(2 * (len(WARDS) + 1))
+    expect(page.locator(".roomy svg.values .bar")).to_have_count(2 * (len(WARDS) + 1))
     assert_accessible(page)
     screenshot(page, "workbench-release")
     with page.expect_download() as started:

@@ -10,8 +10,9 @@ import polars
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from bruit.apps.languages import Language, format_number
 from bruit.apps.steward.charts import Bars, svg_on_page
-from bruit.apps.web.languages import Language, Words, format_number, words
+from bruit.apps.web.languages import Words, words
 from bruit.apps.web.polls.plain_words import noise_view
 from bruit.apps.web.polls.question import PollQuestion, protocol
 from bruit.apps.web.report_format import Wire
@@ -49,7 +50,7 @@ def polls_to_try(language: Language) -> list[dict[str, object]]:
 def example_charts(language: Language) -> list[Markup]:
     """A private release of a made-up table, and what ε means to one person, as SVG."""
     say = words("base/home", language)
-    return [Markup(svg_on_page(each, width=NARROW)) for each in (_stays(say), _beliefs(say, language))]
+    return [Markup(svg_on_page(each, width=NARROW)) for each in (_stays(say, language), _beliefs(say, language))]
 
 
 @cache
@@ -63,13 +64,14 @@ def _released() -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.floa
     return release.value, release.interval.low, release.interval.high
 
 
-def _stays(say: Words) -> Bars:
+def _stays(say: Words, language: Language) -> Bars:
     values, low, high = (np.asarray(each, np.float64).ravel()[: len(STAYS)] for each in _released())
-    return Bars(str(say["stays"]), [str(say[ward]) for ward in STAYS], values, low, high, str(say["stays_note"]))
+    labels = [str(say[ward]) for ward in STAYS]
+    return Bars(str(say["stays"]), labels, values, low, high, str(say["stays_note"]), language)
 
 
 def _beliefs(say: Words, language: Language) -> Bars:
     """How sure somebody can become of what they thought as likely as not, in percent."""
     after = np.array([100 * belief(0.5, epsilon).high for epsilon in BELIEVED])
     labels = [f"ε = {format_number(float(epsilon), 'g', language)}" for epsilon in BELIEVED]
-    return Bars(str(say["beliefs"]), labels, after.round(1), after, after, str(say["beliefs_note"]))
+    return Bars(str(say["beliefs"]), labels, after.round(1), after, after, str(say["beliefs_note"]), language)

@@ -13,9 +13,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bruit.aggregation import task_from_text
 from bruit.aggregation.collecting import State
+from bruit.apps.languages import format_number
 from bruit.apps.web.collectors.first import FirstCollector, first_of
 from bruit.apps.web.collectors.invitations import FIELDS, read_form
-from bruit.apps.web.languages import format_number, preferred_language
+from bruit.apps.web.languages import preferred_language
 from bruit.apps.web.rendering import environment, in_language, page
 from bruit.apps.web.security import steward_key
 from bruit.errors import InvalidArgument

@@ -13,10 +13,11 @@ from bruit.apps.web.polls.broadcast import EventStream
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import PollQuestion
+from bruit.apps.web.polls.question import PollQuestion, search
 from bruit.apps.web.polls.report_endpoint import Report, require_admission
 from bruit.apps.web.security import steward_key
 from bruit.apps.web.security.connection_limits import StreamCount
+from bruit.local.heavy_hitters.prefix_search import LAST_SHARE
 
 MOST_IN_ONE_REQUEST: Final = 500
 Identity = Annotated[str, Path(pattern="^[a-z2-9]{10}$", description="The ten letters and digits of a poll's link.")]
@@ -45,6 +46,15 @@ class Published(BaseModel):
     secret: str
 
 
+class Searched(BaseModel):
+    """What a device needs to know of an open question: how answers are spelled, and how it draws its round."""
+
+    alphabet: str
+    length: int
+    rounds: int
+    last: Annotated[float, Field(description="The share of devices that answer in the last round.")]
+
+
 class Described(BaseModel):
     """What a respondent's device needs to know: the question, the protocol and the round."""
 
@@ -54,6 +64,7 @@ class Described(BaseModel):
     round: int
     open: bool
     choices: list[str]
+    search: Searched | None
     admission: dict[str, str] | None
     protocol: dict[str, Any]
 
@@ -114,9 +125,18 @@ def describe_poll(poll: LivePoll) -> Described:
         round=stored.round,
         open=stored.is_open,
         choices=question.choices,
+        search=describe_search(question),
         admission=describe_key(poll),
         protocol=poll.wire.protocol.to_json(),
     )
+
+
+def describe_search(question: PollQuestion) -> Searched | None:
+    """How a device spells its answer to an open question; None for another kind."""
+    if question.kind != "open":
+        return None
+    found = search(question)
+    return Searched(alphabet=found.alphabet, length=found.length, rounds=found.rounds, last=LAST_SHARE)
 
 
 def describe_key(poll: LivePoll) -> dict[str, str] | None:
@@ -130,7 +150,7 @@ def describe_key(poll: LivePoll) -> dict[str, str] | None:
 @router.post(
     "/{identity}/reports",
     response_model=Accepted,
-    responses=refusals(400, 403, 404, 409, 413, 422, 423, 503),
+    responses=refusals(400, 403, 404, 409, 410, 413, 422, 423, 503),
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _REPORT}}}},
 )
 async def send(identity: Identity) -> Response:  # noqa: ARG001
@@ -139,7 +159,7 @@ async def send(identity: Identity) -> Response:  # noqa: ARG001
     raise HTTPException(404, "There is no such poll.")
 
 
-@router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 413, 422, 423, 503))
+@router.post("/{identity}/reports/many", responses=refusals(400, 403, 404, 410, 413, 422, 423, 503))
 async def send_many(request: Request, identity: Identity, body: Reports) -> AllAccepted:
     """Send up to five hundred noisy reports, such as those a device collected while offline."""
     poll = await collector_of(request).poll(identity)

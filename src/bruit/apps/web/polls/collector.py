@@ -15,7 +15,7 @@ from bruit.apps.web.admission.issuing import SigningKey
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.broadcast import Broadcast
 from bruit.apps.web.polls.live_poll import LivePoll
-from bruit.apps.web.polls.question import from_definition
+from bruit.apps.web.polls.question import from_definition, search
 from bruit.apps.web.polls.report_writer import ReportWriter
 from bruit.apps.web.polls.store import Counts, Key, NewReport, Outcome, ReportStore
 from bruit.apps.web.polls.store.admissions import AdmissionStore
@@ -32,6 +32,9 @@ PAUSE: Final = 0.5
 ESTIMATING: Final = 2
 """Threads that estimate: results of many polls wait for each other, reports for none of them."""
 OVER: Final = "Not counted: this round is over. The report is kept on your device; send it again if the poll reopens."
+
+NOT_YET: Final = "Not counted: that round has not begun."
+GONE: Final = "Not counted: the round of this report is over. Others answer in the rounds to come; you are done."
 
 
 class Collector:
@@ -80,10 +83,14 @@ class Collector:
         if stored is None:
             return None
         question, protocol = from_definition(stored.definition)
+        wire, earlier = Wire(protocol), list[tuple[Wire, Counts]]()
+        for number in range(1, stored.round if question.kind == "open" else 1):
+            earlier.append((wire, self.store.counts(identity, number)))
+            wire = Wire(search(question).protocol(results.tallies(earlier)))
         counts = self.store.counts(stored.identity, stored.round)
         private = self.admissions.key(identity) if question.admission == "cards" else None
         signing = None if private is None else SigningKey(private)
-        return LivePoll(stored, question, Wire(protocol), counts, signing)
+        return LivePoll(stored, question, wire, counts, signing, tuple(earlier))
 
     async def change(self, poll: LivePoll, action: str) -> None:
         """Opens or closes a poll or starts its next round, between two commits, so that no late report counts."""
@@ -94,6 +101,7 @@ class Collector:
             await self.writer.run(self.store.set_open, identity, is_open=action == "open")
         now = await asyncio.to_thread(self._load, identity)
         if now is not None:
+            poll.wire, poll.earlier = now.wire, now.earlier
             poll.become(now.stored, now.counts)
             self._tell(poll)
 
@@ -116,16 +124,25 @@ class Collector:
         A token that was accepted before is accepted again and not counted again, also when its round is over.
         """
         identity = poll.stored.identity
-        new = [NewReport(identity, number, token, poll.wire.read(report)) for token, number, report in reports]
+        wires = [poll.wire_of(number) for _, number, _ in reports]
+        new = [
+            NewReport(identity, number, token, wire.read(report))
+            for wire, (token, number, report) in zip(wires, reports, strict=True)
+            if wire is not None
+        ]
+        if len(new) < len(wires):
+            raise HTTPException(423, NOT_YET)
         outcomes = await self.writer.submit(new)
         if Outcome.UNKNOWN in outcomes:
             raise _unknown()
         if Outcome.OVER in outcomes:
-            raise HTTPException(423, OVER)
+            gone = poll.question.kind == "open" and min(one.round for one in new) < poll.stored.round
+            raise HTTPException(410, GONE) if gone else HTTPException(423, OVER)
         return [outcome is Outcome.COUNTED for outcome in outcomes]
 
     def _count(self, key: Key, before: Counts, reports: Sequence[str]) -> Counts:
-        wire = self._live[key[0]].wire
+        wire = self._live[key[0]].wire_of(key[1])
+        assert wire is not None  # `submit` takes no report of a later round
         return before[0] + len(reports), wire.count(before[1], reports)
 
     def _grow(self, counts: dict[Key, Counts]) -> None:
@@ -148,7 +165,8 @@ class Collector:
     async def _sum(self, poll: LivePoll) -> None:
         version, stored, counts = poll.version, poll.stored, poll.counts
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._estimating, results.summary, poll.question, poll.wire, *counts)
+        asked = poll.question, poll.wire, *counts, poll.earlier
+        found = await loop.run_in_executor(self._estimating, results.summary, *asked)
         poll.summed = version, {**found, "round": stored.round, "open": stored.is_open}
 
     async def error_table(self, poll: LivePoll) -> list[tuple[int, float]]:

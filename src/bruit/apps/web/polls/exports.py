@@ -11,7 +11,9 @@ import polars
 from bruit.apps.steward.csv_safety import csv_of
 from bruit.apps.web.polls import results
 from bruit.apps.web.polls.live_poll import LivePoll
+from bruit.apps.web.polls.question import search
 from bruit.apps.web.polls.store import ReportStore
+from bruit.local import PrefixRounds
 
 _CODE = '''"""Reproduces the estimate of a poll from its noised reports: python reproduce.py reports.csv"""
 
@@ -34,12 +36,44 @@ print(release.frame().write_csv(), end="")
 print(release.guarantee)
 '''
 
+_ROUNDS_CODE = '''"""Reproduces what a poll found from its noised reports: python reproduce.py reports.csv"""
+
+import csv
+import sys
+
+from bruit.apps.web import Wire
+from bruit.local import PrefixRounds
+
+QUESTION = {question}
+SEARCH = {search}
+
+with open(sys.argv[1], newline="", encoding="utf-8") as file:
+    rows = [(int(row["round"]), row["report"]) for row in csv.DictReader(file)]
+tallies = []
+for number in range(1, max(number for number, _ in rows) + 1):
+    protocol = SEARCH.protocol(tallies)
+    reports = Wire(protocol).from_wire([report for round, report in rows if round == number])
+    tallies.append(protocol.tally(reports))
+release = SEARCH.find(tallies)
+print(QUESTION, f"({{len(rows)}} reports in {{len(tallies)}} of {{SEARCH.rounds}} rounds)")
+print(release.frame().write_csv(), end="")
+print(release.guarantee)
+'''
+
 
 def reports_csv(store: ReportStore, poll: LivePoll) -> Iterator[str]:
-    """The reports of the round, one per line, in the order of their random tokens, which are left out."""
-    yield "report\n"
-    for _, report in store.reports(*poll.key):
-        yield f"{report}\n"
+    """The reports of the round, one per line, in the order of their random tokens, which are left out.
+
+    Those of an open question are of all its rounds, each with its number.
+    """
+    identity, last = poll.key
+    if poll.question.kind != "open":
+        yield "report\n"
+        yield from (f"{report}\n" for _, report in store.reports(identity, last))
+        return
+    yield "round,report\n"
+    for number in range(1, last + 1):
+        yield from (f"{number},{report}\n" for _, report in store.reports(identity, number))
 
 
 def estimates_csv(poll: LivePoll, told: dict[str, Any]) -> str:
@@ -57,6 +91,8 @@ def estimates_csv(poll: LivePoll, told: dict[str, Any]) -> str:
 
 def code(poll: LivePoll) -> str:
     """The Python program that makes the same estimate from the same reports."""
+    if poll.question.kind == "open":
+        return _ROUNDS_CODE.format(question=repr(poll.question.question), search=_written(search(poll.question)))
     texts = bool(poll.wire.cohorts)
     return _CODE.format(
         imports="decode, protocol_from_json" if texts else "protocol_from_json",
@@ -67,3 +103,8 @@ def code(poll: LivePoll) -> str:
         if texts
         else f"PROTOCOL.estimate(tally, {results.CONFIDENCE})",
     )
+
+
+def _written(found: PrefixRounds) -> str:
+    settings = f"{found.alphabet!r}, {found.length}, rounds={found.rounds}, epsilon={str(found.epsilon)!r}"
+    return f"PrefixRounds({settings})"

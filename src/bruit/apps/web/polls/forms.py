@@ -16,6 +16,9 @@ FIELDS = (
     "low",
     "high",
     "grid",
+    "alphabet",
+    "length",
+    "rounds",
     "epsilon",
     "again",
     "forever",
@@ -33,6 +36,9 @@ _SAID = {
     "low": "The least number is written like 0 or 2.5.",
     "high": "The largest number is written like 10 or 99.5.",
     "grid": "The step is written like 1 or 0.5.",
+    "alphabet": "The letters are written one after the other, like abcdefghijklmnopqrstuvwxyz.",
+    "length": "The longest answer is a number of letters, like 9.",
+    "rounds": "The rounds are a whole number, like 8.",
     "epsilon": "Choose ε, a number like 1, 1/2 or ln 3: nothing about privacy is chosen for you.",
     "forever": "Say what all reports together may cost, a number like 2, or ask once only.",
     "results": "Say who may see the results.",
@@ -66,6 +72,8 @@ def read_question(fields: dict[str, str]) -> tuple[PollQuestion | None, list[str
         wanted["choices"] = [line.strip() for line in fields["choices"].splitlines() if line.strip()]
     if kind == "number":
         wanted |= {name: fields[name].strip() for name in ("low", "high", "grid")}
+    if kind == "open":
+        wanted |= {name: fields[name].strip() for name in ("alphabet", "length", "rounds")}
     if fields["again"] not in ("yes", "no"):
         return None, ["Say whether the question is asked once or again and again."]
     try:

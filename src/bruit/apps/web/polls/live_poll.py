@@ -1,4 +1,4 @@
-"""A poll in memory: its stored record, question, protocol, and the counters of its round."""
+"""A poll in memory: its stored record, question, protocol, and the counters of its rounds."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class LivePoll:
     wire: Wire
     counts: Counts
     signing: SigningKey | None = None
+    earlier: tuple[tuple[Wire, Counts], ...] = ()
+    """The rounds of an open question that are over: what each asked about follows from those before it."""
     broadcast: Broadcast = field(default_factory=Broadcast)
     version: int = 0
     summed: tuple[int, dict[str, Any]] | None = None
@@ -34,6 +36,17 @@ class LivePoll:
     def key(self) -> Key:
         """The identity of the poll and the number of its round."""
         return self.stored.identity, self.stored.round
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether the question is asked in rounds."""
+        return self.question.forever is not None or self.question.kind == "open"
+
+    def wire_of(self, number: int) -> Wire | None:
+        """The format of the reports of a round; None for a round of an open question that has not begun."""
+        if self.question.kind != "open" or number == self.stored.round:
+            return self.wire
+        return self.earlier[number - 1][0] if number < self.stored.round else None
 
     def become(self, stored: StoredPoll, counts: Counts) -> None:
         """Updates the poll to what is stored now."""

@@ -18,7 +18,7 @@ from bruit.apps.web.polls.api import Identity, describe_poll
 from bruit.apps.web.polls.collector import collector_of
 from bruit.apps.web.polls.live_poll import LivePoll
 from bruit.apps.web.polls.publishing import publish
-from bruit.apps.web.polls.question import PollQuestion, protocol
+from bruit.apps.web.polls.question import PollQuestion, protocol, search
 from bruit.apps.web.rendering import environment, in_language, page
 from bruit.apps.web.report_format import Wire
 from bruit.apps.web.security import steward_key
@@ -75,11 +75,11 @@ async def preview(request: Request) -> Response:
 
 def _errors(question: PollQuestion) -> list[float]:
     """Errors worth aiming at: ten, five and two percentage points, or as much of the range."""
-    return [] if question.kind == "text" else [_reach(question) * part for part in (0.1, 0.05, 0.02)]
+    return [] if question.kind in ("text", "open") else [_reach(question) * part for part in (0.1, 0.05, 0.02)]
 
 
 def _reach(question: PollQuestion) -> float:
-    """How far apart two truths can be: an error as large says nothing."""
+    """The width of the range of possible answers; an error this large would say nothing."""
     return float(question.high or 0) - float(question.low or 0) if question.kind == "number" else 1.0
 
 
@@ -157,6 +157,7 @@ async def _dashboard(request: Request, poll: LivePoll, template: str) -> Respons
         "errors": await collector_of(request).error_table(poll),
         "low": poll.question.low,
         "high": poll.question.high,
+        "rounds": poll.question.rounds,
         "say": words(DASHBOARD, language)["script"],
     }
     return page(
@@ -203,11 +204,21 @@ async def change(request: Request, identity: Identity, action: str) -> Response:
     if action == "delete":
         await collector.forget(poll)
         return RedirectResponse("/polls", 303)
-    if action in ("open", "close") or (action == "next-round" and poll.question.forever is not None):
+    if action == "next-round" and poll.question.kind == "open":
+        _require_next(poll)
+    if action in ("open", "close") or (action == "next-round" and poll.has_rounds):
         await collector.change(poll, action)
     else:
         raise HTTPException(404, "A poll can be opened, closed, asked again where it was planned so, or deleted.")
     return RedirectResponse(f"/polls/{identity}", 303)
+
+
+def _require_next(poll: LivePoll) -> None:
+    """Refuses the next round of an open question whose last one has begun, or whose present one has no answer."""
+    if poll.stored.round >= search(poll.question).rounds:
+        raise HTTPException(409, "This was the last round: what the question has found stands there.")
+    if not poll.counts[0]:
+        raise HTTPException(409, "Nobody has answered in this round yet: the next one asks about what it finds.")
 
 
 # ------------------------------------------------------------ taking it away
@@ -235,9 +246,11 @@ async def answer(request: Request, identity: Identity) -> Response:
     poll = await collector_of(request).poll(identity)
     language, shown = preferred_language(request), in_language(request, ANSWER)
     say = words(ANSWER, language)
-    block = describe_poll(poll).model_dump(include={"id", "round", "open", "protocol", "admission"})
+    block = describe_poll(poll).model_dump(include={"id", "round", "open", "protocol", "admission", "search"})
     block |= {"epsilon": poll.question.epsilon, "forever": poll.question.forever}  # what is shown, and checked there
     block["say"] = say["script"]
+    if poll.question.kind == "open":
+        block["rounds"] = words("polls/rounds", language)
     context = {"question": poll.question, "described": block, "choices": _choices(poll, say)}
     context |= {"meaning": plain_words.meaning(poll.question, language)[0]}
     context |= {"noise": plain_words.noise(poll.wire, language)}

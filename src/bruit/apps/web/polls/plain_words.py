@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 from markupsafe import Markup
 
-from bruit.apps.web.languages import FALLBACK, Language, format_number, words
+from bruit.apps.languages import FALLBACK, Language, format_number
+from bruit.apps.web.languages import words
 from bruit.apps.web.polls.question import PollQuestion
 from bruit.apps.web.polls.results import error_at
 from bruit.apps.web.report_format import Wire
@@ -26,6 +27,8 @@ def meaning(question: PollQuestion, language: Language = FALLBACK) -> list[str]:
         always = exactly(question.forever, "forever")
         said.append(_sentence("always", language, belief=_belief_sentence(always, language)))
         said.append(_sentence("changed", language))
+    if question.kind == "open":
+        said.append(_sentence("one_round", language, rounds=str(question.rounds)))
     said.append(_sentence("deniable", language, ratio=format_number(math.exp(once), ".3g", language)))
     return said
 
@@ -64,11 +67,15 @@ def noise_view(question: PollQuestion, wire: Wire, people: int, language: Langua
     protocol, shown = wire.protocol, min(people, MOST_SHOWN)
     say = words("polls/noise_view", language)
     view: dict[str, object] = {"protocol": protocol.to_json(), "people": shown, "say": say, "choices": question.choices}
+    searched = protocol if question.kind == "open" and isinstance(protocol, FrequencyProtocol) else None
+    if searched is not None:
+        view["choices"] = searched.categories.labels
     if wire.is_bits:
         return view
     kept, other = _law(protocol)
-    labels = [say["no"], say["yes"]] if question.kind == "yes-no" else question.choices
-    return view | {"law": {"true": kept, "false": other}, "error": error_at(question, wire, shown), "labels": labels}
+    labels = [say["no"], say["yes"]] if question.kind == "yes-no" else view["choices"]
+    error = error_at(question, wire, shown) if searched is None else searched.expected_error(shown)
+    return view | {"law": {"true": kept, "false": other}, "error": error, "labels": labels}
 
 
 def _law(protocol: LocalProtocol) -> tuple[float, float]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from bruit.apps.web.report_format import Wire
 from bruit.local import FrequencyProtocol, OneBitMean, Rappor
@@ -50,7 +50,8 @@ def _is_beyond(counts: NDArray[np.int64], people: NDArray[np.int64], least: floa
     """Whether each count lies in a tail of less than the alarm's share, above the largest or below the least law."""
     each = ALARM / (2 * counts.size)
     return np.asarray(
-        (stats.binom.sf(counts - 1, people, largest) < each) | (stats.binom.cdf(counts, people, least) < each)
+        (scipy.stats.binom.sf(counts - 1, people, largest) < each)
+        | (scipy.stats.binom.cdf(counts, people, least) < each)
     )
 
 

@@ -20,13 +20,14 @@ from bruit.local import (
     LongitudinalKRR,
     LongitudinalOUE,
     OneBitMean,
+    PrefixRounds,
     Rappor,
     Warner,
     protocol_from_json,
 )
 from bruit.local.rappor import RapporLaw, optimal_f
 
-Kind = Literal["yes-no", "choices", "number", "text"]
+Kind = Literal["yes-no", "choices", "number", "text", "open"]
 Decimal = Annotated[str, StringConstraints(pattern=r"^-?\d{1,12}(\.\d{1,6})?$")]
 
 
@@ -57,7 +58,8 @@ class PollQuestion(BaseModel):
     `epsilon` is what one report may cost its respondent. With `forever` the question may be asked again and again: it
     is what all reports of one same answer may cost together, and answers are memoised in the browser. `forever: null`
     asks once. `admission` is open to everyone with the link, or to one report a card. `low`, `high` and `grid` are
-    those of a number; `choices` those of a choice, or the texts looked for.
+    those of a number; `choices` those of a choice, or the texts looked for. An `open` question finds its own answers in
+    `rounds`, as words of at most `length` letters of `alphabet`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,6 +72,9 @@ class PollQuestion(BaseModel):
     low: Decimal | None = None
     high: Decimal | None = None
     grid: Decimal | None = None
+    alphabet: Annotated[str, StringConstraints(max_length=100)] | None = None
+    length: int | None = None
+    rounds: int | None = None
     results: Literal["admin", "everyone"]
     admission: Literal["open", "cards"] = "open"
 
@@ -94,8 +99,20 @@ def protocol(question: PollQuestion) -> LocalProtocol:
         return _choice(_require_choices(question, MOST_CHOICES), once, forever)
     if question.kind == "number":
         return _number(question, once, forever)
+    if question.kind == "open":
+        return search(question).protocol()
     _require_choices(question, 2000)
     return _rappor(once, forever)
+
+
+def search(question: PollQuestion) -> PrefixRounds:
+    """The search for the answers of an open question."""
+    once, forever = _epsilons(question)
+    if forever is not None or question.admission != "open":
+        raise InvalidArgument("an open question is asked once, of everybody with the link: its rounds ask other people")
+    if question.alphabet is None or question.length is None or question.rounds is None:
+        raise InvalidArgument("give the letters that answers are read in, how many of them, and the number of rounds")
+    return PrefixRounds(question.alphabet, question.length, rounds=question.rounds, epsilon=once)
 
 
 def _epsilons(question: PollQuestion) -> tuple[Fraction, Fraction | None]:

@@ -77,7 +77,8 @@ async def accept(collector: Collector, identity: str, headers: Headers, receive:
     """The response to one report, once it is stored; browsers get a cookie that marks them as having answered."""
     report, given = parse_report(await _body(receive)), dict(headers)
     poll = await collector.poll(identity)
-    marked = b"cookie" in given and _has_answered(given[b"cookie"], identity, report)
+    once = poll.question.kind == "open"  # in one of all rounds
+    marked = b"cookie" in given and _has_answered(given[b"cookie"], identity, None if once else report.round)
     if marked and not await asyncio.to_thread(collector.store.has, identity, report.round, report.token):
         raise HTTPException(409, "This device has already answered in this round: that report was counted.")
     require_admission(poll, report)
@@ -121,13 +122,13 @@ def _mark(identity: str, report: Report) -> bytes:
     return f"{value}; HttpOnly; Max-Age={_YEAR}; Path=/api/polls/{identity}; SameSite=strict".encode()
 
 
-def _has_answered(cookies: bytes, identity: str, report: Report) -> bool:
-    """Whether this device says that it has answered in this round."""
+def _has_answered(cookies: bytes, identity: str, number: int | None) -> bool:
+    """Whether this device says that it has answered in this round, or in any."""
     try:
         found = SimpleCookie(cookies.decode("latin-1")).get(f"bruit_sent_{identity}")
     except CookieError:
         return False
-    return found is not None and found.value == str(report.round)
+    return found is not None and number in (None, int(found.value) if found.value.isdigit() else 0)
 
 
 _COUNTED: Final = b'{"accepted":true,"counted":true}'

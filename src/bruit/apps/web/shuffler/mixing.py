@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from bruit.apps.languages import FALLBACK, Language
 from bruit.apps.web.client import AT_ONCE
 from bruit.apps.web.polls.store.mixtures import Mixed, MixtureStore
 from bruit.apps.web.report_format import Wire
@@ -39,7 +40,9 @@ class Shuffler:
         self.store = MixtureStore(store)
         described = self._describe_poll()
         if described["admission"] is not None:
-            raise InvalidArgument("a poll with cards is not shuffled: its reports are already nobody's")
+            raise InvalidArgument("a poll with cards is not shuffled: nobody can link its reports to people already")
+        if described["search"] is not None:
+            raise InvalidArgument("an open question is not shuffled: each of its rounds waits for the one before")
         self.wire = Wire(protocol_from_json(described["protocol"]))
         self.epsilon = exactly(getattr(self.wire.protocol, "epsilon", None) or _loss(self.wire), "epsilon")
 
@@ -73,9 +76,9 @@ class Shuffler:
         self.store.forget()
         return counted
 
-    def fetch(self, path: str, body: bytes | None = None) -> bytes:
-        """The collector's response to a path; nothing of a respondent's request is forwarded."""
-        asked = Request(self.collector + path, body, {"content-type": "application/json"})
+    def fetch(self, path: str, body: bytes | None = None, *, language: Language = FALLBACK) -> bytes:
+        """The collector's response to a path; of a respondent's request only the language is forwarded: one of ours."""
+        asked = Request(self.collector + path, body, {"content-type": "application/json", "accept-language": language})
         with urlopen(asked, timeout=TIMEOUT) as answer:
             found: bytes = answer.read()
         return found

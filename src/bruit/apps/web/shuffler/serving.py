@@ -18,6 +18,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
+from bruit.apps.languages import FALLBACK, Language
+from bruit.apps.web.languages import preferred_language
 from bruit.apps.web.polls.report_endpoint import parse_report
 from bruit.apps.web.security.middleware import Guard
 from bruit.apps.web.security.safe_logs import OWN, place
@@ -40,7 +42,8 @@ def application(shuffler: Shuffler) -> Starlette:
 
     async def show(request: Request) -> Response:
         kind = "application/json" if request.url.path.startswith("/api") else "text/html; charset=utf-8"
-        return Response(await _fetch(shuffler, request.url.path), media_type=kind)
+        shown = await _fetch(shuffler, request.url.path, preferred_language(request))
+        return Response(shown, media_type=kind, headers={"vary": "accept-language"})
 
     async def static(request: Request) -> Response:
         found = _FILE.fullmatch(request.path_params["name"])
@@ -72,9 +75,9 @@ def _kind(scope: Scope) -> str:
     return "reports" if scope["method"] == "POST" else "pages"
 
 
-async def _fetch(shuffler: Shuffler, path: str) -> bytes:
+async def _fetch(shuffler: Shuffler, path: str, language: Language = FALLBACK) -> bytes:
     try:
-        return await asyncio.to_thread(shuffler.fetch, path)
+        return await asyncio.to_thread(shuffler.fetch, path, language=language)
     except HTTPError as error:
         raise HTTPException(error.code, "The collector has nothing at this address.") from None
     except (URLError, OSError):

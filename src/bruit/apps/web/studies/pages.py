@@ -11,6 +11,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 
 from bruit.apps.studies import STUDIES
 from bruit.apps.studies.book import book_folder
+from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.documents import DOCUMENTS
 from bruit.apps.studies.report import beside, said
 from bruit.apps.studies.saved_findings import Kept, read_findings
@@ -20,7 +21,7 @@ from bruit.apps.web.rendering import page
 from bruit.apps.web.security.steward_key import is_steward, require_steward
 
 MOST_ROWS = 20
-"""Rows of a table that a page shows; the file has them all."""
+"""Rows of a table that a page shows, unless it sets theirs beside ours; the file has them all."""
 
 KINDS = {".png": "image/png", ".csv": "text/csv"}
 router = APIRouter(include_in_schema=False)
@@ -30,7 +31,7 @@ router = APIRouter(include_in_schema=False)
 def start(request: Request) -> Response:
     """Every study, with what was found here, or else in the book of results."""
     studies = [(name, line, *_found(request, name)) for name, (_, line, _) in sorted(STUDIES.items())]
-    return page(request, "studies/start.html", studies=studies, runs=request.app.state.studies)
+    return page(request, "studies/start.html", studies=studies, runs=request.app.state.studies, earlier=EARLIER)
 
 
 @router.get("/{name}")
@@ -47,6 +48,7 @@ def show(request: Request, name: str) -> Response:
         found=found,
         bound=bound,
         beside=[] if found is None or found.size != "full" else beside(DOCUMENTS.get(name), found.findings.figures),
+        earlier=EARLIER.get(name) if found is None else None,
         pictures=[] if found is None else [path for path in found.findings.files if path.suffix == ".png"],
         tables=[] if found is None else _tables(found),
         state=request.app.state.studies.state(name),
@@ -112,8 +114,7 @@ def _tables(found: Kept) -> list[dict[str, Any]]:
     shown = []
     for path in (path for path in found.findings.files if path.suffix == ".csv"):
         frame = polars.read_csv(path, infer_schema_length=None)
-        rows = [
-            [f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in frame.head(MOST_ROWS).rows()
-        ]
+        most = frame.height if "theirs" in frame.columns else MOST_ROWS
+        rows = [[f"{cell:.4g}" if isinstance(cell, float) else cell for cell in row] for row in frame.head(most).rows()]
         shown.append({"path": path, "heads": frame.columns, "rows": rows, "height": frame.height})
     return shown

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bruit.apps.web.part import Part
-from bruit.apps.web.workbench import ask_pages, book_pages, table_pages
+from bruit.apps.web.workbench import ask_pages, book_pages, synthesis_pages, synthetic_pages, table_pages
 from bruit.apps.web.workbench.context import router, running
 from bruit.apps.web.workbench.uploads import LARGEST
 
@@ -16,4 +16,4 @@ part = Part(
     running=running,
 )
 
-__all__ = ["ask_pages", "book_pages", "part", "table_pages"]
+__all__ = ["ask_pages", "book_pages", "part", "synthesis_pages", "synthetic_pages", "table_pages"]

@@ -45,7 +45,7 @@ def show_preview(request: Request, key: str, form: Form) -> Response:
     """The question in words, its price and precision, before payment; or what is missing."""
     one = context.find_table(request, key)
     try:
-        asked = read_question(form, _schema(one))
+        asked = read_question(form, schema_of(one))
         book = context.book(request, asked.book)
         found = preview_query(asked.query(context.plans(request, book)), book, asked.price)
     except StorageError:
@@ -61,14 +61,15 @@ def release(request: Request, key: str, form: Form) -> Response:
     one, session, once = context.find_table(request, key), context.session(request), form.get("once", "")
     if len(once) != ONCE:
         raise HTTPException(400, "Look at the preview first: the release is asked for from there.")
-    asked = read_question(form, _schema(one))
+    asked = read_question(form, schema_of(one))
     book = context.book(request, asked.book)
     with session.paying:
         if once not in session.done:
             try:
                 session.done[once] = _pay_and_release(request, asked, book)
             except BudgetExceeded:
-                return _over_budget(request, one, asked, book, form)
+                again = f"/workbench/tables/{key}/preview"
+                return over_budget(request, book.name, asked.price["epsilon"], form, again=again)
     return RedirectResponse(session.done[once], 303)
 
 
@@ -86,25 +87,26 @@ def _pay_and_release(request: Request, asked: Asked, book: Ledger) -> str:
     return context.address("release", book=book.name, number=number)
 
 
-def _over_budget(request: Request, one: Loaded, asked: Asked, book: Ledger, form: Mapping[str, str]) -> Response:
+def over_budget(request: Request, book: str, price: str, form: Mapping[str, str], *, again: str) -> Response:
     """The page of a refused charge: what is left, what can be done, and the question as it was filled in."""
-    shown: dict[str, Any] = {"loaded": one, "book": book, "asked": asked, "form": _question_fields(form)}
-    return page(request, "workbench/exceeded.html", status=409, address=context.address, **shown)
+    shown: dict[str, Any] = {"book": context.book(request, book), "price": price, "form": question_fields(form)}
+    return page(request, "workbench/exceeded.html", status=409, again=again, address=context.address, **shown)
 
 
-def _question_fields(form: Mapping[str, str]) -> dict[str, str]:
+def question_fields(form: Mapping[str, str]) -> dict[str, str]:
     """The fields of a question, to be filled in again."""
     return {name: value for name, value in form.items() if name not in ("csrf", "once")}
 
 
-def _schema(one: Loaded) -> Schema:
+def schema_of(one: Loaded) -> Schema:
+    """The schema of a table, which must have been stated."""
     if one.schema is None:
         raise HTTPException(400, "State the schema of this table first.")
     return one.schema
 
 
 def _form(request: Request, one: Loaded, form: Mapping[str, str], *, status: int = 200, **more: Any) -> Response:
-    schema = _schema(one)
+    schema = schema_of(one)
     shown: dict[str, Any] = {"found": None, "asked": None, "refused": "", "once": "", **more}
     return page(
         request,
@@ -112,7 +114,7 @@ def _form(request: Request, one: Loaded, form: Mapping[str, str], *, status: int
         status=status,
         loaded=one,
         schema=schema,
-        form=_question_fields(form),
+        form=question_fields(form),
         books=context.paying_books(request, schema.person),
         choices=question_form,
         each_row=EACH_ROW,

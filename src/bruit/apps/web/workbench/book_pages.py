@@ -9,12 +9,13 @@ from fastapi import HTTPException, Request
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from bruit.apps.steward.answers import AnswerTable
-from bruit.apps.steward.charts import charts_of, svg_on_page
+from bruit.apps.steward.answers import HIGH, LOW, UNNAMED, AnswerTable
+from bruit.apps.steward.charts import charts_of, svg_for_any_width
 from bruit.apps.web.rendering import page
-from bruit.apps.web.workbench import context
+from bruit.apps.web.workbench import context, synthetic_pages
 from bruit.apps.web.workbench.context import router
-from bruit.apps.web.workbench.downloads import KINDS, ReleaseView
+from bruit.apps.web.workbench.downloads import KINDS, find_release
+from bruit.apps.web.workbench.synthetic_view import SyntheticView
 from bruit.apps.web.workbench.table_pages import Form
 from bruit.core.neighbours import EACH_ROW, Neighbours
 from bruit.errors import BruitError, StorageError
@@ -26,6 +27,9 @@ OFFERED = (
     (Neighbours.ADD_OR_REMOVE_ONE.value, "One person more or less: whether somebody is in the table at all"),
     (Neighbours.REPLACE_ONE.value, "One person replaced by another: the size of the table is known"),
 )
+HEADS = {UNNAMED + LOW: "from", UNNAMED + HIGH: "to"}
+"""How a page calls the columns of a release whose files call them otherwise."""
+
 MOST_SHOWN = 100
 
 
@@ -81,15 +85,18 @@ def download_statement(request: Request, name: str, kind: str) -> Response:
 @router.get("/release")
 def release(request: Request, book: str, number: int) -> Response:
     """A release: a chart of its values with intervals, the values, its guarantee and its files."""
-    view = _find_release(request, book, number)
+    view = find_release(request, book, number)
+    if isinstance(view, SyntheticView):
+        return synthetic_pages.show(request, view)
     answer = view.answer
     return page(
         request,
         "workbench/release.html",
         view=view,
-        charts=[] if answer is None else [(each, Markup(svg_on_page(each))) for each in charts_of(answer)],
+        charts=[] if answer is None else [(each, Markup(svg_for_any_width(each))) for each in charts_of(answer)],
         rows=[] if answer is None else [[_format_cell(cell) for cell in row] for row in _first(answer)],
         more=0 if answer is None else max(len(answer.frame) - MOST_SHOWN, 0),
+        heads=HEADS,
         python=view.file("py"),
         address=context.address,
     )
@@ -98,18 +105,18 @@ def release(request: Request, book: str, number: int) -> Response:
 @router.get("/release/statement")
 def print_statement(request: Request, book: str, number: int) -> Response:
     """The statement of a release as a page to print."""
-    view = _find_release(request, book, number)
+    view = find_release(request, book, number)
     answer = view.answer
-    charts = [] if answer is None else [Markup(svg_on_page(each)) for each in charts_of(answer)]
+    charts = [] if answer is None else [Markup(svg_for_any_width(each)) for each in charts_of(answer)]
     shown: dict[str, Any] = {"view": view, "statement": view.statement, "charts": charts}
     rows = [] if answer is None else [[_format_cell(cell) for cell in row] for row in _first(answer)]
-    return page(request, "workbench/statement.html", rows=rows, address=context.address, **shown)
+    return page(request, "workbench/statement.html", rows=rows, heads=HEADS, address=context.address, **shown)
 
 
 @router.get("/release/file")
 def download(request: Request, book: str, number: int, kind: str) -> Response:
     """One of the files of a release."""
-    content = _find_release(request, book, number).file(kind) if kind in KINDS else None
+    content = find_release(request, book, number).file(kind) if kind in KINDS else None
     if content is None:
         raise HTTPException(404, "There is no such file of this release.")
     return _file(content, f"release-{number}.{kind}", KINDS[kind])
@@ -117,14 +124,6 @@ def download(request: Request, book: str, number: int, kind: str) -> Response:
 
 def _first(answer: AnswerTable) -> list[tuple[object, ...]]:
     return answer.frame.head(MOST_SHOWN).rows()
-
-
-def _find_release(request: Request, book: str, number: int) -> ReleaseView:
-    ledger = context.book(request, book)
-    line: Entry | None = next((one for one in ledger.entries if one.number == number), None)
-    if line is None or line.release is None:
-        raise HTTPException(404, "No release stands at this place of the book.")
-    return ReleaseView(ledger, line, context.kept_answers(request).find(book, number))
 
 
 def _terms(stated: dict[str, str]) -> dict[str, Any]:
@@ -154,9 +153,10 @@ def _form(request: Request, form: dict[str, str], *, refused: str = "", status: 
 
 def _format_cell(cell: object) -> object:
     """A cell to be read by eye; the files have every digit."""
-    if not isinstance(cell, float):
+    if isinstance(cell, bool) or not isinstance(cell, int | float):
         return cell
-    return f"{cell:.2f}".rstrip("0").rstrip(".") if abs(cell) >= 100 else f"{cell:.4g}"
+    short = f"{cell:,.2f}".rstrip("0").rstrip(".") if abs(cell) >= 100 else f"{cell:.4g}"
+    return short.replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _file(content: bytes, name: str, kind: str) -> Response:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 
 from bruit.apps.web.paths import RELEASES, home
 from bruit.apps.web.security import csrf
 from bruit.apps.web.workbench.kept_answers import KeptAnswers
+from bruit.apps.web.workbench.kept_tables import KeptTables
+from bruit.apps.web.workbench.synthesis_jobs import MOST_AT_ONCE
 from bruit.apps.web.workbench.uploads import Loaded, Session, UploadStore
 from bruit.core.neighbours import LOCAL
 from bruit.errors import UnknownLedger
@@ -26,10 +31,18 @@ router = APIRouter(include_in_schema=False)
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
-    """Lifespan context that keeps uploads in a private folder and removes it at the end."""
+    """Lifespan context that keeps uploads in a private folder and removes it at the end.
+
+    A synthetic table that is being made was charged already: the end waits for it. Those that wait are not made.
+    """
     with TemporaryDirectory(prefix="bruit-", ignore_cleanup_errors=True) as folder:
         app.state.uploads = UploadStore(Path(folder))
-        yield
+        app.state.kept_tables = KeptTables(home(app.state.settings) / RELEASES)
+        app.state.synthesising = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="synthesis")
+        try:
+            yield
+        finally:
+            await run_sync(partial(app.state.synthesising.shutdown, wait=True, cancel_futures=True))
 
 
 def session(request: Request) -> Session:
@@ -90,6 +103,12 @@ def paying_books(request: Request, person: str) -> list[Ledger]:
 def kept_answers(request: Request) -> KeptAnswers:
     """The store of answers that were released here."""
     return KeptAnswers(home(request.app.state.settings) / RELEASES)
+
+
+def kept_tables(request: Request) -> KeptTables:
+    """The store of synthetic tables that were released here."""
+    found: KeptTables = request.app.state.kept_tables
+    return found
 
 
 def address(page: str, **about: object) -> str:

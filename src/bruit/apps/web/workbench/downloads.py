@@ -8,13 +8,30 @@ import zipfile
 from dataclasses import dataclass
 from typing import Any
 
+from fastapi import HTTPException, Request
+
 from bruit.apps.steward.answers import AnswerTable, labelled_table
 from bruit.apps.steward.code import python_of, recipe_of
 from bruit.apps.steward.exports import answer_bytes, finite
 from bruit.apps.steward.statements import Statement, make_statement, statement_page, statement_text
+from bruit.apps.web.workbench import context
 from bruit.apps.web.workbench.kept_answers import KeptAnswer
+from bruit.apps.web.workbench.synthetic_view import SyntheticView
 from bruit.ledger import Entry, Ledger
 from bruit.ledger.statements import describe_entry
+
+STATISTIC_WORDS = {
+    "sum": "sum of",
+    "mean": "mean of",
+    "variance": "variance of",
+    "quantiles": "quantiles of",
+    "group_by": "sum of",
+    "count": "number of rows with",
+    "histogram": "number of rows by",
+    "most_common": "most common value of",
+    "bounds": "bounds of",
+}
+"""What stands before the columns in the title of a release that was not asked by SQL."""
 
 KINDS = {
     "csv": "text/csv",
@@ -26,6 +43,7 @@ KINDS = {
     "txt": "text/plain; charset=utf-8",
     "toml": "text/plain; charset=utf-8",
     "py": "text/x-python",
+    "npz": "application/octet-stream",
     "zip": "application/zip",
 }
 
@@ -51,7 +69,13 @@ class ReleaseView:
     @property
     def title(self) -> str:
         """What was asked, in words where the entry records them."""
-        return str(describe_entry(self.line)["asked"] or self.line.what)
+        asked, name = describe_entry(self.line)["asked"], self.line.what.removeprefix("central.")
+        release = self.line.release
+        subject: dict[str, Any] = (None if release is None else release.details.get("asked")) or {}
+        if not asked or "words" in subject or name not in STATISTIC_WORDS:
+            return str(asked or self.line.what)
+        said = STATISTIC_WORDS[name] if subject["columns"] else "number of rows"
+        return f"{said} {asked}" if subject["columns"] or subject["by"] else f"{said}; {asked}"
 
     @property
     def statement(self) -> Statement:
@@ -93,3 +117,15 @@ class ReleaseView:
             for file, schema in ({} if self.kept is None else self.kept.schemas).items():
                 archive.writestr(f"{file.rpartition('.')[0] or file}.toml", schema)
         return packed.getvalue()
+
+
+def find_release(request: Request, book: str, number: int) -> ReleaseView | SyntheticView:
+    """A release by its ledger and entry, or error 404."""
+    ledger = context.book(request, book)
+    line = next((one for one in ledger.entries if one.number == number), None)
+    if line is None or line.release is None:
+        raise HTTPException(404, "No release stands at this place of the book.")
+    made = context.kept_tables(request).find(book, number)
+    if made is not None:
+        return SyntheticView(ledger, line, made)
+    return ReleaseView(ledger, line, context.kept_answers(request).find(book, number))

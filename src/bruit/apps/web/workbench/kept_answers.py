@@ -68,5 +68,9 @@ class KeptAnswers:
         return KeptAnswer(**described) if set(described) == {"asked", "schemas", "answer"} else None
 
     def _path(self, book: str, number: int) -> Path:
-        """A file by the hash of the book's name, which may hold any character."""
-        return self.folder / hashlib.sha256(book.encode()).hexdigest()[:16] / f"{number}.json"
+        return release_path(self.folder, book, number, "json")
+
+
+def release_path(folder: Path, book: str, number: int, ending: str) -> Path:
+    """A file of a release by the hash of the book's name, which may hold any character."""
+    return folder / hashlib.sha256(book.encode()).hexdigest()[:16] / f"{number}.{ending}"

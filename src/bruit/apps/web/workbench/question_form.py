@@ -54,7 +54,7 @@ def read_question(form: Mapping[str, str], schema: Schema) -> Asked:
     by_sql = filled.get("mode") == "sql"
     if by_sql and "sql" not in filled:
         raise InvalidArgument("write a SELECT, or choose to ask by clicking")
-    sizes = {name: _whole(filled, name) for name in ("rows", "groups", "each")}
+    sizes = {name: whole_number(filled, name) for name in ("rows", "groups", "each")}
     stated = {name: value for name, value in sizes.items() if value is not None}
     if not stated and schema.person != EACH_ROW:
         raise InvalidArgument(
@@ -63,7 +63,7 @@ def read_question(form: Mapping[str, str], schema: Schema) -> Asked:
     return Asked(
         filled["sql"] if by_sql else clicked_sql(filled, schema),
         Limit(**stated) if stated else None,
-        _whole(filled, "most"),
+        whole_number(filled, "most"),
         _confidence(filled.get("confidence", "")),
         filled["book"],
         {name: filled[name] for name in ("epsilon", "delta") if name in filled},
@@ -133,7 +133,8 @@ def condition_columns(schema: Schema) -> list[tuple[str, str]]:
     return [(name, name) for name, column in schema.columns.items() if isinstance(column, kinds)]
 
 
-def _whole(filled: Mapping[str, str], name: str) -> int | None:
+def whole_number(filled: Mapping[str, str], name: str) -> int | None:
+    """A field as a whole number; None where it is empty."""
     if name not in filled:
         return None
     if not filled[name].isdecimal() or len(filled[name]) > 9:

@@ -14,6 +14,7 @@ from anyio.to_thread import run_sync
 
 from bruit.apps.steward.schemas import Head, read_names
 from bruit.apps.steward.sources import open_plan
+from bruit.apps.web.workbench.synthesis_jobs import SynthesisJob
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import BadFile, BruitError, InvalidArgument, MissingData
 from bruit.ledger import Ledger
@@ -96,12 +97,14 @@ class Loaded:
 class Session:
     """The uploaded tables of one browser; `done` records where an already sent form led, so that it acts once.
 
-    `paying` is held while a release is paid for, so that a button pressed twice pays once.
+    `paying` is held while a release is paid for, so that a button pressed twice pays once. `jobs` are the synthetic
+    tables that are being made, by the number that their preview carried.
     """
 
     folder: Path
     tables: dict[str, Loaded] = field(default_factory=dict)
     done: dict[str, str] = field(default_factory=dict)
+    jobs: dict[str, SynthesisJob] = field(default_factory=dict)
     paying: Lock = field(default_factory=Lock)
 
     async def load(self, name: str, chunks: AsyncIterator[bytes], *, largest: int = LARGEST) -> Loaded:
@@ -124,8 +127,11 @@ class Session:
         return self.tables[key]
 
     def remove(self, key: str) -> None:
-        """Removes a table from the session and its file from disk."""
-        loaded = self.tables.pop(key, None)
+        """Removes a table from the session and its file from disk, unless a synthetic table is being made of it."""
+        with self.paying:
+            if any(job.table == key and not job.ended for job in self.jobs.values()):
+                raise InvalidArgument("a synthetic table is being made of this table: wait until it is there")
+            loaded = self.tables.pop(key, None)
         if loaded is not None:
             loaded.path.unlink(missing_ok=True)
 

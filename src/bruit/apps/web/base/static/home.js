@@ -1,6 +1,6 @@
 // A poll to try: your answer and those of made-up people pass the law of the chosen ε, all of it in this page.
 import { randomise } from "../polls/client.js";
-import { show } from "../polls/noise.js";
+import { phrase, show } from "../polls/noise.js";
 
 const $ = id => document.getElementById(id);
 const polls = JSON.parse($("polls").textContent);
@@ -11,7 +11,11 @@ const answer = () => {
   const poll = chosen(), { protocol, labels } = poll;
   $("own").hidden = false;
   $("mine").textContent = labels[protocol.categories.indexOf(mine)];
-  $("sent").textContent = labels[randomise(protocol, mine)];
+  const place = protocol.categories.indexOf(mine), sent = randomise(protocol, mine);
+  $("sent").textContent = labels[sent];
+  $("coin").hidden = false;
+  const said = sent === place ? $("coin").dataset.same : $("coin").dataset.turned;
+  $("coin").textContent = phrase(said, { sent: labels[sent], others: Math.round(100 * poll.law.false) });
   show($("crowd"), poll, $("said"));
 };
 

@@ -2,7 +2,9 @@ import { post, randomise, token, unpack } from "./client.js";
 import { keepsPromise } from "./law.js";
 import { remember, settle } from "./memory.js";
 const $ = id => document.getElementById(id), inputs = document.querySelectorAll("input");
-const poll = JSON.parse($("poll").textContent), { id, round, protocol, epsilon, forever, say } = poll;
+const poll = JSON.parse($("poll").textContent), { id, epsilon, forever, search } = poll, say = { ...poll.say, ...poll.rounds };
+let { round, protocol } = poll;
+const kept = search ? 1 : round; // one report of all rounds, or one of each
 const phrase = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
 const label = answer => [...inputs].find(input => input.type === "radio" && input.value === answer)?.parentNode.textContent ?? answer;
 let sealed, forgetful = false, admitted = {};
@@ -29,7 +31,7 @@ const send = async answer => {
 		const got = await post(id, sealed.body), said = await got.json();
 		if (got.ok || got.status === 409) { // counted now or before: only that is final
 			sealed.done = true;
-			if (!forgetful) settle(id, round, sealed.body).catch(() => {});
+			if (!forgetful) settle(id, kept, sealed.body).catch(() => {});
 		}
 		show(got.ok ? say.thanks : (say[got.status] ?? said.detail), answer);
 	} catch {
@@ -37,18 +39,33 @@ const send = async answer => {
 	}
 	$("state").focus();
 };
+// what the round of this device is told of an answer to an open question; nothing where it cannot be asked
+const inTurn = async answer => {
+	const { prefix, spell, turn } = await import("./rounds.js");
+	if (!spell(search, answer)) $("send").disabled = false;
+	if (!spell(search, answer)) return void ($("wrong").textContent = say.no_letters);
+	inputs.forEach(input => (input.readOnly = true));
+	({ round, protocol } = await turn(poll, mine => ($("turn").textContent = phrase(say.turn, { ...search, mine }))));
+	$("turn").textContent = "";
+	if (!keepsPromise(protocol, epsilon) || !protocol.categories.includes("…")) return void ($("wrong").textContent = phrase(say.broken, poll));
+	return prefix(search, protocol, round, answer);
+};
 const answered = async () => {
 	const answer = ($("field") ?? document.querySelector("input:checked"))?.value.trim();
 	const wrong = answer ? $("field")?.validationMessage : say.first;
 	if (wrong) return ($("wrong").textContent = wrong);
-	let mine;
+	$("send").disabled = true;
+	let mine, said = answer;
+	if (search) {
+		said = await inTurn(answer);
+		if (!said) return;
+	}
 	const draw = memory => {
-		const report = randomise(protocol, answer, forever ? memory : {});
+		const report = randomise(protocol, said, forever ? memory : {});
 		return (mine = JSON.stringify({ token: token(), round, report, ...admitted }));
 	};
-	$("send").disabled = true;
 	try {
-		sealed = forgetful ? { body: draw({}) } : await remember(id, round, draw);
+		sealed = forgetful ? { body: draw({}) } : await remember(id, kept, draw);
 	} catch {
 		return ($("wrong").textContent = say.unkept);
 	}
@@ -61,7 +78,7 @@ const start = async () => {
 		return ($("wrong").textContent = phrase(say.broken, poll));
 	$("law").textContent = phrase(forever ? say.checked_rounds : say.checked, poll);
 	try {
-		sealed = await remember(id, round);
+		sealed = await remember(id, kept);
 	} catch {
 		forgetful = true;
 	}

@@ -3,18 +3,21 @@ const $ = id => document.getElementById(id);
 const poll = JSON.parse($("told").textContent), { say } = poll;
 const phrase = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
 const lang = document.documentElement.lang;
-const isShare = poll.kind !== "number";
+const isShare = poll.kind !== "number", isText = poll.kind === "text" || poll.kind === "open";
 const tenths = value => value.toLocaleString(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false });
 const precise = value => value.toLocaleString(lang, { minimumSignificantDigits: 4, maximumSignificantDigits: 4, useGrouping: false });
 const percent = share => `${tenths(100 * share)} %`;
 const shown = value => (isShare ? percent(value) : precise(value));
 // the answers of our own, such as yes and no, in the language of the page; all others are their maker's
-const label = row => (poll.kind === "choices" || poll.kind === "text" ? row.label : (say[row.label] ?? row.label));
+const label = row => (poll.kind === "choices" || isText ? row.label : (say[row.label] ?? row.label));
+// a beginning of an answer goes on, unless the answer ends there
+const begun = name => (name.endsWith("·") ? name.slice(0, -1) : `${name}…`);
 const style = getComputedStyle(document.documentElement);
+const projected = document.querySelector(".present") && innerWidth > 900; // read from the back of a room
 const colour = name => style.getPropertyValue(name).trim();
 const layout = more => ({
   margin: { l: 60, r: 16, t: 10, b: 50 }, separators: lang === "fr" ? ",\u202f" : ".,", paper_bgcolor: "transparent", plot_bgcolor: "transparent", showlegend: false,
-  font: { color: colour("--ink"), family: "system-ui, sans-serif", size: 14 }, ...more,
+  font: { color: colour("--ink"), family: "system-ui, sans-serif", size: projected ? 22 : 14 }, ...more,
 });
 const config = { displayModeBar: false, responsive: true };
 const lines = colour("--line");
@@ -64,7 +67,7 @@ const drawEstimate = rows => {
   };
   const ticktext = rows.map(row => plain(cut(label(row))));
   const yaxis = { range: [Math.max(rows.length, 1) - 0.5, -0.5], tickvals: y, ticktext, automargin: true, showgrid: false, zeroline: false };
-  const height = 70 + 40 * Math.max(rows.length, 2);
+  const height = 70 + (projected ? 64 : 40) * Math.max(rows.length, 2);
   Plotly.react("estimate-figure", [estimate, interval], layout({ xaxis, yaxis, height, margin: { l: 10, r: 16, t: 10, b: 40 } }), config);
 };
 
@@ -78,16 +81,27 @@ const drawError = answers => {
     type: "log", title: { text: title }, gridcolor: lines, tickvals: steps(values, digits), tickformat, tickangle: 0,
   });
   const xaxis = axis(say.answers, [...x, answers || x[0]], innerWidth < 480 ? [1] : [1, 2, 5], "~s");
-  const yaxis = axis(poll.kind === "text" ? say.least : say.error, y, [1, 2, 5], isShare ? ".1~%" : undefined);
+  const yaxis = axis(isText ? say.least : say.error, y, [1, 2, 5], isShare ? ".1~%" : undefined);
   Plotly.react("error-figure", [trace], layout({ xaxis, yaxis, shapes }), config);
 };
 
-const nothing = poll.kind === "text" ? say.empty_texts : say.empty;
+const nothing = { text: say.empty_texts, open: say.empty_rounds }[poll.kind] ?? say.empty;
+
+// rounds that are over, under each beginning those that extend it
+const drawTree = rounds => {
+  const rows = rounds.flatMap((found, at) => found.map(row => ({ ...row, round: at + 1 })));
+  rows.sort((one, other) => (one.label < other.label ? -1 : one.label > other.label ? 1 : one.round - other.round));
+  fill("tree-table", rows.map(row => [begun(row.label), row.round, shown(row.value), shown(row.low), shown(row.high)]));
+};
 
 const show = told => {
+  if (told.tree) {
+    drawTree(told.tree);
+    if (told.round < poll.rounds) told.estimate.forEach(row => (row.label = begun(row.label)));
+  }
   $("answers").textContent = told.answers;
   $("open").textContent = told.open ? say.open : say.closed;
-  if ($("round").textContent) $("round").textContent = phrase(say.round, told);
+  if ($("round").textContent) $("round").textContent = phrase(poll.rounds ? say.round_of : say.round, { ...told, rounds: poll.rounds });
   if ($("raw-table")) fill("raw-table", told.raw.map(row => [label(row), row.count, row.share === null ? "–" : percent(row.share)]));
   fill("estimate-table", told.estimate.map(row => [label(row), shown(row.value), shown(row.low), shown(row.high)]));
   $("beyond").hidden = !told.beyond.length;
@@ -95,7 +109,7 @@ const show = told => {
   $("nothing").textContent = told.estimate.length ? "" : nothing;
   drawEstimate(told.estimate);
   drawError(told.answers);
-  const now = isShare ? (poll.kind === "text" ? say.now_texts : say.now_points) : say.now;
+  const now = isShare ? (isText ? say.now_texts : say.now_points) : say.now;
   const error = isShare ? tenths(100 * told.error) : precise(+told.error);
   $("error-now").textContent = told.error === null ? "" : phrase(now, { error });
 };

@@ -6,7 +6,7 @@ const show = () => {
     part.classList.toggle("hidden", !part.dataset.for.split(" ").includes(kind));
   }
   const rounds = form.querySelector("[name=again][value=yes]");
-  rounds.disabled = kind === "number";
+  rounds.disabled = kind === "number" || kind === "open";
   if (rounds.disabled) rounds.checked = false;
   form.querySelector("[data-again]").classList.toggle("hidden", again !== "yes");
 };
