@@ -5,6 +5,7 @@ COPY requirements.lock ./
 RUN sed -n '/^uv==/,/[^\\]$/p' requirements.lock > uv.txt && pip install --no-cache-dir --requirement uv.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
+COPY docs/results docs/results
 RUN uv build --wheel --build-constraint requirements.lock \
  && uv venv /opt/bruit \
  && uv pip install --python /opt/bruit/bin/python --constraint requirements.lock "$(ls dist/*.whl)[demo,postgres]"

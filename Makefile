@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SET_UP := pyproject.toml requirements.lock scripts/set_up.py
+unexport PYTHONDONTWRITEBYTECODE  # where it is set, each of the many processes would compile all that it imports
 
 .PHONY: help setup demo test lint check bench stress audit studies book notebooks docs serve lock wheel
 
@@ -38,10 +39,10 @@ stress: setup ## the tests at full size
 audit: setup ## every mechanism measured from outside, at full size
 	$(BIN)/bruit audit
 
-studies: setup ## every study at full size, also those of hours
-	$(BIN)/bruit study --all
+studies: setup ## the whole results book, also the studies of hours; goes on where it stopped
+	$(BIN)/bruit study --all --hours --book docs/results --seed 1
 
-book: setup ## the results book in docs/results: what is not current is run at full size, and goes on where it stopped
+book: setup ## the results book in docs/results but for studies of hours; goes on where it stopped
 	$(BIN)/bruit study --all --book docs/results --seed 1
 
 notebooks: setup ## the notebooks with their outputs, executed again where their script changed

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 SECONDS = {
-    "set-up": 150,
+    "set-up": 45,
     "linters": 45,
-    "core tests": 180,
-    "deep": 120,
-    "services": 120,
-    "notebooks, docs, studies": 150,
+    "core tests": 270,
+    "deep": 60,
+    "services": 90,
+    "notebooks, docs, studies": 90,
 }
 """The budget of each part; services are Spark, PostgreSQL and the browser. Full sizes run outside the gate."""
 

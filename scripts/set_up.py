@@ -51,7 +51,8 @@ def _install_by_pip(folder: Path, wanted: list[str]) -> None:
 
 
 def _pip(folder: Path) -> list[str]:
-    return [str(folder / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    quiet = ["-qq", "--no-compile", "--disable-pip-version-check"]
+    return [str(folder / "bin" / "python"), "-m", "pip", "install", *quiet]
 
 
 def without_hashes(lock: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from entropy import named_entropy  # noqa: F401  (every test draws the same at its next run)
 from hypothesis import settings
 from postgres import postgres  # noqa: F401  (one server for every test that asks for it)
+from spark import cluster, spark  # noqa: F401  (one cluster and one session likewise)
 
 from scripts import gate
 
@@ -53,6 +54,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only the process that sees every report prints the table."""
+    """Only the process that sees every report prints the table; those that it starts have a core each.
+
+    Threads of torch that share a core with another process wait for each other by turning round: a tiny network then
+    takes twenty times as long.
+    """
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(GateTimes(), "gate times")
+        os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -38,7 +38,9 @@ def named_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     if request.node.get_closest_marker("fresh_entropy") is not None:
         yield
         return
-    named = NamedEntropy(request.node.nodeid)
+    group = request.node.get_closest_marker("xdist_group")
+    suffix = f"@{group.args[0]}" if group else ""  # the same draws alone and side by side
+    named = NamedEntropy(request.node.nodeid.removesuffix(suffix))
     monkeypatch.setattr(source.OperatingSystem, "generate_state", lambda *given, **more: named.words(*given, **more))
     source._rekey_all()
     if "torch" in sys.modules:

@@ -112,9 +112,9 @@ def cluster() -> Iterator[Cluster]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def spark(cluster: Cluster) -> Iterator[Any]:
-    """A session on the cluster, for one module: another module may want a session of its own kind."""
+    """One session on the cluster for the tests of one worker of pytest: what Spark compiled once stays warm."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

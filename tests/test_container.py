@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -71,7 +72,23 @@ def test_the_application_waits_for_a_database_of_that_name() -> None:
     assert (name, host) == ("database", database["environment"]["POSTGRES_DB"])
     assert service["depends_on"][name]["condition"] == "service_healthy"
     assert database["healthcheck"]["test"][1] == "pg_isready"
-    assert {volume.partition(":")[0] for volume in database["volumes"]} == set(COMPOSE["volumes"])
+    assert database["volumes"] == ["database:/var/lib/postgresql/data"]
+
+
+def test_what_outlives_a_container_is_kept_in_volumes() -> None:
+    service = COMPOSE["services"]["bruit"]
+    assert [volume.partition(":")[2] for volume in service["volumes"]] == [instructions("WORKDIR")[-1]]
+    used = {volume.partition(":")[0] for each in COMPOSE["services"].values() for volume in each["volumes"]}
+    assert used == set(COMPOSE["volumes"])
+
+
+def test_everything_that_the_wheel_is_built_from_is_copied() -> None:
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wheel = built["tool"]["hatch"]["build"]["targets"]["wheel"]
+    needed = {*wheel["force-include"], built["project"]["readme"], *built["project"]["license-files"]}
+    needed |= {path.partition("/")[0] for path in wheel["packages"]}
+    copied = {path for line in instructions("COPY") if "--from" not in line for path in shlex.split(line)[:-1]}
+    assert needed <= copied
 
 
 def test_the_health_check_asks_an_address_that_is_served() -> None:

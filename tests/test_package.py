@@ -45,6 +45,13 @@ def test_the_help_of_the_command_loads_no_extra_and_nothing_heavy() -> None:
     assert loaded_by(code) & HEAVY == set()
 
 
+def test_the_web_application_waits_for_no_statistics_that_no_page_asked_for() -> None:
+    """scipy.stats, which scipy.signal loads too, is a fifth of the time until a server listens."""
+    show = "import sys, bruit.apps.web.application; print('scipy.stats' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "False"
+
+
 def test_no_package_loads_an_extra_unasked() -> None:
     packages = [name for name in PACKAGES if not name.startswith(("bruit.learning", "bruit.deep", "bruit.apps.web."))]
     assert loaded_by(f"import {', '.join(packages)}") & EXTRAS == set()

@@ -265,6 +265,11 @@ CASES: dict[str, Case] = {
     "central.quantiles": statistic(
         lambda rows, given: central.quantiles(rows["x"].within(0, 10, grid=1), [0.5], **given)
     ),
+    "central.rank_sums": statistic(
+        lambda rows, given: central.rank_sums(
+            rows["x"].within(0, 10, grid=1), rows["city"].among(["Paris", "Lyon"]), **given
+        )
+    ),
     "central.inverse_sensitivity": statistic(
         lambda rows, given: central.inverse_sensitivity(
             rows["x"].within(0, 2, grid=1), lambda counts: int(counts.sum() > 2), [0, 1], **given
@@ -353,7 +358,7 @@ def _parameters(of: Any) -> set[str]:
         return set()
 
 
-ELSEWHERE = {"continual.Stream", "synthetic.compare", "synthetic.synthesise_linked"}
+ELSEWHERE = {"continual.Stream", "synthetic.compare", "synthetic.compare_cells", "synthetic.synthesise_linked"}
 """A stream is open until its last period, and only in a store; linked tables need people with several rows.
 
 A comparison takes no budget but WITHOUT_PRIVACY. The tests of their packages hold their refusals and entries.

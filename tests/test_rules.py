@@ -39,6 +39,7 @@ MECHANISMS: dict[str, Callable[..., Mechanism[Any, Any]]] = {
         t, ["p", "q"], lambda _: [0.7, -1.2], paid, sensitivity=1
     ),
     "quantiles": lambda t, x, g, paid: central.quantiles_mechanism(x, [0.5], paid),
+    "rank_sums": lambda t, x, g, paid: central.rank_sums_mechanism(x, g, paid),
     "sum": lambda t, x, g, paid: central.sum_mechanism(x, paid),
     "variance": lambda t, x, g, paid: central.variance_mechanism(x, paid),
 }

@@ -39,6 +39,7 @@ LONG_MODULES = {
     "aggregation/_kernels.py": "cached kernels call only kernels of their own file",
     "codes/polar_codes/_kernels.py": "cached kernels call only kernels of their own file",
     "codes/reed_solomon/_vector_kernels.py": "cached kernels call only kernels of their own file",
+    "codes/trellis/_trellis_kernels.py": "cached kernels call only kernels of their own file",
     "learning/trees/_growing_kernels.py": "cached kernels call only kernels of their own file",
 }
 """Modules that may be longer, each with its reason."""
@@ -48,11 +49,12 @@ SURFACES = {
     "audit": "zero_noise",
     "central": "column_questions questions questions.answers questions.asking questions.noises questions.pricing "
     "questions.quantile_draws ranks.mechanisms.joint ranks.mechanisms.weighted_draws ranks.quantile_methods "
-    "ranks.records",
+    "ranks.rank_sums ranks.records",
     "channels": "choices integer_noise vector_noise",
     "codes": "envelopes limits reed_solomon.worked_example worked_steps",
     "continual": "noise.attack sensitivity",
     "deep": "features features.head features.preparation features.recipe memory noise.sources searching",
+    "inference": "noise_laws noisy_counts",
     "learning": "estimator estimator.records nearest_neighbours.plan nearest_neighbours.space "
     "nearest_neighbours.votes trees.binning",
     "ledger": "best_of_runs books.entries statements subjects",
@@ -62,7 +64,7 @@ SURFACES = {
     "pld.distribution pld.dominating_pairs training.correlated_noise training.factorisation",
     "randomness": "stream",
     "sql": "asking options",
-    "synthetic": "coding curator gibbs linked plan reading synthesis synthetic_table tree",
+    "synthetic": "coding curator files.statement gibbs linked plan reading synthesis synthetic_table tree",
     "tables": "batches cells.single cells.texts choice.limits column_names declared_plans expressions.nodes "
     "plan.expressions plan.kinds plan.operators plan.parts plan.reading plan.steps reading relations.running schema "
     "sources.csv_lines sources.excel_sheets sources.opening total versions.curator_file versions.registering",

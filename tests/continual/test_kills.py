@@ -19,6 +19,7 @@ def test_killed_at_every_step_nothing_is_lost_and_nothing_drawn_twice(tmp_path: 
     assert outcome.unseen == 2  # killed between a draw and its commit
 
 
+@pytest.mark.stress  # the gate opens, publishes and repeats on PostgreSQL without kills: test_stream.py
 @pytest.mark.service
 @pytest.mark.xdist_group("postgres")
 def test_killed_on_postgresql(tmp_path: Path, postgres: Any) -> None:

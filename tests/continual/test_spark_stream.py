@@ -5,7 +5,6 @@ from typing import Any
 
 import polars
 import pytest
-from spark import cluster, spark  # noqa: F401  (fixtures)
 
 from bruit.continual import Histogram, Stream, once, update_from_spark
 from bruit.tables import among, read
@@ -15,7 +14,7 @@ pytestmark = [pytest.mark.service, pytest.mark.xdist_group("spark")]
 SURE = 1 - 1e-9
 
 
-def test_a_growing_folder_is_read_by_spark_batch_by_batch(spark: Any, book: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_growing_folder_is_read_by_spark_batch_by_batch(spark: Any, book: Any, tmp_path: Path) -> None:
     folder, checkpoint = tmp_path / "visits", str(tmp_path / "checkpoint")
     folder.mkdir()
     stream = Stream(

@@ -63,6 +63,7 @@ def asked(read: bruit.tables.Table) -> dict[str, tuple[Any, Any]]:
             lambda **paid: central.quantiles(x, [0.25, 0.5], **paid),
             lambda p: central.quantiles_mechanism(x, [0.25, 0.5], p),
         ),
+        "rank sums": (lambda **paid: central.rank_sums(x, g, **paid), lambda p: central.rank_sums_mechanism(x, g, p)),
         "most common": (lambda **paid: central.most_common(g, **paid), lambda p: central.most_common_mechanism(g, p)),
         "exponential": (
             lambda **paid: central.exponential(read, ["p", "q"], lambda _: [1, 0], **scores, **paid),

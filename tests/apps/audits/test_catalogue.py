@@ -24,14 +24,16 @@ from bruit.learning.trees.noise import StepNoise
 from bruit.local import KRR, ForcedYes
 
 CASES = list(catalogue.cases())
-OF_MODELS = "learning"
-"""Hundreds of fits a pair: the gate walks their exact sums (test_sums.py) and plants faults in them (below); their own
-audits run under `make stress` and, at full size, `make audit`."""
+AUDITED_OUTSIDE = ("learning", "deep", "sql")
+"""Audits that run under `make stress` and, at full size, `make audit`.
+
+Models take hundreds of fits a pair, and what SQL asks is what `central` answers. The gate walks the exact sums of all
+(test_sums.py) or the clipped sums of steps (tests/deep), and plants faults in them (below)."""
 
 
-def outside_the_gate(part: str, *more: object) -> Any:
-    """A parameter that is marked as stress where the part is of models."""
-    return pytest.param(part, *more, marks=[pytest.mark.stress] if part == OF_MODELS else [])
+def outside_the_gate(part: str, *more: object, of: tuple[str, ...] = AUDITED_OUTSIDE) -> Any:
+    """A parameter that is marked as stress where the part is one of those."""
+    return pytest.param(part, *more, marks=[pytest.mark.stress] if part in of else [])
 
 
 PARTS = [outside_the_gate(*part) for part in sorted({(case.name.split(".")[0], case.neighbours) for case in CASES})]
@@ -41,7 +43,7 @@ NEVER_PRIVATE = {"local.ForcedYes"}
 """Protocols that say themselves that their epsilon is infinite."""
 
 
-FOR_CURATORS = {"synthetic.compare"}
+FOR_CURATORS = {"synthetic.compare", "synthetic.compare_cells"}
 """What takes no budget but WITHOUT_PRIVACY: exact, and not for publication."""
 
 OF_REPORTS = ("local.", "aggregation.")
@@ -85,6 +87,7 @@ def test_statistics_are_audited_with_known_and_unknown_size_and_every_kind_of_lo
         assert sizes == ({"", "public size"} if neighbours is bruit.REPLACE_ONE else {""})
 
 
+@pytest.mark.stress
 def test_two_processes_measure_what_one_measures() -> None:
     chosen = [case for case in CASES if case.name in ("central.count", "local.KRR")]
     asked: dict[str, Any] = {"size": "small", "alarm": 1e-6}
@@ -131,7 +134,7 @@ def test_a_mechanism_that_tells_everything_could_not_pass(case: Case) -> None:
 
 
 @pytest.mark.parametrize("neighbours", catalogue.CENTRAL)
-@pytest.mark.parametrize("part", [outside_the_gate(part) for part in SLOW])
+@pytest.mark.parametrize("part", [outside_the_gate(part, of=("learning", "deep")) for part in SLOW])
 def test_the_pair_of_a_slow_mechanism_shows_at_a_large_epsilon(part: str, neighbours: bruit.privacy.Neighbours) -> None:
     alarm = catalogue.ALARM / len(CASES)
     found = {case.label: case.audit(500, alarm, case.stream(21)) for case in loud(part, neighbours)}
@@ -202,7 +205,7 @@ def test_the_command_prints_every_row_and_repeats_with_a_seed() -> None:
 
 
 def test_the_command_fails_when_a_claim_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = local.protocol_case(KRR(["no", "yes"], epsilon=3.0), claimed=1.0)
+    wrong = replace(local.protocol_case(KRR(["no", "yes"], epsilon=3.0), claimed=1.0), small=20_000)
     monkeypatch.setattr(catalogue, "cases", lambda: iter([wrong]))
     done = CliRunner().invoke(main, ["audit", "--small"])
     assert done.exit_code == 1

@@ -155,8 +155,8 @@ def sent_as_gaussian(_rows: Any, exact: Any) -> int:
 
 
 WRONG = {
-    "the law or the width of a noise hangs on a record": lambda rows, exact: sent(10 if len(rows) < 2 else 1, exact),
-    "the charge hangs on a record": lambda rows, exact: sent(2, exact) * (1 if len(rows) > 1 else 100),
+    "the law or the width of a noise depends on a record": lambda rows, exact: sent(10 if len(rows) < 2 else 1, exact),
+    "the charge depends on a record": lambda rows, exact: sent(2, exact) * (1 if len(rows) > 1 else 100),
     "the same noise was added twice": sent_twice,
     "noise was drawn and added to nothing that can be seen": sent_unseen,
     "Gaussian noise is charged as a pure loss": sent_as_gaussian,

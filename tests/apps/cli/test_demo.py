@@ -11,15 +11,31 @@ from click.testing import CliRunner
 from bruit.apps import plots
 from bruit.apps.cli import main
 from bruit.apps.data import magazine, people
-from bruit.apps.tour import page as tour_page
+from bruit.apps.languages import LANGUAGES
+from bruit.apps.tour import tour
+from bruit.apps.tour.stops import STOPS, Words, stops
+from bruit.apps.tour.tour import Tour
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def toured() -> Tour:
+    return tour.run(rng=np.random.default_rng(1))
+
+
+@pytest.fixture
+def run_once(toured: Tour, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a command show the tour that was run already."""
+    monkeypatch.setattr(tour, "run", lambda **_asked: toured)
+
+
+@pytest.fixture(scope="module")
+def seen(toured: Tour, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("demo")
     done = CliRunner().invoke(main, ["demo", "--json", "--seed", "1", "--folder", str(folder)])
     assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
+    told = json.loads(done.stdout)
+    assert told == {**json.loads(json.dumps(toured.to_json())), "page": str(folder / "index.html")}
+    return told
 
 
 def test_the_survey_holds_the_truth_in_its_interval(seen: dict[str, Any]) -> None:
@@ -69,25 +85,47 @@ def test_the_word_arrives_only_with_a_code(seen: dict[str, Any]) -> None:
 
 def test_the_page_holds_every_stop_and_its_figures(seen: dict[str, Any]) -> None:
     page = Path(seen["page"]).read_text()
-    assert page.count("<section") == len(tour_page.PARTS)
+    assert page.count("<section") == len(STOPS)
     assert page.count("data:image/png;base64,") == 3
     assert seen["word"]["read"] in page
 
 
-def test_a_person_reads_the_same_numbers(seen: dict[str, Any], tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["demo", "--seed", "1", "--folder", str(tmp_path)])
-    assert done.exit_code == 0
+@pytest.mark.usefixtures("run_once")
+@pytest.mark.parametrize(
+    ("environment", "more", "shares", "verdicts"),
+    [
+        ({"LANG": "en_GB.UTF-8"}, [], "{estimate:.1%}|{low:.1%} to {high:.1%}", ("passes", "fails")),
+        ({"LANG": "fr_CH.UTF-8"}, [], "{estimate:.1%}|de {low:.1%} à {high:.1%}", ("tient", "échoue")),
+        ({"LANG": "fr_FR", "LC_ALL": "C"}, [], "{low:.1%} to {high:.1%}", ("passes", "fails")),
+        ({"LANG": "C"}, ["--language", "fr"], "de {low:.1%} à {high:.1%}", ("tient", "échoue")),
+    ],
+)
+def test_a_person_reads_the_same_numbers_in_her_language(
+    environment: dict[str, str],
+    more: list[str],
+    shares: str,
+    verdicts: tuple[str, str],
+    seen: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    environment = {"LC_ALL": "", "LC_MESSAGES": "", **environment}
+    done = CliRunner().invoke(main, ["demo", "--seed", "1", "--folder", str(tmp_path), *more], env=environment)
+    assert done.exit_code == 0, done.stderr
     told = " ".join(done.stdout.split())
-    survey = seen["survey"]
-    for text in (
-        "6366",
-        f"{survey['estimate']:.1%}",
-        f"{survey['low']:.1%} to {survey['high']:.1%}",
-        "passes",
-        "fails",
-    ):
+    wanted = shares.format(**seen["survey"])
+    if verdicts[0] == "tient":
+        wanted = wanted.replace(".", ",").replace("%", " %")
+    for text in ("6366", *wanted.split("|"), *verdicts, f"{seen['deciles']['value'][4]:.0f}"):
         assert text in told
-    assert f"{seen['deciles']['value'][4]:.0f}" in told
+    language = "fr" if verdicts[0] == "tient" else "en"
+    assert f'<html lang="{language}">' in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_tour_has_the_same_stops_in_both_languages(toured: Tour) -> None:
+    english, french = (stops(toured, Words(language)) for language in LANGUAGES)
+    for name in STOPS:
+        assert english[name].title != french[name].title
+        assert len(english[name].table) == len(french[name].table)
 
 
 def test_a_missing_extra_is_told_as_a_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,6 +135,7 @@ def test_a_missing_extra_is_told_as_a_pip_line(monkeypatch: pytest.MonkeyPatch) 
     assert done.stderr == "bruit: the survey of the demo needs an optional part: pip install 'bruit[demo]'\n"
 
 
+@pytest.mark.usefixtures("run_once")
 def test_without_matplotlib_the_tour_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(plots, "available", lambda: False)
     done = CliRunner().invoke(main, ["demo", "--folder", str(tmp_path)])

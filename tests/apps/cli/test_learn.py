@@ -86,6 +86,65 @@ def test_a_model_is_fitted_evaluated_and_written(bruit: Callable[..., Any]) -> N
     ]
 
 
+QUICK = ("--predict", "ill", "--model", "NaiveBayes", "--epsilon", "1.5", "--delta", "1e-5", "--out", "ill.bruit")
+
+
+@pytest.mark.parametrize("by", ["basic", "zcdp", "rdp:8"])
+@pytest.mark.parametrize("neighbours", ["add or remove one", "replace one"])
+def test_every_book_pays_for_fit_and_figures(by: str, neighbours: str, bruit: Callable[..., Any]) -> None:
+    terms = ("--epsilon", "9", "--delta", "1e-4", "--neighbours", neighbours, "--person", "id", "--by", by)
+    assert bruit("ledger", "create", "other", *terms, "--store", STORE).exit_code == 0
+    paid = ("--schema", "people.toml", "--ledger", "other", "--store", STORE)
+    done = bruit("learn", "people.csv", *paid, *QUICK, "--evaluate", "1")
+    assert done.exit_code == 0, done.stderr
+    book = Ledger.open("other", STORE)
+    fit, figures = book.entries
+    assert (fit.what, figures.what) == ("learning.NaiveBayes", "learning.evaluate")
+    assert float(figures.guarantee.epsilon) == pytest.approx(1, abs=1e-9)
+    assert figures.guarantee.delta == 0
+    if by == "basic":
+        assert book.spent.delta == fit.guarantee.delta
+
+
+@pytest.mark.parametrize("by", ["basic", "zcdp"])
+def test_a_fit_whose_figures_are_not_left_is_refused_uncharged(by: str, bruit: Callable[..., Any]) -> None:
+    terms = ("--epsilon", "4", "--delta", "1e-4", "--neighbours", "add or remove one", "--person", "id", "--by", by)
+    assert bruit("ledger", "create", "other", *terms, "--store", STORE).exit_code == 0
+    paid = ("--schema", "people.toml", "--ledger", "other", "--store", STORE)
+    first = bruit("learn", "people.csv", *paid, "--predict", "ill", "--model", "NaiveBayes", "--epsilon", "1",
+                  "--out", "first.bruit")  # fmt: skip
+    assert first.exit_code == 0, first.stderr
+    left = "2.5" if by == "basic" else "0.2"
+    asked = ("learn", "people.csv", *paid, "--predict", "ill", "--model", "NaiveBayes", "--epsilon", left)
+    done = bruit(*asked, "--evaluate", "1", "--out", "ill.bruit")
+    assert done.exit_code == 2
+    assert "nothing was charged" in done.stderr
+    assert len(Ledger.open("other", STORE).entries) == 1
+    assert not Path("ill.bruit").exists()
+    assert bruit(*asked, "--out", "ill.bruit").exit_code == 0  # the fit alone
+
+
+@pytest.mark.parametrize("name", ["people.parquet", "people.xlsx", "people.sqlite", "people.duckdb"])
+def test_a_table_is_opened_as_questions_open_it(name: str, bruit: Callable[..., Any]) -> None:
+    rows = pl.read_csv("people.csv")
+    kind = {"people.parquet": "parquet", "people.xlsx": "excel"}.get(name)
+    if name == "people.parquet":
+        rows.write_parquet(name)
+    elif name == "people.xlsx":
+        rows.write_excel(name)
+    elif name == "people.sqlite":
+        rows.write_database("people", f"sqlite:///{name}")
+    else:
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect(name) as file:
+            file.execute("CREATE TABLE people AS SELECT * FROM rows")
+    Path("people.toml").write_text(SCHEMA + ("" if kind is None else f'[file]\nkind = "{kind}"\n'))
+    done = bruit("learn", name, "--table", "people", *PAID, *QUICK)
+    assert done.exit_code == 0, done.stderr
+    told = pl.DataFrame({"age": [10, 95], "job": ["cook", "spy"], "days": [5, 47]})
+    assert load("ill.bruit").predict(told).tolist() == ["no", "yes"]
+
+
 @pytest.mark.parametrize("model", ["LinearRegression", "AdditiveModel"])
 def test_numbers_are_predicted_too(bruit: Callable[..., Any], model: str) -> None:
     asked = ("--predict", "days", "--model", model, "--epsilon", "2", "--delta", "1e-5", "--out", "days.bruit")
@@ -104,7 +163,7 @@ def test_numbers_are_predicted_too(bruit: Callable[..., Any], model: str) -> Non
         (("--predict", "days", "--model", "NaiveBayes"), "does not predict days"),
         (("--predict", "days", "--evaluate", "1"), "for classes"),
         (("--predict", "ill", "--model", "LinearRegression"), "does not predict ill"),
-        (("--predict", "ill", "--evaluate", "2.5"), "ε = 3.5 is above"),
+        (("--predict", "ill", "--evaluate", "2.5"), "asked ε = 2.5; left ε = 2"),
         (("--predict", "ill", "--out", "nowhere/ill.bruit"), "no folder"),
     ],
 )
@@ -124,7 +183,7 @@ def test_a_person_is_whom_the_schema_reads(kind: str, names: list[str], tmp_path
     path.write_text("id,age,ill\n" + "".join(f"{name},30,oui\n" for name in [*names, "", "8"]))
     columns: dict[str, Any] = {"id": {"text": text, "whole": whole}[kind](), "age": number(0, 100, grid=1)}
     schema = Schema("id", columns | {"ill": yesno(yes=["oui"], no=["non"])})
-    people = Task(schema, "ill", "NaiveBayes")._read(str(path))[2]
+    people = Task(schema, "ill", "NaiveBayes").read(str(path)).groups
     assert person_numbers(people).tolist() == [*[0] * len(names), -1, 1]
 
 

@@ -18,4 +18,4 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
         (HistogramCircuit(length=3, chunk=2), ([0, 2, 2], [1, 2, 2])),
     ):
         view = views_of_second(circuit, full_noise(circuit, EPSILON))
-        yield Case(f"aggregation.{circuit.name}", neighbours, pair, view)
+        yield Case(f"aggregation.{circuit.name}", neighbours, pair, view, full=300_000)

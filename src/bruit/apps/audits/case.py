@@ -15,12 +15,12 @@ EPSILON = 1.0
 """What most cases claim."""
 
 SHARP = 2.0
-"""The claim of a case that is slow to draw or whose answer is clamped: it shows in fewer draws, and few can break it.
+"""The ε that slow or clamped cases claim: large enough that few draws test it, small enough that they could refute it.
 
 Draws of n on either side prove at most about log(n / 60) at the alarm of the list: a claim above that could not fail.
 """
 
-FITS = 5_000
+FITS = 3_000
 """How many fits of a model a full audit draws on either half of the pair: each of them takes milliseconds."""
 
 Many = Callable[[Any, int, np.random.Generator], NDArray[Any]]
@@ -71,10 +71,15 @@ class GaussianCase(Case):
 
 
 def fresh_budget(
-    neighbours: Neighbours, epsilon: float = EPSILON, delta: float = 0.0, *, person: str = EACH_ROW
+    neighbours: Neighbours,
+    epsilon: float = EPSILON,
+    delta: float = 0.0,
+    *,
+    person: str = EACH_ROW,
+    by: str | tuple[str, int] = "basic",
 ) -> Budget:
     """A budget of everything in a new ledger, so that each answer is the first one on its data."""
-    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=person)
+    book = Ledger("audit", epsilon=epsilon, delta=delta, neighbours=neighbours, person=person, by=by)
     return book.budget(epsilon=epsilon, delta=delta)
 
 

@@ -99,13 +99,21 @@ def _measured(todo: Sequence[Case], asked: Sequence[Asked], workers: int) -> Ite
     if workers == 1:
         yield from map(_measure, todo, asked)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_take_one_thread) as pool:
         yield from pool.map(_measure_named, [(case.label, case.neighbours) for case in todo], asked)
 
 
 def _measure(case: Case, asked: Asked) -> Verdict:
     samples, alarm, seed = asked
     return case.audit(samples, alarm, None if seed is None else case.stream(seed))
+
+
+def _take_one_thread() -> None:
+    """Keeps torch to one thread in each process: on networks this small, threads mostly wait for each other."""
+    if has_extra("deep"):
+        import torch
+
+        torch.set_num_threads(1)
 
 
 def _measure_named(key: tuple[str, Neighbours], asked: Asked) -> Verdict:
@@ -129,6 +137,15 @@ def cases_named(names: Sequence[str]) -> list[Case]:
     if unknown:
         raise InvalidArgument(f"no audit of {', '.join(unknown)}; choose among all, {', '.join(known)}")
     return [case for case in every if not names or "all" in names or case.name in names]
+
+
+def left_out() -> list[str]:
+    """What is not audited because its extra is not installed, with the install that brings it."""
+    return [
+        f"bruit.{package} is not audited here: pip install 'bruit[{extra}]'"
+        for extra, package in PACKAGES.items()
+        if not has_extra(extra)
+    ]
 
 
 def cases() -> Iterator[Case]:

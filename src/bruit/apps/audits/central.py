@@ -25,17 +25,17 @@ from bruit.mechanisms import Mechanism
 
 C = TypeVar("C")
 ONE_ROW = tables.read(polars.DataFrame({"x": [0]}), person=EACH_ROW)
-"""A table for mechanisms whose scores or questions are given, as one person moves them."""
+"""A one-row placeholder table, for selection mechanisms whose scores the audit supplies itself."""
 
 MEDIAN = (Fraction(1, 2),)
 PUBLIC_SIZE = 2
 CANDIDATES = 10
 FOUND_DELTA = 0.1
-"""The delta of a group that is found: large, so that what it hides shows in few answers."""
+"""The δ of groups discovered in the data: so large that a group shown too often is seen in few draws."""
 REACH = 4
 SEARCH = {"largest": 2, "grid": 1, "confidence": 0.6}
 CHOICE = 3.0
-"""What a choice claims, whose outputs are drawn one by one: a large epsilon shows in fewer of them."""
+"""The ε claimed by private choices, whose outputs are drawn one at a time: a large claim takes fewer draws to test."""
 GAUSSIAN_VARIANCE = 4
 """The variance of the discrete Gaussian noise of sums by group, which one person moves by two steps or by four."""
 
@@ -56,11 +56,17 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
     if neighbours is REPLACE_ONE:
         size: dict[str, Any] = {"settings": {"size": PUBLIC_SIZE}, "variant": "public size", **sharp}
         yield _case("central.mean", neighbours, middle, central.mean, central.mean_mechanism, **size)
-    many = {**sharp, "small": 20_000}  # its pair shows little
+    many = {**sharp, "small": 20_000, "full": 200_000}  # its pair shows little; each variance is computed by itself
     yield _case("central.variance", neighbours, middle, central.variance, central.variance_mechanism, **many)
     yield from choices(neighbours)
     yield from groups(neighbours)
     yield from medians(neighbours)
+    ranks: dict[str, Any] = {"claimed": SHARP, "small": 6_000, "full": 50_000}
+    pair = _grouped_pair(neighbours)
+    yield _case("central.rank_sums", neighbours, pair, _rank_sums_once, _rank_sums, **ranks)
+    if neighbours is REPLACE_ONE:
+        ranks |= {"settings": {"public_size": True}, "variant": "public size"}
+        yield _case("central.rank_sums", neighbours, pair, _rank_sums_once, _rank_sums, **ranks)
     words = _pair(neighbours, ["yes", "no", "no"], instead="yes", declare=_yes_or_no)
     yield _case(
         "central.inverse_sensitivity",
@@ -98,7 +104,7 @@ def groups(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def choices(neighbours: Neighbours) -> Iterator[Case]:
-    """Each selection mechanism, where one person raises the first score and lowers all others, by one each."""
+    """The audit cases of the selection mechanisms, each on scores that one person moves as far as possible."""
     moved = np.ones(CANDIDATES, np.int64)
     moved[0] = 0
     pair = (moved, 1 - moved)
@@ -165,7 +171,7 @@ def _by_and_values(column: tables.UndeclaredColumn) -> tuple[tables.Column, tabl
 
 
 def _people(neighbours: Neighbours) -> tuple[tables.UndeclaredColumn, tables.UndeclaredColumn]:
-    """A person of four rows, of which two count; absent, or exchanged for one whose rows are at the other end."""
+    """A person with four rows, of which two count; the neighbour lacks them, or has one with opposite values."""
     one = polars.DataFrame({"who": [1, 1, 1, 1, 2], "x": ["yes"] * 4 + ["no"], "ten": [10] * 5})
     exchanged = one.with_columns(ten=polars.when(polars.col("who") == 1).then(-10).otherwise(10))
     other = exchanged if neighbours is REPLACE_ONE else one.filter(polars.col("who") != 1)
@@ -223,7 +229,7 @@ def _of_b(found: Any) -> int:
 def _scored(
     public: Callable[..., Any], maker: Callable[..., Mechanism[Any, Any]]
 ) -> tuple[Callable[..., Any], Callable[..., Mechanism[Any, Any]]]:
-    """A choice among places by given scores, which need not move together: the public callable, and its maker."""
+    """A selection among CANDIDATES by supplied scores: the public function, and the maker of its mechanism."""
     places = list(range(CANDIDATES))
 
     def once(scores: ArrayLike, **paid: Any) -> Any:
@@ -274,6 +280,32 @@ def _median(column: tables.Column, price: Budget, **settings: Any) -> Mechanism[
     return central.quantiles_mechanism(column, MEDIAN, price, **settings)
 
 
+def _grouped_pair(neighbours: Neighbours) -> tuple[tables.Column, tables.Column]:
+    """Groups whose rank sums are even, and uneven by the most that one person can do to so few."""
+    groups, values = ["yes", "yes", "no", "no"], [0, 5, 10, 0]
+    if neighbours is REPLACE_ONE:
+        other = (groups, [0, 5, 10, 10])
+    else:
+        groups, values, other = ["yes", "no"], [0, 10], (["yes"], [0])
+    first, second = (
+        _to_ten(tables.read(polars.DataFrame({"x": numbers, "g": of}), person=EACH_ROW)["x"])
+        for of, numbers in ((groups, values), other)
+    )
+    return first, second
+
+
+def _with_groups(column: tables.Column) -> tuple[tables.Column, tables.Column]:
+    return column, column.table["g"].among(["yes", "no"])
+
+
+def _rank_sums_once(column: tables.Column, **asked: Any) -> Any:
+    return central.rank_sums(*_with_groups(column), **asked)
+
+
+def _rank_sums(column: tables.Column, price: Budget, **settings: Any) -> Mechanism[Any, Any]:
+    return central.rank_sums_mechanism(*_with_groups(column), price, **settings)
+
+
 def _first_of_most(counts: NDArray[np.int64]) -> int:
     return int(counts.argmax())
 
@@ -295,7 +327,7 @@ def _small_numbers(table: tables.Table) -> Any:
 
 
 def _group_sizes(table: Any) -> list[int]:
-    """A score of a user's own: how many rows each group has, of which one person moves two by as many rows as count."""
+    """A score function as a user might write it: the number of rows in each of two groups."""
     frame = table.frame.collect()
     return [int((frame["group"] == group).sum()) for group in ("a", "b")]
 
@@ -307,6 +339,7 @@ WALKED: dict[str, Callable[..., Any]] = {
     "variance": lambda table, **paid: central.variance(_small_numbers(table), **paid),
     "histogram": lambda table, **paid: central.histogram(_two_groups(table), **paid),
     "group_by": lambda table, **paid: central.group_by(_two_groups(table), values=_small_numbers(table), **paid),
+    "rank_sums": lambda table, **paid: central.rank_sums(_small_numbers(table), _two_groups(table), **paid),
     "most_common": lambda table, **paid: central.most_common(_two_groups(table), **paid),
     "exponential": lambda table, **paid: central.exponential(table, ["a", "b"], _group_sizes, sensitivity=2, **paid),
     "noisy_max": lambda table, **paid: central.noisy_max(table, ["a", "b"], _group_sizes, sensitivity=2, **paid),

@@ -14,7 +14,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, Neighbours
 
 EPSILON, DELTA = 2.0, 0.01
 SIZE, BATCH, BANDS, EPOCHS = 4, 1, 2, 2
-"""The size is a stated one: a canary is drawn in half of the four steps that are its group's turn, of eight."""
+"""Stated size, batch, bands, epochs: of eight steps, four may draw a canary, each with chance one half."""
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:

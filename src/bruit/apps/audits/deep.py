@@ -19,6 +19,9 @@ DELTA = 0.05
 SIZE, BATCH, CLIP = 4, 2, 1.0
 """Half of the records a step, so that one epoch takes two."""
 
+BOOKS: dict[str, str | tuple[str, int]] = {"": "basic", "zcdp": "zcdp", "rdp": ("rdp", 4)}
+"""How the book of a search adds up."""
+
 OTHERS = [[0.0, 5.0]] * 3
 CANARY, OPPOSITE = [9.0, 0.0], [-9.0, 0.0]
 """Gradients in a direction of their own, clipped to the bound."""
@@ -39,23 +42,31 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
             partial(once, neighbours=neighbours, epsilon=epsilon),
             claimed=epsilon,
             delta=DELTA,
-            small=1_200,
+            small=600,
             full=5_000,
         )
-    yield Case(
-        "deep.RecipeSearch",
-        neighbours,
-        pair,
-        partial(scores_seen, neighbours=neighbours, epsilon=epsilon),
-        claimed=epsilon,
-        delta=DELTA,
-        small=1_200,
-        full=20_000,
-    )
+    for variant, by in BOOKS.items():
+        yield Case(
+            "deep.RecipeSearch",
+            neighbours,
+            pair,
+            partial(scores_seen, neighbours=neighbours, epsilon=epsilon, by=by),
+            claimed=epsilon,
+            delta=DELTA,
+            small=600,
+            full=5_000,
+            variant=variant,
+        )
 
 
 def scores_seen(
-    rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+    rows: list[list[float]],
+    samples: int,
+    rng: np.random.Generator,
+    *,
+    neighbours: Neighbours,
+    epsilon: float,
+    by: str | tuple[str, int] = "basic",
 ) -> NDArray[np.float64]:
     """Many released scores of a search of one run, of a model that gets the canary right and nobody else.
 
@@ -67,8 +78,9 @@ def scores_seen(
     from bruit.ledger import ask
     from bruit.ledger.best_of_runs import price_runs
 
-    purchase = ask(fresh_budget(neighbours, epsilon, DELTA), what="deep.RecipeSearch", person=EACH_ROW, rng=rng)
-    trial = Trial(price_runs(purchase, tries=1, stopping="geometric"), 2, 2, SIZE, rng)
+    budget = fresh_budget(neighbours, epsilon, DELTA, by=by)
+    purchase = ask(budget, what="deep.RecipeSearch", person=EACH_ROW, rng=rng)
+    trial = Trial(price_runs(purchase, tries=1, stopping="geometric", sampled=True), 2, 2, SIZE, rng)
     inputs = torch.tensor(rows)
     targets, model = (inputs[:, 0] <= 0).long(), torch.nn.Linear(2, 2)
     with torch.no_grad():
@@ -130,7 +142,7 @@ def _start_training(rows: list[list[float]], rng: np.random.Generator, budget: B
 
 
 def _settings() -> dict[str, Any]:
-    """The loss makes the gradient of a sample its own input."""
+    """Settings with a loss whose gradient, for each sample, is that sample's input."""
     how = {"epochs": 1, "batch_size": BATCH, "clip": CLIP, "size": SIZE}
     return {**how, "loss": lambda outputs, targets: outputs[:, 0] + 0 * targets}
 

@@ -18,11 +18,11 @@ Rows = list[list[float]]
 DELTA = 0.05
 SIZE = 4
 NEARLY_ALL = 0.9999
-"""The share of the budget of a part that is looked at alone."""
+"""The share of the budget given to the part under audit (mean or whitening); the training step has the rest."""
 
 OTHERS = [[0.0, 1.0]] * 3
 CANARY, OPPOSITE, ASIDE = [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]
-"""A direction of its own; what moves a mean most in its place, and what moves a covariance, which knows no signs."""
+"""The canary's direction; its worst replacement for a mean; and for a covariance, which does not see signs."""
 
 
 def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
@@ -98,7 +98,7 @@ def steps_seen(
 def _pay_for_head(
     part: str, rng: np.random.Generator, neighbours: Neighbours, epsilon: float
 ) -> tuple[Any, Any, Any, Any]:
-    """What `train_head` does before it reads a feature."""
+    """Calibrates and charges as `train_head` does before reading a feature: noises, loss, charge and source."""
     import torch
 
     from bruit.deep.features.recipe import calibrate_noises, head_loss

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from bruit.learning import NaiveBayes
 
 FITTED = 1.5
-"""What a fit claims: a model is slow to draw, and so few fits as the gate draws can refute that."""
+"""The ε that fits claim: a model is slow to fit, and the few fits of the gate can still refute this much."""
+
+SEARCHES = 3_000
+"""How many searches a full audit draws on either half of the pair: each of them fits several times."""
 
 DELTA = 0.01
 COUNTED = {ADD_OR_REMOVE_ONE: (2.0, 1_000), REPLACE_ONE: (3.0, 1_500)}
-"""What counts of categories claim, and the draws of the gate, which are enough to show more."""
+"""For each relation, the ε that counts of categories claim, and how many draws of the gate could refute it."""
 
 ROWS, KEPT = 900, 30
 """How many rows a person has, and how many of them count.
@@ -54,17 +57,18 @@ def cases(neighbours: Neighbours, *, epsilon: float = FITTED) -> Iterator[Case]:
     yield _of_categories(neighbours)
     yield from _of_indicators(neighbours, epsilon)
     yield from _of_people(neighbours)
+    searched = {**sizes, "full": SEARCHES}
     once = partial(_once, answer=_select_score, budget=partial(fresh_budget, neighbours, epsilon))
-    yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), loop_over(once), once, **sizes)
+    yield Case("learning.select", neighbours, _pair(neighbours, [], DROPPED), loop_over(once), once, **searched)
     once = partial(_once, answer=_search_score, budget=partial(fresh_budget, neighbours, epsilon, delta=DELTA))
     pair = _pair(neighbours, [], DROPPED)
-    yield Case("learning.PrivateSearch", neighbours, pair, loop_over(once), once, delta=DELTA, **sizes)
+    yield Case("learning.PrivateSearch", neighbours, pair, loop_over(once), once, delta=DELTA, **searched)
     once = partial(_once, answer=_right_rows, budget=partial(fresh_budget, neighbours, epsilon))
     yield Case("learning.evaluate", neighbours, _pair(neighbours, [], OPPOSITE), loop_over(once), once, **sizes)
 
 
 def _of_categories(neighbours: Neighbours) -> Case:
-    """The counts of categories by class: the far row is the only one of its class, and of its category."""
+    """Naive Bayes on categories; the extreme row is the only one of its class and of its category."""
     claimed, small = COUNTED[neighbours]
     once = partial(_once, answer=_share, budget=partial(fresh_budget, neighbours, claimed))
     sizes: dict[str, Any] = {"claimed": claimed, "small": small, "full": 5_000}
@@ -73,7 +77,7 @@ def _of_categories(neighbours: Neighbours) -> Case:
 
 
 def _of_indicators(neighbours: Neighbours, epsilon: float) -> Iterator[Case]:
-    """Linear models of many categories, whose noise is priced for the few sums that a row moves."""
+    """Linear models with many categories, whose noise is priced for the few sums that one row changes."""
     sizes: dict[str, Any] = {"claimed": epsilon, "small": 320, "full": FITS, "variant": "indicators"}
     budget = partial(fresh_budget, neighbours, epsilon)
     for name, answer in (("LinearRegression", _linear_of_many), ("LogisticRegression", _logistic_of_many)):
@@ -82,7 +86,7 @@ def _of_indicators(neighbours: Neighbours, epsilon: float) -> Iterator[Case]:
 
 
 def _of_people(neighbours: Neighbours) -> Iterator[Case]:
-    """A table of one person's many rows, all of them far; or of nobody's, or of as many opposite ones."""
+    """Tables in which one person has many extreme rows, beside an empty table or one with as many opposite rows."""
     sizes: dict[str, Any] = {"claimed": FITTED, "small": 400, "full": FITS}
     budget = partial(fresh_budget, neighbours, FITTED, person="id")
     for name, size in STATED.items():
@@ -102,7 +106,7 @@ def _pair(neighbours: Neighbours, others: Rows, instead: Row) -> tuple[Rows, Row
 
 
 def _once(rows: Rows, rng: np.random.Generator, *, answer: Callable[..., float], budget: Callable[[], Budget]) -> float:
-    """One answer, on a grid: the audit looks for cells of equal answers."""
+    """One answer, rounded to tenths, so that the audit can count equal answers."""
     x, y = np.array([x for x, _ in rows], float).reshape(-1, 1), np.array([y for _, y in rows], float)
     return round(float(answer(x, y, budget=budget(), random_state=rng)), 1)
 
@@ -127,7 +131,7 @@ def _logistic(x: Any, y: Any, **paid: Any) -> float:
 
 
 MANY = among([-1, 1, *range(2, 8)])
-"""Categories of which the rows have two: the others are indicators that stay zero."""
+"""A domain of eight categories, of which the rows use two; the indicators of the other six stay zero."""
 
 
 def _linear_of_many(x: Floats, y: Floats, **paid: Any) -> float:
@@ -177,7 +181,7 @@ def _components(x: Any, y: Any, *, groups: Any = None, **paid: Any) -> float:
 
 
 def _select_score(x: Any, y: Any, **paid: Any) -> float:
-    """The score of the model that scored best: half of the time the far row is among those that are scored."""
+    """Whether `select` reports a high score; half of the time the extreme row is among the rows that are scored."""
     from bruit.learning import LinearRegression, select
 
     rng = paid["random_state"]
@@ -187,7 +191,7 @@ def _select_score(x: Any, y: Any, **paid: Any) -> float:
 
 
 def _search_score(x: Floats, y: Floats, **paid: Any) -> float:
-    """The score of the best of runs, held back half of the time."""
+    """Whether `PrivateSearch` reports a high score; half of the time the extreme row is among those scored."""
     from bruit.learning import LinearRegression, PrivateSearch
 
     model = LinearRegression(domain=BOUNDS, target=BOUNDS, size=1000, random_state=paid["random_state"])
@@ -197,7 +201,7 @@ def _search_score(x: Floats, y: Floats, **paid: Any) -> float:
 
 @cache
 def _any_classifier() -> NaiveBayes:
-    """A fitted model; what it says of the rows is public."""
+    """A classifier fitted on other rows, so that its predictions reveal nothing about those that are audited."""
     from bruit.learning import NaiveBayes
 
     budget = fresh_budget(ADD_OR_REMOVE_ONE, 100.0)
@@ -224,7 +228,7 @@ ANSWERS: dict[str, tuple[Callable[..., float], Row]] = {
     "KMeans": (_clusters, OPPOSITE),
     "PCA": (_components, OPPOSITE),
 }
-"""For each model one number that it tells, and the row instead of the far one that moves it most."""
+"""For each model, one number computed from a fit, and the row that, in place of the extreme one, moves it most."""
 
 STATED = {"LinearRegression": ROWS // 3, "NaiveBayes": None, "PCA": ROWS // 3}
-"""The models of people with many rows, and the size that each is told, more than count and fewer than there are."""
+"""The models audited with many rows a person, and the public size that each is given (None: none)."""

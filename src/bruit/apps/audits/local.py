@@ -43,6 +43,7 @@ def cases() -> Iterator[Case]:
         yield attributes_case(local.Attributes({"one": ANSWERS, "two": 3}, epsilon=EPSILON, how=how))
     yield protocol_case(local.BasicRappor(ANSWERS, f=0.5, p=0.25, q=0.75))
     yield word_case(local.PrefixSearch(2, epsilon=EPSILON))
+    yield from rounds_cases(local.PrefixRounds("abc", 3, rounds=2, epsilon=EPSILON))
     yield from rappor_cases(local.Rappor(bits=32, hashes=2, cohorts=1, f=0.5, p=0.25, q=0.75))
 
 
@@ -68,6 +69,19 @@ def word_case(protocol: local.PrefixSearch) -> Case:
         return np.stack([place == bucket for place in hashed], axis=1)
 
     return Case("local.PrefixSearch", LOCAL, pair, reports, claimed=float(protocol.epsilon))
+
+
+def rounds_cases(search: local.PrefixRounds) -> Iterator[Case]:
+    """Cases of a search in rounds on two words: as its first round asks about them, and as the second does."""
+    first = search.protocol()
+    tallies = [first.tally(first.randomise(["ab", "ca"] * 4, rng=np.random.default_rng(1)))]
+
+    def reports(word: str, samples: int, rng: np.random.Generator, *, over: int) -> NDArray[Any]:
+        return search.randomise([word] * samples, tallies[:over], rng=rng).values
+
+    for over in (0, 1):
+        asked = partial(reports, over=over)
+        yield Case("local.PrefixRounds", LOCAL, ("abc", "cab"), asked, variant=f"round {over + 1}")
 
 
 def window_case(protocol: local.PiecewiseMean) -> Case:

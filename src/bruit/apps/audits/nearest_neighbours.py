@@ -23,7 +23,7 @@ VARIANTS = {
     "gaussian": {"queries": 1},
     "document": {"per_query": CHOICE / 2},
 }
-"""How each method is asked for one answer at CHOICE; the slides counts half of what its noise costs."""
+"""The settings by which each method gives one answer at CHOICE; the slides' method states half of its true ε."""
 
 Rows = list[tuple[int, str]]
 FAR, NEAR, OTHERWISE = (5, "no"), (0, "yes"), (0, "no")

@@ -31,7 +31,7 @@ from bruit.tables import among, read, within
 
 EPSILON, DELTA = 6.0, 1e-3
 LINKED = 2
-"""How many times the price linked tables are audited at: a draw takes longer, and shows more in fewer."""
+"""How many times the usual ε linked tables are audited at: draws are slow, and a larger ε needs fewer of them."""
 
 COLUMNS = {name: among(["yes"]) for name in ("a", "b", "c")}
 VISITS = 2

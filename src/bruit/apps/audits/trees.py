@@ -56,7 +56,7 @@ def _once(rows: Rows, rng: np.random.Generator, *, fitted: Callable[..., Any], s
 def _many(
     rows: Rows, samples: int, rng: np.random.Generator, *, fitted: Callable[..., Any], seen: Callable[[Any], float]
 ) -> NDArray[np.float64]:
-    """What many fits show that were paid as one: the noise of each is its own."""
+    """The audited numbers of many fits under one charge, each with fresh noise."""
     from bruit.learning.trees.binning import public_bins
 
     model = fitted(rng)

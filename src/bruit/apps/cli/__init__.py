@@ -19,7 +19,7 @@ COMMANDS = {
     "learn": "Fit a model to a file, paid from a book, and write it with its card.",
     "ledger": "Create, show and export the book of a data set.",
     "look": "Show the curator of a table, and nobody else, how its cells are read.",
-    "memory": "The memory of a training step, private or not, before there is a card.",
+    "memory": "Forecast the GPU memory of a training step, private or not, without a GPU.",
     "register": "Register a table, or the next version of it, in its book.",
     "release": "Release a recipe of questions, or one statistic of a file, paid from a book.",
     "restore": "Put a backup back; its books say that they may have forgotten charges.",

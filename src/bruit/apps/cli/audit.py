@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import rich_click as click
+from rich.markup import escape
 from rich.table import Table
 
 from bruit.apps.audits import catalogue
@@ -20,7 +21,7 @@ EXAMPLE = "Example: bruit audit all --small; bruit audit central.count --samples
 
 
 FEW = 20
-"""Up to so many rows one process measures them: others would take longer to start."""
+"""Up to this many rows are measured in one process, since starting workers would take longer."""
 
 
 @click.command("audit", epilog=EXAMPLE)
@@ -58,7 +59,9 @@ def command(
     if as_json:
         print_json([*(row.to_json() for row in rows), *(line.to_json() for line in heard)])
     else:
-        show(audit_table(rows), *([walks_table(heard)] if heard else []))
+        show(audit_table(rows))
+        if heard:
+            show(walks_table(heard), *map(escape, catalogue.left_out()))
     if not all(row.verdict.passes for row in rows) or not all(line.holds for line in heard):
         raise SystemExit(1)
 

@@ -38,16 +38,17 @@ def list_sets(*, as_json: bool) -> None:
 def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
     """Fetch data sets from their publishers, or a mirror, into the cache; every file is checked by its digest.
 
+    Flowers are cropped to squares, too.
+
     Without a name, all of them.
     """
     if unknown := sorted(set(names) - set(data.CATALOGUE)):
         raise InvalidArgument(f"no data set {unknown[0]!r}; choose among {', '.join(data.CATALOGUE)}")
-    files = [file for name in names or data.CATALOGUE for file in data.CATALOGUE[name].files]
-    found = {}
+    found: dict[str, str] = {}
     with progress("Fetching", quiet=as_json) as on_progress:
-        for number, file in enumerate(files, 1):
-            found[file.path] = str(data.find(file))
-            on_progress(number, len(files))
+        for number, name in enumerate(chosen := names or tuple(data.CATALOGUE), 1):
+            found |= _fetched(data.CATALOGUE[name])
+            on_progress(number, len(chosen))
     if as_json:
         print_json(found)
     else:
@@ -71,6 +72,14 @@ def example(*, file: Path, rows: int, as_json: bool) -> None:
         print_json({"file": str(file), "rows": rows, "columns": invented.columns})
     else:
         show(escape(f"{rows} invented people in {file}: {', '.join(invented.columns)}"))
+
+
+def _fetched(each: data.DataSet) -> dict[str, str]:
+    """Where the files are, or what was made of them."""
+    if each.prepare is not None:
+        made = each.prepare()
+        return {made.name: str(made)}
+    return {file.path: str(data.find(file)) for file in each.files}
 
 
 def _places(each: data.DataSet) -> dict[str, str]:

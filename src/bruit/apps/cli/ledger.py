@@ -107,7 +107,7 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
 @in_store
 @json_option
 def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
-    """Write the guarantee statement as JSON and HTML: unit, neighbours, trust, δ, assumptions, every release."""
+    """Write the guarantee statement as JSON and HTML: person, neighbours, trust, δ, assumptions, every release."""
     description = statement(Ledger.open(name, store))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) 
 @in_store
 @json_option
 def repair_clock(*, name: str, store: str, as_json: bool) -> None:
-    """Let a book accept charges again whose last entry a wrong clock dated in the future; the repair is an entry."""
+    """Accept charges again after a wrong clock dated the last entry in the future; the repair is an entry too."""
     recovery.repair_clock(name, store)
     _show_one(Ledger.open(name, store), as_json=as_json)
 
@@ -147,7 +147,7 @@ LARGE = 10
 
 
 def _meaning(epsilon: Fraction, delta: Fraction) -> str:
-    """What belief a book allows; with a δ no belief is excluded, and only that of a large ε is told."""
+    """What an attacker can come to believe if all of a book is spent; with a δ, only a large ε is explained."""
     if epsilon > LARGE:
         found = belief("0.001", epsilon).high
         certain = "more than 99.9%" if found > 0.999 else f"{found:.1%}"
@@ -163,8 +163,13 @@ def _meaning(epsilon: Fraction, delta: Fraction) -> str:
     )
 
 
-_TYPED = {"unit": "person", "accounting": "by", "odometer": "spent up to now, valid whenever it is read"}
-"""As the option is called that said it, or what is meant."""
+_TYPED = {
+    "unit": "person",
+    "accounting": "by",
+    "delta_left": "left of delta",
+    "odometer": "spent up to now, valid whenever it is read",
+}
+"""How each field of a ledger is named in the terminal: as the option that states it, or in words."""
 
 _COLUMNS = ("book", "epsilon", "spent", "left", "delta", "neighbours", "unit", "accounting")
 
@@ -184,6 +189,7 @@ def _summary(ledger: Ledger) -> dict[str, Any]:
         "accounting": terms.accounting,
         "spent": float(ledger.spent.epsilon),
         "left": float(ledger.remaining.epsilon),
+        "delta_left": float(ledger.remaining.delta),
         "odometer": float(ledger.odometer.epsilon),
     }
 
@@ -197,7 +203,7 @@ def _show_one(ledger: Ledger, *, as_json: bool) -> None:
         table(
             escape(f"The book {ledger.name}"),
             ("", "value"),
-            [(_TYPED.get(key, key), escape(str(value))) for key, value in summary.items()],
+            [(_TYPED.get(key, key), _escape_markup(value)) for key, value in summary.items()],
         )
     )
 

@@ -57,9 +57,7 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--column", help="The column that the statistic is about.")
 @click.option("--within", nargs=2, metavar="LOW HIGH", help="Its bounds, known before seeing the data.")
 @click.option("--grid", help="The step that its numbers are rounded to, such as 1 or 0.01.")
-@click.option(
-    "--missing", help="What a missing number, or a text that is none, counts as; without it such rows are dropped."
-)
+@click.option("--missing", help="What a missing or unreadable number counts as; without it such rows are dropped.")
 @click.option("--among", metavar="A,B,C", help="Its categories (of the grouping column with --group-by).")
 @_flags
 @click.option("--size", type=int, help="The public number of rows, for a mean in a book for replacement.")
@@ -69,7 +67,7 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--epsilon", help="The price ε of this release: smaller is more private and noisier.")
 @click.option("--delta", help="The δ of this release, for groups that nobody listed.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="The level of the interval.")
 @click.option("--ledger", help="The book that pays; it says who the neighbours are.")
 @in_store
 @click.option(

@@ -21,6 +21,7 @@ from bruit.errors import InvalidArgument, StorageError
 from bruit.storage import Lease, absolute, connect, reading
 
 EXAMPLE = "Example: bruit serve --port 8000; for a class on your network: bruit serve --host 0.0.0.0"
+LINK = "The steward's link (keep it to yourself)"
 SHORTEST_KEY = 22
 FEWEST_CHARACTERS = 10
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -93,7 +94,9 @@ def command(
     if as_json:
         print_json({"address": address, "link": link})
     else:
-        click.echo(f"bruit is at {address}\nThe steward's link (keep it to yourself): {link}\nStop with Ctrl+C.")
+        click.echo(
+            f"bruit is at {base or address}\nThe steward's link (keep it to yourself): {link}\nStop with Ctrl+C."
+        )
     _serve(settings, listening, tls)
 
 

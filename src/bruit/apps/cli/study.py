@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from bruit.apps.findings import Findings, Size
 from bruit.apps.studies import STUDIES, load
 from bruit.apps.studies.book import bind, is_current, write_index
 from bruit.apps.studies.book.earlier import EARLIER
-from bruit.apps.studies.book.provenance import provenance
+from bruit.apps.studies.book.provenance import Spent, provenance
 from bruit.apps.studies.report import studies_page
 from bruit.apps.studies.saved_findings import keep
 from bruit.errors import InvalidArgument
@@ -39,11 +38,22 @@ EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all 
     "--book",
     type=click.Path(path_type=Path, file_okay=False),
     help="Also make pages of the book of results there: full size, seeded, only what is not current yet; "
-    "with --all without the studies of hours.",
+    "with --all without the studies of hours, unless --hours is given.",
+)
+@click.option(
+    "--hours", is_flag=True, help="With --all and --book: also the studies that take hours or a graphics card."
 )
 @json_option
 def command(
-    names: Sequence[str], *, every: bool, small: bool, folder: Path, seed: int | None, book: Path | None, as_json: bool
+    names: Sequence[str],
+    *,
+    every: bool,
+    small: bool,
+    folder: Path,
+    seed: int | None,
+    book: Path | None,
+    hours: bool,
+    as_json: bool,
 ) -> None:
     """Run studies of the source documents: tables, figures, one paragraph each, and one page that holds them all.
 
@@ -58,22 +68,37 @@ def command(
     for name in chosen:
         load(name)  # a wrong name is refused before anything runs
     if book is not None and seed is not None:
-        left = [name for name in chosen if not is_current(name, seed=seed, book=book)]
-        _write_book([name for name in left if not every or name not in EARLIER], folder, book, seed, as_json=as_json)
+        asked = [name for name in chosen if hours or not every or name not in EARLIER]
+        left = [name for name in asked if not is_current(name, seed=seed, book=book)]
+        _write_book(left, folder, book, seed, as_json=as_json)
         return
     rng = None if seed is None else np.random.default_rng(seed)
-    found = {name: _run(name, folder, "small" if small else "full", rng, as_json=as_json) for name in chosen}
+    size: Size = "small" if small else "full"
+    found = {name: _run(name, folder, size, rng, as_json=as_json) for name in chosen}
     report = folder / "index.html"
-    report.write_text(studies_page(found, folder=folder, size="small" if small else "full"), encoding="utf-8")
+    report.write_text(studies_page(found, folder=folder, size=size), encoding="utf-8")
     if as_json:
-        print_json({name: findings.to_json() for name, findings in found.items()})
+        print_json({name: {"size": size, **findings.to_json()} for name, findings in found.items()})
     else:
         show(escape(f"All on one page, with figures: {report}"))
 
 
-def _run(name: str, folder: Path, size: Size, rng: np.random.Generator | None, *, as_json: bool) -> Findings:
-    """Runs one study, keeps what it found, and shows it."""
-    with progress(name, quiet=as_json) as on_progress:
+def _run(
+    name: str,
+    folder: Path,
+    size: Size,
+    rng: np.random.Generator | None,
+    *,
+    as_json: bool,
+    note: Callable[[], object] = lambda: None,
+) -> Findings:
+    """Runs one study, keeps what it found, and shows it; `note` is called whenever a part of it has ended."""
+    with progress(name, quiet=as_json) as tell:
+
+        def on_progress(done: int, total: int) -> None:
+            note()
+            tell(done, total)
+
         findings = load(name)(folder / name, size=size, rng=rng, on_progress=on_progress)
     keep(findings, folder / name, size=size)
     if not as_json:
@@ -83,17 +108,26 @@ def _run(name: str, folder: Path, size: Size, rng: np.random.Generator | None, *
 
 
 def _write_book(names: Sequence[str], folder: Path, book: Path, seed: int, *, as_json: bool) -> None:
-    """Runs each study with a generator of its own, so that its page does not depend on the others."""
+    """Runs each study with a generator of its own, so that its page does not depend on the others.
+
+    What did not use the whole data of its title is left out of the book.
+    """
+    bound = []
     for name in names:
-        began = time.monotonic()
-        findings = _run(name, folder, "full", np.random.default_rng(seed), as_json=as_json)
-        bind(name, findings, provenance(name, seed=seed, seconds=time.monotonic() - began), book=book)
+        spent = Spent(folder / name)
+        rng = np.random.default_rng(seed)
+        findings = _run(name, folder, "full", rng, as_json=as_json, note=spent.note)
+        if findings.data:
+            click.echo(f"{name} is left out of the book: {findings.data}", err=True)
+            continue
+        bind(name, findings, provenance(name, seed=seed, spent=spent), book=book)
+        bound.append(name)
         write_index(book)
     write_index(book)
     if as_json:
-        print_json({"book": str(book), "made": list(names)})
+        print_json({"book": str(book), "made": bound})
     else:
-        show(escape(f"The book: {book / 'index.md'}; pages made now: {', '.join(names) or 'none, all are current'}"))
+        show(escape(f"The book: {book / 'index.md'}; pages made now: {', '.join(bound) or 'none'}"))
 
 
 def _list(*, as_json: bool) -> None:

@@ -65,7 +65,7 @@ MOST_SERIES = 7
 @in_store
 @click.option("--source", help="The name of this run, such as 2026-03: run again, it gives what was published.")
 @click.option("--every", type=click.FloatRange(min=0), help="Publish again after so many seconds, to the last period.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="The level of the intervals.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file with every published number.")
 @click.option("--figure", type=click.Path(dir_okay=False, path_type=Path), help="A figure with bands.")
 @json_option

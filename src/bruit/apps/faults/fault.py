@@ -18,7 +18,7 @@ Check = Callable[[np.random.Generator], bool]
 """Whether something is wrong."""
 
 LooksWrong = Callable[[Done, int, float, np.random.Generator], bool]
-"""`looks_wrong(done, samples, alarm, rng)` is whether the test objects to the mechanism done wrong, or right."""
+"""`looks_wrong(done, samples, alarm, rng)` says whether the test rejects a mechanism, faulty or correct."""
 
 
 @dataclass(frozen=True)

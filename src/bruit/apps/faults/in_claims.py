@@ -43,7 +43,7 @@ def faults() -> Iterator[Fault]:
 
 # ---- readings
 def _guessed_type(_rng: np.random.Generator) -> bool:
-    """Whether one more record moves the sum of a thousand ones by more than one."""
+    """Whether one missing cell changes the type of a whole column, and so its sum by more than one."""
 
     def total(cells: list[Any]) -> float:
         held = np.array(cells)
@@ -75,7 +75,7 @@ def _total_dates(_rng: np.random.Generator) -> bool:
 
 
 def _stops(read: Callable[[list[str]], Any]) -> bool:
-    """Whether one record decides if there is an answer."""
+    """Whether one record decides if there is an answer or an error."""
     ends = []
     for texts in (["01/01/2025"], ["01/01/2025", "31/12/99999"]):
         try:
@@ -87,7 +87,7 @@ def _stops(read: Callable[[list[str]], Any]) -> bool:
 
 
 def _clamped_mean(_rng: np.random.Generator) -> bool:
-    """Ten people with three rows of 5 between 0 and 60, of which one counts: the centred sum of each is clamped."""
+    """Whether clamping each person's centred sum (the planted fault) moves the mean of ten equal people by over one."""
     centred = sum(max(-30, min(30, 3 * (5 - 30))) for _ in range(10))
     return abs(30 + centred / 10 - 5) > 1
 
@@ -130,7 +130,7 @@ def _refuses(ask: Callable[[], Any]) -> bool:
 
 
 def _monotone_exchange(_rng: np.random.Generator) -> bool:
-    """One who approves of the first of ten is exchanged for one who approves of all others, at the exponent ε."""
+    """Whether monotone scores under replacement lose more than ε: a vote for one of ten against votes for the rest."""
     laws = [np.exp(scores) / np.exp(scores).sum() for scores in (np.eye(10)[0], 1 - np.eye(10)[0])]
     return bool(np.abs(np.log(laws[0] / laws[1])).max() > 1)
 
@@ -145,7 +145,7 @@ def _monotone_refused(_rng: np.random.Generator) -> bool:
 
 
 def _second_answer(_rng: np.random.Generator) -> bool:
-    """A threshold that only looks whether it has answered before a question is asked."""
+    """Whether a threshold answers twice when a question asks it another: it checks only before a question is asked."""
     answered: list[bool] = []
 
     def ask(question: Callable[[], int]) -> bool:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from bruit.apps.faults.fault import Fault, audit_fault
+from bruit.apps.faults.fault import Fault, audit_fault, check_fault
 from bruit.apps.faults.in_noise import add_noise, exponential, laplace
 from bruit.apps.faults.in_sensitivity import CLIP, MOST, PEOPLE, clip, gradients, sensitivity_fault
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE
+from bruit.privacy import BestOf, ZeroConcentrated, rdp
 
 Outputs = NDArray[Any]
 STEPS = 4
@@ -18,8 +22,11 @@ PATIENCE = 10
 STOP, RARE = 1 / 20, np.array([0.05, 0.3])
 """The chance that a search stops after a run, and those of its second best and best outputs."""
 
+ORDER, SHIFT, RUNS = 2, 0.1, Fraction(1, 1000)
+"""A book's Rényi order, how far one person shifts a run's normal output, and the chance that a search stops."""
+
 WIDE, LONG = 8, 1e4
-"""A layer's width, and how long a position is whose products leave no room for ones in single precision."""
+"""A layer's width, and an input so long that single precision loses a one added to its squares."""
 
 
 def faults() -> Iterator[Fault]:
@@ -72,6 +79,10 @@ def _choices() -> Iterator[Fault]:
     yield audit_fault("hyper-parameters chosen for free", story, _best, _best_paid, scores)
     story = "The best of about twenty runs, each of them paid for with all of ε, is sold for one of them."
     yield audit_fault("a search priced as one run", story, _best_for_one, _best_for_three, (0, 1))
+    story = "In a book of Rényi divergences the best of a thousand runs is sold for three of them."
+    yield check_fault(
+        "a search without its number of runs", story, "promise", _divergence_of_three, _divergence_of_best
+    )
     story = "Columns are scaled by their exact means before a model that is paid for."
     yield audit_fault("scaled outside the budget", story, _scaled_by_moments, _scaled_by_bounds, (0, 1))
     story = "The log losses of rows are summed as they are, with noise for a loss of one."
@@ -100,15 +111,38 @@ def _best_for_three(data: int, samples: int, rng: np.random.Generator) -> Output
 
 
 def _best_run(data: int, epsilon: float, samples: int, rng: np.random.Generator) -> Outputs:
-    """The best of a geometric number of runs; on the neighbour one output is e^ε likelier and a better one rarer."""
+    """The best of a geometric number of runs; on the neighbour one output is e^ε likelier, a better one rarer."""
     moved = np.exp(data * epsilon * np.array([1, -1]))
     middle, top = RARE * moved
     below = np.cumsum([1 - middle - top, middle])
     return np.searchsorted(below, rng.random(samples) ** (1 / rng.geometric(STOP, samples)), side="right")
 
 
+def _divergence_of_three(_rng: np.random.Generator) -> bool:
+    return _best_is_dearer(3 * ORDER * SHIFT**2 / 2)
+
+
+def _divergence_of_best(_rng: np.random.Generator) -> bool:
+    run = ZeroConcentrated(SHIFT**2 / 2, neighbours=ADD_OR_REMOVE_ONE)
+    return _best_is_dearer(float(rdp(BestOf(run, shape=1, stop=RUNS), ORDER)))
+
+
+def _best_is_dearer(claimed: float) -> bool:
+    """Whether the best of a random number of normal outputs has a larger Rényi divergence than claimed.
+
+    E[u^K] = stop u / (1 - (1 - stop) u) is the chance that no run is above its share u of all outputs.
+    """
+    edges = np.arange(-8, 8, 0.01)
+    stop = float(RUNS)
+    below = [stop * u / (1 - (1 - stop) * u) for u in (ndtr(edges), ndtr(edges - SHIFT))]
+    one, other = (np.diff(each, prepend=0.0, append=1.0) for each in below)
+    seen = (one > 0) & (other > 0)
+    moment = np.sum(other[seen] * (one[seen] / other[seen]) ** ORDER)
+    return bool(np.log(moment) / (ORDER - 1) > claimed)
+
+
 def _scaled_by_moments(data: int, samples: int, rng: np.random.Generator) -> Outputs:
-    """The exact mean, which every prediction tells, beside a model with its noise."""
+    """The exact mean of the data, which every prediction would reveal, beside a noisy model."""
     return np.stack([np.full(samples, data / 3), laplace(1, (samples,), rng)], 1)
 
 
@@ -134,7 +168,7 @@ def _never_stopped(data: int, samples: int, rng: np.random.Generator) -> Outputs
 
 
 def _one_noise(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
-    """Each step by itself is private; their differences are exact."""
+    """Adds the same noise to every step: each step is private, but differences between steps are exact."""
     return data + laplace(STEPS, (samples, 1), rng)
 
 
@@ -147,6 +181,9 @@ def _gradients() -> Iterator[Fault]:
     yield sensitivity_fault("normalised over the batch", story, _over_the_batch, _over_the_record, gradients, 2 * CLIP)
     story = "The sum is divided by the number of records that were drawn."
     yield sensitivity_fault("divided by the drawn batch", story, _drawn_mean, _expected_mean, _few, CLIP / PEOPLE)
+    story = "A record at which the loss raises an error takes the whole batch with it."
+    asked = (_batch_fails, _record_fails, _with_one_that_fails, CLIP)
+    yield sensitivity_fault("an error that drops the batch", story, *asked)
     story = "Residuals are clipped, the features they are multiplied with are not."
     yield sensitivity_fault("features never scaled", story, _unscaled, _scaled, _examples, 2 * CLIP)
 
@@ -172,6 +209,20 @@ def _drawn_mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _expected_mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(clip(rows).sum(axis=0) / PEOPLE, np.float64)
+
+
+def _with_one_that_fails(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A batch of long gradients of one direction, and the same with a record that has none."""
+    rows = np.abs(rng.normal(size=(PEOPLE, 4))) + CLIP
+    return rows, np.vstack([rows, np.full(4, np.nan)])
+
+
+def _batch_fails(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.zeros(rows.shape[1]) if np.isnan(rows).any() else np.asarray(clip(rows).sum(axis=0), np.float64)
+
+
+def _record_fails(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(clip(rows[~np.isnan(rows).any(axis=1)]).sum(axis=0), np.float64)
 
 
 def _examples(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

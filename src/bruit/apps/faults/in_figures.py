@@ -142,7 +142,7 @@ def _coins(rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 def _kept_order(rng: np.random.Generator) -> bool:
-    """Ranks by the order given: those included stand first."""
+    """Whether an audit is fooled by ties: equal scores ranked in the order given, included canaries first."""
     return not audit.audit_one_run(-np.arange(CANARIES), _coins(rng), claimed=0.1, alarm=1e-6).passes
 
 

@@ -29,7 +29,7 @@ WARDS = ("A", "B", "C")
 SCHEMA = Schema("id", {"id": whole(), "ward": category(WARDS, others="drop"), "x": number(0, 9, grid=1)}, name="stays")
 TWO_GROUPS, THREE_ROWS = Limit(groups=2, each=1), Limit(rows=3)
 MODULUS = 2**31 - 1
-"""People whose numbers differ by it have one residue under every key."""
+"""The modulus of the row hash: people whose numbers differ by it collide under every key."""
 
 SIZE = 60
 """Cells of the column whose median is drawn."""
@@ -76,7 +76,7 @@ def _totals(frame: polars.DataFrame) -> tuple[Question, NDArray[np.float64]]:
 
 
 def _total_as_fine(frame: polars.DataFrame) -> NDArray[np.float64]:
-    """The total in units of the l2 sensitivity of the groups."""
+    """The grand total in units of the groups' l2 sensitivity, which is too small for it (the planted fault)."""
     question, total = _totals(frame)
     return np.asarray(total / question.sensitivity("n", ADD_OR_REMOVE_ONE).l2_squared ** 0.5)
 
@@ -88,7 +88,7 @@ def _total(frame: polars.DataFrame) -> NDArray[np.float64]:
 
 
 def _colliding(rng: np.random.Generator) -> tuple[polars.DataFrame, polars.DataFrame]:
-    """A person of three rows in one ward, and beside them one of the same number with many rows in another."""
+    """A person with three rows in one ward, and the same with a colliding person who has sixty rows in another."""
     rows = polars.DataFrame({"id": [5] * 3, "ward": ["A"] * 3, "x": rng.permutation(3)})
     many = {"id": [5 + MODULUS] * 60, "ward": ["B"] * 60, "x": rng.integers(0, 10, 60)}
     return rows, polars.concat([rows, polars.DataFrame(many, schema=rows.schema)])

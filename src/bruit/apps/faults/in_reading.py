@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from bruit import central, tables
 from bruit.apps.faults.fault import Done, Fault
 from bruit.apps.faults.in_sensitivity import exact
 from bruit.central.column_questions import question_about
-from bruit.central.questions import measures
+from bruit.central.questions import Question, measures
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
-from bruit.errors import StorageError
+from bruit.errors import OutOfDomain, StorageError
 from bruit.ledger import Ledger
 from bruit.tables.cells.single import read_cell
 from bruit.tables.cells.texts import Reading
-from bruit.tables.schema import csv, number
+from bruit.tables.schema import Schema, csv, number
 
 PEOPLE = 300
 CONSTANT, HIGH, VISITS = 5, 60, 3
@@ -30,7 +31,7 @@ MODULUS = 2**31 - 1
 def faults() -> Iterator[Fault]:
     """Each fault, beside the same reading done right."""
     story = "A column is read by its type, which one missing value turns from truth values into objects."
-    yield Fault("a type that hangs on a record", story, "row-level pair", _types, 1, 16)
+    yield Fault("a type that depends on a record", story, "row-level pair", _types, 1, 16)
     story = "A database gives each value in the type of its column, and one value that is none raises an error."
     yield Fault("a query that one record fails", story, "row-level pair", _queries, 1, 16)
     story = "What the engine says of a record that it cannot read is passed on."
@@ -39,6 +40,10 @@ def faults() -> Iterator[Fault]:
     yield Fault("sum and count of different rows", story, "row-level pair", _means, 1, 4)
     story = "An affine hash orders the rows of all people alike, up to a rotation."
     yield Fault("an unfair choice of rows", story, "row-level pair", _choices, 1, 4)
+    story = "An engine keeps the person of each row in a column that a table may have too."
+    yield Fault("a column taken for the person", story, "row-level pair", _names, 1, 4)
+    story = "Numbers of a fine grid are multiplied before they are floored, and leave 64 bits on their way."
+    yield Fault("an integer that wraps around", story, "row-level pair", _products, 1, 4)
 
 
 def _types(done: Done, samples: int, _alarm: float, _rng: np.random.Generator) -> bool:
@@ -48,7 +53,7 @@ def _types(done: Done, samples: int, _alarm: float, _rng: np.random.Generator) -
 
 
 def _total_by_type(values: list[Any]) -> int:
-    """Objects become texts, and texts numbers, as far as they are: 'True' is none."""
+    """The sum when objects are turned into texts and back into numbers; the text 'True' is lost on the way."""
     held = np.array(values)
     found = [str(value) for value in held] if held.dtype == object else held.tolist()
     column = tables.read(polars.DataFrame({"x": found}), person=EACH_ROW)["x"].within(0, 1, grid=1)
@@ -118,7 +123,7 @@ def _means(done: Done, samples: int, _alarm: float, _rng: np.random.Generator) -
 
 
 def _clamped_mean(who: NDArray[np.int64], days: NDArray[np.int64]) -> float:
-    """One row each: sums around the middle clamped to the reach of one row, over counts clamped to one."""
+    """A mean with each person's centred sum clamped to what one row can reach, and each count to one."""
     middle = HIGH // 2
     sums = np.clip(np.bincount(who, days - middle), -middle, middle)
     return float(middle + sums.sum() / np.minimum(np.bincount(who), 1).sum())
@@ -155,3 +160,41 @@ def _fair_choice(rng: np.random.Generator) -> NDArray[np.int64]:
     table = tables.read(frame, person="who").limit(rows=1)
     question = question_about(table, measures.count, by=(table["x"].within(0, 9, grid=1),))
     return question.reader.read(rng).parts[0]
+
+
+def _names(done: Done, samples: int, _alarm: float, _rng: np.random.Generator) -> bool:
+    """Whether one person more moves the sum of a column by more than its bound; the column is called `person`."""
+    total = _total_of_one_name if done == "wrong" else _total_of_two_names
+    for more in range(samples):
+        who, values = list(range(-PEOPLE - more, 0)), [1] * (PEOPLE + more)
+        if abs(total([*who, -(10**12)], [*values, 1]) - total(who, values)) > 1:
+            return True
+    return False
+
+
+def _total_of_one_name(who: list[int], values: list[int]) -> int:
+    held = {"person": values} | {"person": who}
+    return sum(held["person"])
+
+
+def _total_of_two_names(who: list[int], values: list[int]) -> int:
+    column = tables.read(polars.DataFrame({"who": who, "person": values}), person="who").limit(rows=1)["person"]
+    stated = column.within(0, 1, grid=1)
+    return int(exact(question_about(stated.table, measures.total, stated))[0])
+
+
+def _products(done: Done, samples: int, _alarm: float, rng: np.random.Generator) -> bool:
+    """Whether a number comes out that is not within the bounds that its noise was drawn for."""
+    factor, high = Fraction("1.2345678901234567"), 10**9
+    values = rng.integers(high - PEOPLE, high, PEOPLE * samples)
+    if done == "wrong":
+        found = values * factor.numerator // factor.denominator
+        return bool(((found < 0) | (found > float(factor * high))).any())
+    schema = Schema(EACH_ROW, {"x": number(0, high, grid=1)})
+    plan = tables.open_table(polars.DataFrame({"x": values}), schema)
+    try:
+        floored = (plan["x"] * factor).floor()
+    except OutOfDomain:
+        return False
+    total = Question(plan, {"sum": measures.total(floored)}).reader.read(rng).parts[0][0]
+    return not 0 <= total <= len(values) * factor * high

@@ -13,6 +13,7 @@ from bruit import tables
 from bruit.apps.faults.fault import Done, Fault
 from bruit.central.column_questions import question_about
 from bruit.central.questions import Question, RowRange, measures, sensitivity
+from bruit.central.ranks.rank_sums import distance
 from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.errors import OutOfDomain
 
@@ -21,6 +22,8 @@ PEOPLE = 8
 CLIP = 1.0
 MOST = 10
 """The declared upper bound of a value."""
+
+RANK_CLIP = 1
 
 
 def faults() -> Iterator[Fault]:
@@ -41,6 +44,8 @@ def faults() -> Iterator[Fault]:
     yield sensitivity_fault("squares of an exchange counted apart", story, _sums_for_two, _sums_for_one, _opposites, 1)
     story = "Counts are added up in 32 bits."
     yield sensitivity_fault("a total that wraps around", story, _narrow_total, _wide_total, _counts_of_people, 1)
+    story = "Equal values get their middle rank, which is clipped afterwards: one row moves all of them."
+    yield sensitivity_fault("middle ranks clipped", story, _middle_ranks, _mean_scores, _equal_values, 2 * RANK_CLIP)
     story = "A value above the bound raises an error."
     yield Fault("error that depends on a record", story, "row-level pair", _outcomes, 1, 64)
     story = "Bins are the categories that occur."
@@ -64,6 +69,26 @@ def sensitivity_fault(
         return bool(max(distances) > claimed + 1e-9)
 
     return Fault(name, story, "row-level pair", looks_wrong, 8, 256)
+
+
+def _equal_values(_rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows by group and value: all have one value, and the same with one row above them."""
+    one = np.full((2, 2), 0)
+    one[:, 0] = PEOPLE // 2
+    other = one.copy()
+    other[0, 1] = 1
+    return one, other
+
+
+def _middle_ranks(counts: NDArray[np.int64]) -> float:
+    tied = counts.sum(0)
+    above = tied[::-1].cumsum()[::-1] - tied
+    scores = np.clip(tied.cumsum() - tied - above, -RANK_CLIP, RANK_CLIP)
+    return float(np.abs(counts @ scores).sum())
+
+
+def _mean_scores(counts: NDArray[np.int64]) -> float:
+    return float(distance(counts, RANK_CLIP))
 
 
 def gradients(rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

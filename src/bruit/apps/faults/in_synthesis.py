@@ -33,7 +33,7 @@ SHIFT = float(PLAN.singles) ** -0.5
 
 NOBODY = -1
 UNLUCKY = 1
-"""The seed of a key by which the second of two rows of nobody is kept, not the first."""
+"""The seed of a key by which the second of two rows without a person is kept, not the first."""
 
 Pair = tuple[Any, Any]
 
@@ -56,6 +56,9 @@ def faults() -> Iterator[Fault]:
     eager = replace(PLAN, choice=3 * CHOICE)
     claimed = float(bounded_range_shift(CHOICE))
     yield _by_trade_off("eager choice", story, _chosen(eager), _chosen(PLAN), pair, claimed=claimed)
+    story = "Nine choices are made where one was paid for, as if they were pairs stated beforehand."
+    often = _chosen(PLAN, repeats=9)
+    yield _by_trade_off("unpaid choices", story, often, _chosen(PLAN), pair, claimed=claimed)
     yield Fault("local book", "A book that respondents keep pays for a table.", "ledger", _answers_local, 1, 1)
 
 
@@ -90,7 +93,7 @@ def _noisy_size(cells: NDArray[np.uint8], samples: int, rng: np.random.Generator
 
 
 def _pooled(people: NDArray[np.int64], samples: int, rng: np.random.Generator) -> NDArray[Any]:
-    """One row of nobody is kept: the cell that it is in, less the other, each count with its noise."""
+    """Keeps one row of all those without a person; returns the noisy difference of the two cells' counts."""
     cells = np.arange(len(people), dtype=np.uint8)[None]
     kept = choose_rows(people, np.abs(people), cells, rows=1, rng=np.random.default_rng(UNLUCKY))
     return _difference(np.bincount(cells[0, kept], minlength=2), samples, rng)
@@ -105,14 +108,15 @@ def _difference(counts: NDArray[np.int64], samples: int, rng: np.random.Generato
     return np.asarray((counts + noise) @ [1, -1])
 
 
-def _chosen(plan: NoisePlan) -> Many:
-    """Which of two marginals is taken: the person's row makes one worse by a row and the other better by one."""
+def _chosen(plan: NoisePlan, *, repeats: int = 1) -> Many:
+    """Draws which of two marginals is chosen; one person's row raises one error by a row and lowers the other."""
 
     def many(cells: NDArray[np.uint8], samples: int, rng: np.random.Generator) -> NDArray[Any]:
         guesses = [np.array([2, 0, 0, 0]), np.array([2, 0, 1, 0])]
         asked = [(0, 1), (0, 2)]
-        drawn = (Curator(cells, plan, rng).choose(asked, guesses, [0, 0])[0].clique for _ in range(samples))
-        return np.array([clique == asked[0] for clique in drawn], np.int64)
+        curators = (Curator(cells, plan, rng) for _ in range(samples * repeats))
+        first = [each.choose(asked, guesses, [0, 0])[0].clique == asked[0] for each in curators]
+        return np.asarray(np.array(first, np.int64).reshape(samples, repeats).sum(1))
 
     return many
 

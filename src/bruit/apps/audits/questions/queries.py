@@ -21,7 +21,7 @@ QUERIES = {
     "count": ("select count(*) as n from rows where x >= 5", [9, 9, 9], 0, EPSILON, 10_000),
     "mean": ("select avg(x) as n from rows", [5, 0, 10], 0, SHARP, 10_000),
 }
-"""Of each query: its text, the values of the rows, the row that stands instead of the first, the claim, the draws."""
+"""For each query: its SQL, the values of the rows, the first row's replacement, the claimed ε, the number of draws."""
 
 
 def cases(neighbours: Neighbours) -> Iterator[Case]:
@@ -37,7 +37,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
             asked.once,
             claimed=claimed,
             small=small,
-            full=100_000,
+            full=50_000,
             variant=variant,
         )
 

@@ -89,13 +89,13 @@ def one_row_each(rows: Sequence[Row], most: int) -> list[tuple[Row, ...]]:
 
 
 def _choose_alike(groups: Any, most: int, *, rng: np.random.Generator) -> Any:
-    """The rows that count, from a stream of their own: what is drawn later is then the same whoever is in the table."""
+    """Chooses rows with a fixed seed of its own, so that later draws are the same for both neighbouring tables."""
     del rng
     return choose_rows(groups, most, rng=np.random.default_rng(3))
 
 
 def _points(most: int) -> list[SensitivityCheck]:
-    """The figures of a model that was fitted to rows of nobody in the table."""
+    """Checks `learning.evaluate` with a model that was fitted to other people's rows."""
     settings: dict[str, Any] = {"domain": (UNIT, among(["a", "b"])), **LABELLED}
     model = learning.NaiveBayes(budget=WITHOUT_PRIVACY, **settings).fit(*_columns(OTHERS)[:2])
 

@@ -52,6 +52,7 @@ EXEMPT = {
     "learning.select": "halves of the people are drawn for each try: the audit measures it",
     "learning.PrivateSearch": "asks learning.select",
     "synthetic.compare": "takes no budget but WITHOUT_PRIVACY: a page for the curator",
+    "synthetic.compare_cells": "takes no budget but WITHOUT_PRIVACY: a page for the curator",
     "continual.Stream": "its noise is correlated over periods: tests/continual walks everything a person may do",
 }
 """What is not walked, why, and what holds it."""
@@ -96,6 +97,7 @@ def walks() -> Iterator[Walk]:
         yield Walk("sql.ask", str(bound), partial(_question, bound))
     for limit in LIMITS:
         yield Walk("synthetic.synthesise", f"rows={limit}", partial(_synthesis, limit))
+        yield Walk("synthetic.synthesise", f"rows={limit}, predict", partial(_synthesis, limit, predict="x"))
     if find_spec("sklearn") is not None:
         from bruit.apps.audits.small_tables.fitted_sums import estimator_walks
 
@@ -138,7 +140,7 @@ def _question(limit: Limit, most: int) -> list[SensitivityCheck]:
     return check_sensitivity("sql.ask", release, small_people(ROWS, most), others=OTHERS)
 
 
-def _synthesis(limit: int, most: int) -> list[SensitivityCheck]:
+def _synthesis(limit: int, most: int, *, predict: str | None = None) -> list[SensitivityCheck]:
     @patch.object(Curator, "_draw", _choose_marginal)
     def release(rows: Sequence[Row], neighbours: Neighbours) -> Loss:
         kinds = {"id": polars.Int64, "group": polars.String, "x": polars.Int64}
@@ -147,7 +149,7 @@ def _synthesis(limit: int, most: int) -> list[SensitivityCheck]:
         budget = fresh_budget(neighbours, 1.0, 1e-6, person="id")
         column = tables.within(-1, 2, grid=1, missing=0)
         columns: dict[str, Any] = {"group": tables.among(["a", "b"]), "x": column, "z": column}
-        synthetic.synthesise(table, columns, budget=budget, rng=np.random.default_rng(1))
+        synthetic.synthesise(table, columns, budget=budget, predict=predict, rng=np.random.default_rng(1))
         return charged(budget)
 
     return check_sensitivity("synthetic.synthesise", release, small_people(ROWS, most), others=OTHERS)

@@ -31,7 +31,7 @@ EXAMPLE = (
 @click.command("ask", epilog=EXAMPLE)
 @click.argument("source")
 @click.argument("sql")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="What is known of the table beforehand.")
+@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file: see bruit schema.")
 @click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
 @click.option(
     "--with", "others", nargs=2, multiple=True, metavar="FILE SCHEMA", help="A further table of the same people."
@@ -45,10 +45,12 @@ EXAMPLE = (
 @click.option("--most", type=int, help="The most rows of a person that a join or a summary per person keeps.")
 @click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
 @click.option("--delta", help="The price δ: for groups that nobody listed, and where it makes the noise narrower.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--noise", type=click.Choice(["laplace", "gaussian"]), help="Force one; else the narrower is taken.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="The level of the intervals.")
 @click.option(
-    "--dialect", default="duckdb", show_default=True, help="Of the SQL: duckdb, postgres, spark, bigquery, tsql."
+    "--noise", type=click.Choice(["laplace", "gaussian"]), help="The law of the noise; by default the narrower."
+)
+@click.option(
+    "--dialect", default="duckdb", show_default=True, help="The SQL dialect: duckdb, postgres, spark, bigquery, tsql."
 )
 @click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
 @in_store

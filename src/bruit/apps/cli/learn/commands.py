@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,22 @@ from bruit.apps.steward import price_of, remaining_of
 from bruit.apps.steward.schemas import read_schema
 from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument
-from bruit.ledger import Ledger
+from bruit.ledger import Budget, Ledger
 
 EXAMPLE = (
     "Example: bruit learn people.csv --schema people.toml --predict illness --epsilon 1 --delta 1e-6 --evaluate 0.5 "
     "--ledger clinic --out illness.bruit; in Python: bruit.learning.load('illness.bruit').predict(rows)"
 )
 LEAST = 1e-6
-"""The least price of figures; far below it their noise has no room in 64 bits."""
+"""The smallest ε of --evaluate: noise for a far smaller one would leave the range of 64-bit integers."""
 
 MODELS = tuple(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
 
 
 @click.command("learn", epilog=EXAMPLE)
 @click.argument("source")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="What is known of the table beforehand.")
+@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file: see bruit schema.")
+@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
 @click.option("--predict", required=True, help="The column to predict: categories, yes or no, or numbers.")
 @click.option("--model", type=click.Choice(MODELS), default="AdditiveModel", show_default=True, help="What is fitted.")
 @click.option("--epsilon", required=True, help="The price ε of the fit: smaller is more private and noisier.")
@@ -50,6 +52,7 @@ def command(
     *,
     source: str,
     schema: Path,
+    table: str | None,
     predict: str,
     model: str,
     epsilon: str,
@@ -63,18 +66,21 @@ def command(
     store: str,
     as_json: bool,
 ) -> None:
-    """Fit a model to a CSV, Parquet or Excel file, buy figures on people held back, and write one file.
+    """Fit a model to a CSV, Excel, Parquet, DuckDB or SQLite file, or a table of PostgreSQL, and write one file.
 
-    All columns of the schema that hold numbers, categories, or yes and no are used; nothing is read off the data. The
-    file holds the model and its card: no rows, no book, no address. It is read by bruit.learning.load.
+    All columns of the schema that hold numbers, categories, or yes and no are used; nothing is read off the data. With
+    --evaluate figures are bought on people held back. The file holds the model and its card: no rows, no book, no
+    address. It is read by bruit.learning.load.
     """
     if not out.parent.is_dir():
         raise InvalidArgument(f"--out {out}: there is no folder {out.parent}; make it first")
-    task, book = Task(read_schema(schema), predict, model), Ledger.open(ledger, store)
+    task, book = Task(read_schema(schema), predict, model, rows, size), Ledger.open(ledger, store)
     prices = [_price(epsilon, delta)] + ([] if evaluate is None else [_price(evaluate, None)])
-    _require_both(book, prices, task)
+    _require_figures(prices, task)
     with _reserve_output(out):
-        fitted, figures = task.learn(source, [price_of(book, each) for each in prices], rows=rows, size=size)
+        people = task.read(source, table=table, book=book)
+        _require_room(book, prices, partial(task.learn, people.nobody(book.neighbours)))
+        fitted, figures = task.learn(people, [price_of(book, each) for each in prices])
         with writing(out):
             fitted.save(out, intended_use=use, figures=figures)
     card = fitted.card(intended_use=use, figures=figures)
@@ -90,7 +96,7 @@ def command(
 
 @contextmanager
 def _reserve_output(out: Path) -> Iterator[None]:
-    """A file that can be written, shown before anything is paid; no empty one is left where something fails."""
+    """Checks before the charge that the output file can be written; a failure leaves no empty file behind."""
     with writing(out):
         made = not out.exists()
         out.open("ab").close()
@@ -106,12 +112,20 @@ def _price(epsilon: str, delta: str | None) -> dict[str, Any]:
     return {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
 
 
-def _require_both(book: Ledger, prices: list[dict[str, Any]], task: Task) -> None:
-    """Refuses what the book cannot pay in all, so that no fit is paid for whose figures are refused."""
+def _require_figures(prices: list[dict[str, Any]], task: Task) -> None:
+    """Refuses --evaluate for a regression, which has no classes, and for an ε that would buy only noise."""
     if len(prices) == 2:
         task.require_classes()
         if exactly(prices[1]["epsilon"], "--evaluate") < LEAST:
             raise InvalidArgument(f"--evaluate {prices[1]['epsilon']} buys noise alone: give at least {LEAST:g}")
-        total = sum(exactly(each["epsilon"], "epsilon") for each in prices)
-        whole = price_of(book, {**prices[0], "epsilon": str(total)})
-        whole.quote(whole.loss, what="bruit learn")
+
+
+def _require_room(book: Ledger, prices: list[dict[str, Any]], rehearse: Callable[[list[Budget]], object]) -> None:
+    """Refuses, before any charge, a fit and an evaluation that the book cannot pay for together.
+
+    Fit and figures are rehearsed on nobody's rows, paid from an empty book of the same terms: what one of them refuses
+    is refused before anything is charged, and what they cost together must be left.
+    """
+    empty = Ledger.in_memory(book.name, book.terms)
+    rehearse([price_of(empty, each) for each in prices])
+    book.require_room_for(empty)

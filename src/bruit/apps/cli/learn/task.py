@@ -9,19 +9,21 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from bruit.core.neighbours import EACH_ROW
+from bruit.apps.steward.sources import open_plan
+from bruit.core.neighbours import EACH_ROW, REPLACE_ONE, Neighbours
 from bruit.core.release import Release
 from bruit.errors import InvalidArgument
-from bruit.ledger import Budget
+from bruit.ledger import Budget, Ledger
 from bruit.randomness import uniform_below
 from bruit.tables import Domain, among, within
+from bruit.tables.relations.running import withheld
 from bruit.tables.schema import Category, Number, Schema, YesNo
-from bruit.tables.sources.opening import open_source
+from bruit.tables.sources.opening import Source, open_source
 
 CLASSIFIERS: dict[str, dict[str, Any]] = {
     "AdditiveModel": {},
     "BoostedTrees": {},
-    "LogisticRegression": {"curves": True},
+    "LogisticRegression": {},
     "NaiveBayes": {},
 }
 REGRESSORS: dict[str, dict[str, Any]] = {
@@ -39,12 +41,33 @@ HELD_PARTS = 4
 
 
 @dataclass(frozen=True)
+class People:
+    """Columns to learn from, what is predicted, and whose each row is (None where each is a person)."""
+
+    X: polars.DataFrame
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+
+    def where(self, kept: NDArray[np.bool_]) -> People:
+        """The rows that are kept."""
+        return People(self.X.filter(kept), self.y[kept], None if self.groups is None else self.groups[kept])
+
+    def nobody(self, neighbours: Neighbours) -> People:
+        """An empty table of the same columns for a rehearsal; under replacement, as many missing rows as there are."""
+        rows = len(self.y) if neighbours is REPLACE_ONE else 0
+        missing = np.full(rows, None if self.y.dtype == object else np.nan)
+        return People(self.X.clear(rows), missing, None if self.groups is None else np.full(rows, None))
+
+
+@dataclass(frozen=True)
 class Task:
-    """One column of a schema that is predicted from the others, by one model."""
+    """One column of a schema that is predicted from the others, by one model, with so many rows of a person."""
 
     schema: Schema
     target: str
     model: str
+    rows: int = 1
+    size: int | None = None
 
     def __post_init__(self) -> None:
         column = self.schema.columns.get(self.target)
@@ -67,12 +90,13 @@ class Task:
     def require_classes(self) -> None:
         """Refuses figures of a regression, which has no classes to be right about."""
         if isinstance(self.schema.columns[self.target], Number):
-            raise InvalidArgument(f"--evaluate is for classes, and {self.target} holds numbers: leave it away")
+            raise InvalidArgument(f"--evaluate is for classes, and {self.target} holds numbers: leave it out")
 
-    def settings(self, budget: Budget, *, rows: int, size: int | None) -> dict[str, Any]:
+    def settings(self, budget: Budget) -> dict[str, Any]:
         """What the model is told: public domains, classes or bounds, and the budget that pays."""
         column = self.schema.columns[self.target]
-        asked: dict[str, Any] = {"domain": self.domain, "budget": budget, "rows_per_person": rows, "size": size}
+        asked: dict[str, Any] = {"domain": self.domain, "budget": budget}
+        asked |= {"rows_per_person": self.rows, "size": self.size}
         if isinstance(column, Number):
             asked |= {"target": _domain(self.target, column), **REGRESSORS[self.model]}
         else:
@@ -80,38 +104,48 @@ class Task:
             asked |= {"classes": list(classes), **CLASSIFIERS[self.model]}
         return asked
 
-    def learn(
-        self, source: str, budgets: list[Budget], *, rows: int, size: int | None
-    ) -> tuple[Any, list[Release[Any]]]:
+    def learn(self, people: People, budgets: list[Budget]) -> tuple[Any, list[Release[Any]]]:
         """The fitted model and, where a second budget pays for them, its figures on people held back."""
         from bruit import learning
 
-        estimator = getattr(learning, self.model)(**self.settings(budgets[0], rows=rows, size=size))
-        X, y, groups = self._read(source)
-        held = _hold_back(len(y), groups) if len(budgets) > 1 else np.zeros(len(y), bool)
-        fitted_on, scored_on = (None if groups is None else groups[part] for part in (~held, held))
-        estimator.fit(X.filter(~held), y[~held], groups=fitted_on)
+        estimator = getattr(learning, self.model)(**self.settings(budgets[0]))
+        rows = len(people.y)
+        held = _hold_back(rows, people.groups) if len(budgets) > 1 else np.zeros(rows, bool)
+        fitted_on, scored_on = people.where(~held), people.where(held)
+        estimator.fit(fitted_on.X, fitted_on.y, groups=fitted_on.groups)
         if len(budgets) == 1:
             return estimator, []
-        asked: dict[str, Any] = {"budget": budgets[1], "groups": scored_on, "rows_per_person": rows}
-        return estimator, [learning.evaluate(estimator, X.filter(held), y[held], **asked)]
+        asked: dict[str, Any] = {"budget": budgets[1], "groups": scored_on.groups, "rows_per_person": self.rows}
+        return estimator, [learning.evaluate(estimator, scored_on.X, scored_on.y, **asked)]
 
-    def _read(self, source: str) -> tuple[polars.DataFrame, NDArray[Any], NDArray[Any] | None]:
-        """The columns as they stand in the file, what is predicted, and whose each row is; domains read the cells.
+    def read(self, source: str, *, table: str | None = None, book: Ledger | None = None) -> People:
+        """The rows of a file or of a table of a database, opened as every question opens it; domains read the cells.
 
         A person is read as the schema says, like in every question: " 7" and "07" of a whole number are one.
         """
-        opened, person = open_source(source, self.schema), self.schema.person
+        (leaf,) = open_plan(source, self.schema, table=table, book=book).leaves
+        opened, person = _in_polars(leaf.source, self.schema), self.schema.person
         columns = [polars.col(name) for name in (*self.domain, self.target)]
         if person != EACH_ROW:
             columns.append(opened.encode(person, self.schema, prefix=PERSON).parts[PERSON].alias(PERSON))
-        found = opened.frame.select(columns).collect()
+        with withheld():
+            found = opened.frame.select(columns).collect()
         people = None if person == EACH_ROW else np.fromiter(found[PERSON].to_list(), object)
-        return found.select(list(self.domain)), _labels(found[self.target], self.schema.columns[self.target]), people
+        labels = _labels(found[self.target], self.schema.columns[self.target])
+        return People(found.select(list(self.domain)), labels, people)
+
+
+def _in_polars(source: Source, schema: Schema) -> Source:
+    """The declared columns of a DuckDB table as a frame of polars; other sources are one already."""
+    if source.engine == "polars":
+        return source
+    with withheld():
+        read = source.frame.pl().select(list(schema.columns))
+    return open_source(read, schema)
 
 
 def _labels(cells: polars.Series, column: object) -> NDArray[Any]:
-    """Numbers as they stand; categories as texts without blanks; yes and no in whichever words."""
+    """The cells of the target: numbers unchanged, categories as trimmed texts, yes and no as those two words."""
     if isinstance(column, Number):
         return np.asarray(cells.to_numpy())
     texts = cells.cast(polars.String, strict=False).str.strip_chars()
@@ -125,7 +159,7 @@ def _domain(name: str, column: object) -> Domain | None:
     """What a column's type says of its values; None for dates, times and names of people."""
     if isinstance(column, Number):
         if column.strip:
-            raise InvalidArgument(f"{name}: numbers with signs to strip are not learned from; leave the column out")
+            raise InvalidArgument(f"{name}: numbers with `strip` in the schema are not learned from; leave it out")
         return within(column.low, column.high, grid=column.grid, missing=column.missing)
     if isinstance(column, Category):
         return among(column.values, drop_others=column.others is None)
@@ -133,7 +167,7 @@ def _domain(name: str, column: object) -> Domain | None:
 
 
 def _hold_back(rows: int, groups: NDArray[Any] | None) -> NDArray[np.bool_]:
-    """Which rows are held back: a die for every person."""
+    """Which rows are held back for evaluation: each person is, at random, with chance 1 / HELD_PARTS."""
     from bruit.learning.estimator.records import person_numbers
 
     people = np.arange(rows) if groups is None else person_numbers(groups)

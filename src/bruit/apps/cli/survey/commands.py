@@ -36,7 +36,9 @@ EXAMPLE = (
 ROWS = 60
 """Rows of a table on the screen; a CSV file has all."""
 
-confidence_option = click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
+confidence_option = click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="The level of the intervals."
+)
 csv_option = click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), help="Save the table here.")
 figure_option = click.option(
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help=f"Save a figure here ({', '.join(FIGURES)})."

@@ -30,13 +30,13 @@ class DeferredCommand(click.RichCommand):
     ) -> click.Context:
         """Imports the command and makes its click context."""
         command = self.load()
-        refuse_repeated(command, args, parent)
+        refuse_repeated(command, info_name, args, parent)
         return command.make_context(info_name, args, parent, **extra)
 
 
-def refuse_repeated(command: click.Command, args: list[str], parent: click.Context | None) -> None:
+def refuse_repeated(command: click.Command, name: str | None, args: list[str], parent: click.Context | None) -> None:
     """Refuses a single-valued option that is given twice, where click would silently use the last value."""
-    context = click.Context(command, parent=parent, resilient_parsing=True)
+    context = click.Context(command, info_name=name, parent=parent, resilient_parsing=True)
     try:
         _, rest, order = command.make_parser(context).parse_args(list(args))
     except click.UsageError:
@@ -46,7 +46,7 @@ def refuse_repeated(command: click.Command, args: list[str], parent: click.Conte
         if single and order.count(option) > 1:
             raise click.UsageError(f"{option.opts[0]} is given twice; it takes one value", context)
     if isinstance(command, click.Group) and rest and (inner := command.get_command(context, rest[0])) is not None:
-        refuse_repeated(inner, rest[1:], context)
+        refuse_repeated(inner, rest[0], rest[1:], context)
 
 
 class DeferredGroup(click.RichGroup):

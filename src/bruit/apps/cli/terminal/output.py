@@ -42,7 +42,9 @@ def show(*parts: RenderableType) -> None:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """A table whose columns are aligned right where the first row holds a number."""
     cells = [list(row) for row in rows]
-    drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    drawn = Table(
+        title=title, title_justify="left", title_style="bold", header_style="bold", min_width=min(len(title), 78)
+    )
     for number, column in enumerate(columns):
         is_number = bool(cells) and isinstance(cells[0][number], int | float)
         drawn.add_column(column, justify="right" if is_number else "left", overflow="fold")
