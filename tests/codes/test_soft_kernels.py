@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bruit.codes import Convolutional
-from bruit.codes._soft_kernels import are_two_valued, hard_bits, largest_size, quantise
+from bruit.codes._soft_kernels import are_two_valued, hard_bits, largest_size, quantise, scale_words
 from bruit.codes._vector_code import CACHE_LINE, aligned_empty
 from bruit.codes.trellis.trellis import Trellis
 
@@ -47,6 +47,21 @@ def test_two_valued_words_have_one_size_beside_zero() -> None:
     alike = np.empty(4, bool)
     are_two_valued(values, alike)
     assert alike.tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize("length", [1, 2, 63, 64, 65, 300])
+def test_a_word_is_scaled_by_its_mean_square_unless_that_loses_most_of_it(length: int) -> None:
+    rng = np.random.default_rng(length)
+    values = rng.choice([0, 1, 1e-3, 50], (40, length)) * rng.normal(0, 1, (40, length))
+    values[0] = 0
+    factors = np.empty(40, np.float32)
+    lost = scale_words(values.astype(np.float32), np.float32(24), factors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plain = 24 / np.sqrt(np.mean(values**2, axis=1))
+        reach = ((np.abs(values) * plain[:, None] >= 1) & (values != 0)).sum(axis=1)
+    kept = (values != 0).any(axis=1) & (2 * reach >= (values != 0).sum(axis=1))
+    assert lost == (not kept.all())
+    np.testing.assert_allclose(factors, np.where(kept, plain, 0), rtol=1e-5)
 
 
 def test_aligned_arrays_start_a_cache_line() -> None:

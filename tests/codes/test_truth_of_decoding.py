@@ -24,6 +24,7 @@ from bruit.codes import (
     wifi,
     wimax,
 )
+from bruit.codes.soft import CERTAIN, read_soft_words
 
 K7 = (0o171, 0o133)
 SOFT = {
@@ -101,6 +102,51 @@ def test_over_erasures_what_is_decoded_is_what_was_sent(code: Any, data: Any, lo
     likelihoods = np.where(rng.random(words.shape) < loss, 0.0, np.where(words == 0, np.inf, -np.inf))
     found = code.decode(likelihoods)
     np.testing.assert_array_equal(found.word[found.decoded], words[found.decoded])
+
+
+@every_decoder
+@pytest.mark.parametrize("times", [1e3, 1e6, 1e12])
+def test_a_few_far_surer_bits_do_not_drown_the_others(code: Any, times: float) -> None:
+    """Known bits are often given as a large number: what is left of the others then still tells the word."""
+    messages = code.random_messages(20, np.random.default_rng(6))
+    likelihoods = 1 - 2.0 * code.encode(messages)
+    likelihoods[:, : max(1, code.n // 8)] *= times
+    np.testing.assert_array_equal(code.decode(likelihoods, raise_on_failure=True).message, messages)
+
+
+@every_decoder
+@settings(max_examples=15)
+@given(data=st.data(), faint=st.sampled_from([1e-2, 1e-3, 1e-6]), share=st.floats(0, 1))
+def test_what_was_heard_without_an_error_is_never_decoded_wrongly(
+    code: Any, data: Any, faint: float, share: float
+) -> None:
+    """However unequally sure the bits are: rounding the faint ones away may leave a failure, never another word."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    words = code.encode(code.random_messages(4, rng))
+    found = code.decode((1 - 2.0 * words) * np.where(rng.random(words.shape) < share, faint, 1))
+    np.testing.assert_array_equal(found.word[found.decoded], words[found.decoded])
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e15, 9e17])
+@pytest.mark.parametrize("name", ["repetition", "viterbi", "max-log", "turbo", "min-sum", "list", "ordered statistics"])
+def test_decoders_that_need_no_true_scale_take_any(name: str, scale: float) -> None:
+    code = SOFT[name]
+    messages = code.random_messages(5, np.random.default_rng(7))
+    found = code.decode(scale * (1 - 2.0 * code.encode(messages)), raise_on_failure=True)
+    np.testing.assert_array_equal(found.message, messages)
+
+
+def test_a_certain_bit_counts_more_than_any_that_was_heard() -> None:
+    heard = np.zeros((1, 20))
+    heard[0, :3] = np.inf, -np.inf, 5
+    assert read_soft_words(heard, 20).likelihoods[0, :3].tolist() == [5 * CERTAIN, -5 * CERTAIN, 5]
+
+
+def test_what_rounding_leaves_of_a_sum_decides_nothing() -> None:
+    assert 0.1 + 0.2 - 0.3 != 0
+    found = Repetition(3, k=3).decode([0.1, 0.2, -0.3, 0.1, 0.2, 0.3, np.inf, -1, -1])
+    assert not found.decoded
+    assert Repetition(3).decode([np.inf, -1.0, -1.0], raise_on_failure=True).message.tolist() == [0]
 
 
 @pytest.mark.parametrize("word", [0, 1])

@@ -169,11 +169,26 @@ def _sum_of_squares(typing: Typing, values: Type, at: Type, count: Type) -> Inst
 
 
 @kernel
-def sums_of_squares(values: NDArray[np.float32], out: NDArray[np.float32]) -> None:
-    """out[word] = Σ values[word, i]²."""
+def scale_words(values: NDArray[np.float32], level: np.float32, out: NDArray[np.float32]) -> bool:
+    """out[word] scales the root mean square of a word to `level`, or is 0 where that rounds most of it to nothing.
+
+    Returns whether there is such a word: less than half of what is not 0 reaches 1 / out[word].
+    """
     words, length = values.shape
+    faint = False
     for w in range(words):
-        out[w] = _sum_of_squares(values, w * length, length)
+        size = np.sqrt(_sum_of_squares(values, w * length, length) / np.float32(length))
+        grain = size / level
+        clear, heard = np.int32(0), np.int32(length)
+        for i in range(length):
+            clear += np.int32(abs(values[w, i]) >= grain)
+        if 2 * clear < heard:  # zeros are not heard
+            for i in range(length):
+                heard -= np.int32(values[w, i] == 0)
+        lost = 2 * clear < heard or not 0 < size < np.inf
+        out[w] = np.float32(0) if lost else level / size
+        faint |= lost
+    return faint
 
 
 @kernel

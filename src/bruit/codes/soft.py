@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.codes._soft_kernels import are_two_valued, largest_size, quantise, sums_of_squares
+from bruit.codes._soft_kernels import are_two_valued, largest_size, quantise, scale_words
 from bruit.codes.word import Decoded, Received, as_symbols, check_shape, is_soft
 from bruit.errors import InvalidArgument
 
@@ -14,11 +14,14 @@ LEVEL = 24.0
 """The integer that a log-likelihood of typical size becomes; decoders lose under 0.02 dB against floats."""
 
 CERTAIN = 8.0
-"""An infinite log-likelihood counts as this many times the typical one."""
+"""An infinite log-likelihood counts as this many times the largest finite one."""
 
 FINITE = 1e18
 """Log-likelihoods beyond this count as infinite, since their squares would overflow."""
 
+
+FAR = 1e4
+"""A log-likelihood so many times the typical one says all: sums of float32 numbers up to it are exact in float64."""
 
 UNDECIDED = 1e-9
 """A log-likelihood no further from 0 than this says nothing: what rounding leaves of a sum that cancels."""
@@ -58,12 +61,39 @@ class SoftWords:
             whole[:, places[part]] += self.likelihoods[:, part]
         return SoftWords(whole, ())
 
+    def normalised(self) -> "SoftWords":
+        """Words whose typical log-likelihood is 1 and none beyond FAR, for decoders that need no true scale."""
+        values = self.likelihoods.astype(np.float64)
+        sizes = np.array([typical_size(word) for word in values])[:, None]
+        return SoftWords(np.clip(values / sizes, -FAR, FAR).astype(np.float32), self.leading, self.certain)
+
     def factors(self, level: float = LEVEL) -> NDArray[np.float32]:
-        """For each word, the factor that scales its root mean square to `level` (independent of other words)."""
-        power = np.empty(self.likelihoods.shape[0], np.float32)
-        sums_of_squares(self.likelihoods, power)
-        power /= self.likelihoods.shape[1]
-        return (level / np.sqrt(np.where(power > 0, power, 1))).astype(np.float32)
+        """For each word, the factor that scales its root mean square to `level` (independent of other words).
+
+        Certain bits do not count. Where a few bits are so much surer than the others that these would be rounded to
+        nothing, no bit counts more than CERTAIN times the typical one.
+        """
+        values = self.likelihoods if self.certain is None else np.where(self.certain, np.float32(0), self.likelihoods)
+        factors = np.empty(values.shape[0], np.float32)
+        if scale_words(values, np.float32(level), factors):
+            for word in np.flatnonzero(factors == 0):
+                factors[word] = _factor_of_typical(values[word], level)
+        return factors
+
+
+def typical_size(values: NDArray[Any]) -> float:
+    """The median size of what was heard of a word, 1 where that is nothing."""
+    sizes = np.abs(values[values != 0])
+    return float(np.median(sizes)) if sizes.size else 1.0
+
+
+def _factor_of_typical(values: NDArray[np.float32], level: float) -> float:
+    """The factor that scales the root mean square of a word to `level` after its outliers were cut."""
+    if not values.any():
+        return level / CERTAIN
+    heard = values[values != 0].astype(np.float64)
+    cut = np.minimum(np.abs(heard), CERTAIN * typical_size(heard))
+    return min(level / float(np.sqrt(np.mean(cut**2))), float(np.finfo(np.float32).max))
 
 
 def read_soft_words(received: Received, n: int) -> SoftWords:
@@ -85,9 +115,9 @@ def read_soft_words(received: Received, n: int) -> SoftWords:
 
 
 def _tame(values: NDArray[np.float32], finite: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Replaces infinite log-likelihoods by CERTAIN times the mean size of the finite ones of their word."""
-    typical = np.abs(np.where(finite, values, 0)).sum(axis=1, dtype=np.float64) / np.maximum(finite.sum(axis=1), 1)
-    bound = (CERTAIN * np.where(typical > 0, typical, 1)).astype(np.float32)[:, None]
+    """Replaces infinite log-likelihoods by CERTAIN times the largest finite one of their word."""
+    largest = np.abs(np.where(finite, values, 0)).max(axis=1)
+    bound = (CERTAIN * np.where(largest > 0, largest, 1)).astype(np.float32)[:, None]
     return np.where(finite, values, np.sign(values) * bound).astype(np.float32)
 
 

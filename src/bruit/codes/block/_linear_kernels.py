@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bruit._jit import kernel
 
-SAME = 1e-6  # costs no further apart than this share of all that was heard are equal: a rounding of float32
+SAME = 1e-6  # costs no further apart than this share of what two words differ in are equal: a rounding of float32
 
 Words = NDArray[np.uint64]
 Floats = NDArray[np.float64]
@@ -74,15 +74,16 @@ def _cost(wrong: Words, tables: Floats) -> float:
 
 
 @kernel
-def _search(wrong: Words, rows: Words, tables: Floats, depth: int, best: Words, slack: float) -> tuple[float, bool]:
-    """The least cost of a word, over all changes of up to `depth` basis bits; whether another word costs as much.
+def _search(wrong: Words, rows: Words, tables: Floats, depth: int, best: Words, slack: float) -> bool:
+    """Whether another word costs as little as the best, over all changes of up to `depth` basis bits.
 
     `wrong` is where the word of the surest bits differs from what was heard; `best` becomes that of the best word. Sets
-    of rows are gone through in order by a stack of `depth` indices.
+    of rows are gone through in order by a stack of `depth` indices; costs further apart than `slack` are never equal.
     """
     k, width = rows.shape
     stack = np.zeros((depth + 1, width), np.uint64)
     chosen = np.zeros(depth + 1, np.int64)
+    differ = np.empty(width, np.uint64)
     stack[0] = wrong
     best[:] = wrong
     least = _cost(wrong, tables)
@@ -97,17 +98,18 @@ def _search(wrong: Words, rows: Words, tables: Floats, depth: int, best: Words, 
         for w in range(width):
             stack[level + 1, w] = stack[level, w] ^ rows[following, w]
         cost = _cost(stack[level + 1], tables)
-        if cost < least - slack:
-            tied = False
-        elif cost <= least + slack:
-            tied = True
+        if cost <= least + slack:
+            for w in range(width):
+                differ[w] = stack[level + 1, w] ^ best[w]
+            equal = abs(cost - least) <= SAME * _cost(differ, tables)
+            tied = equal or (tied and cost >= least)
         if cost < least:
             least = cost
             best[:] = stack[level + 1]
         chosen[level] = following
         level += 1
         following += 1
-    return least, tied
+    return tied
 
 
 @kernel
@@ -144,7 +146,7 @@ def decode_ordered(
             if _bit(best, basis[r]):
                 for w in range(width):
                     base[w] ^= rows[r, w]
-        _, tied = _search(base, rows, tables, depth, best, SAME * total)
+        tied = _search(base, rows, tables, depth, best, SAME * total)
         decided[t] = not tied and sizes[basis[k - 1]] > 0
         for i in range(n):
             hard = np.uint8(1 if likelihoods[t, order[i]] < 0 else 0)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bruit.codes.soft import UNDECIDED
 from bruit.codes.word import BlockWords, Decoded, Received, as_log_likelihoods, as_symbols, is_soft, settle
 from bruit.errors import InvalidArgument
 
@@ -74,10 +75,12 @@ class Repetition(BlockWords):
         return winner[..., 0], (leading & (groups != winner)).any(axis=-1)
 
     def _listen(self, values: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-        """Hard decisions, the decisions by summed log-likelihoods, and where the sum is zero (a tie)."""
+        """Hard decisions, the decisions by summed log-likelihoods, and where the sum is a rounding of zero (a tie)."""
         if not self.soft:
             raise InvalidArgument(f"log-likelihoods are for two symbols, this code has {self.symbols}")
         likelihoods = as_log_likelihoods(values, self.n)
         with np.errstate(invalid="ignore"):  # +inf and −inf contradict each other: NaN, a tie
-            sums = likelihoods.reshape(*likelihoods.shape[:-1], self.k, self.times).sum(axis=-1)
-        return (likelihoods < 0).astype(np.uint8), (sums < 0).astype(np.uint8), ~((sums < 0) | (sums > 0))
+            groups = likelihoods.reshape(*likelihoods.shape[:-1], self.k, self.times)
+            sums = groups.sum(axis=-1)
+            left = UNDECIDED * np.where(np.isinf(groups), 0, np.abs(groups)).sum(axis=-1)
+        return (likelihoods < 0).astype(np.uint8), (sums < 0).astype(np.uint8), ~(np.abs(sums) > left)

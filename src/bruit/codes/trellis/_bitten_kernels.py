@@ -39,7 +39,7 @@ def _step(
 
 @kernel
 def best_circle(
-    soft: NDArray[np.int16], patterns: NDArray[np.int64], outputs: int, mirrored: int, path: NDArray[np.uint8]
+    soft: NDArray[np.int32], patterns: NDArray[np.int64], outputs: int, mirrored: int, path: NDArray[np.uint8]
 ) -> None:
     """The register bits (steps) of the best path that ends in the state in which it starts.
 
@@ -61,7 +61,7 @@ def best_circle(
             for register in range(2 * states):
                 total = np.int32(0)
                 for q in range(outputs):
-                    value = np.int32(soft[t * outputs + q])
+                    value = soft[t * outputs + q]
                     total += -value if (patterns[register] >> q) & 1 else value
                 branch[register] = total
             _step(metrics[t & 1], metrics[(t + 1) & 1], branch, kept[t], mirrored)

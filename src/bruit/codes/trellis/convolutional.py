@@ -11,12 +11,12 @@ from bruit.codes.soft import UNDECIDED, SoftWords, answer, read_soft_words
 from bruit.codes.trellis._trellis_kernels import encode_words
 from bruit.codes.trellis.bcjr import posterior
 from bruit.codes.trellis.trellis import Trellis
-from bruit.codes.trellis.viterbi import best_path
+from bruit.codes.trellis.viterbi import best_circles, best_path, is_short_circle
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
 from bruit.errors import InvalidArgument
 
 SMALLEST_LEAD = 1e-6
-"""A word leads another by less than this share of all that was heard: a rounding of float32, so neither leads."""
+"""A word leads another by less than this share of a typical bit: a rounding of float32, so neither leads."""
 
 Ending = Literal["zero", "open", "bitten"]
 Decoder = Literal["viterbi", "bcjr", "max-log"]
@@ -107,29 +107,34 @@ class Convolutional(SoftBits):
         if self.decoder == "viterbi":
             result = answer(batch, *self._likeliest(batch))
         else:
-            likely = posterior(self, batch, exact=self.decoder == "bcjr")
-            message = (likely < 0).astype(np.uint8)
-            result = answer(batch, message, self._words(message), np.abs(likely).min(axis=1) > UNDECIDED)
+            message, decided = self._by_posterior(batch, exact=self.decoder == "bcjr")
+            result = answer(batch, message, self._words(message), decided)
         return result.raised(self) if raise_on_failure else result
 
     def _likeliest(self, batch: SoftWords) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:
         """Messages, words, and whether they are likelier than all others.
 
-        Viterbi counts in whole numbers. Where two paths come out equal, what was heard itself chooses between them.
+        Viterbi counts in whole numbers. Where two paths come out equal although bits were unequally sure, the word is
+        read again in finer ones.
         """
         path, other = best_path(self, batch), best_path(self, batch, mirrored=True)
-        message, decided = self._message_of(path), (path == other).all(axis=1)
-        word = self._words(message)
-        unsure = np.flatnonzero(~decided)
-        if unsure.size:
-            messages = np.stack([message[unsure], self._message_of(other[unsure])])
-            words = np.stack([word[unsure], self._words(messages[1])])
-            values = batch.likelihoods[unsure].astype(np.float64)
-            ahead = ((words[0].astype(np.int8) - words[1]) * values).sum(axis=1)
-            better = (ahead > 0).astype(np.int64), np.arange(unsure.size)
-            message[unsure], word[unsure] = messages[better], words[better]
-            decided[unsure] = np.abs(ahead) > SMALLEST_LEAD * np.abs(values).sum(axis=1)
-        return message, word, decided
+        message, decided = np.ascontiguousarray(self._message_of(path)), (path == other).all(axis=1)
+        unsure = np.flatnonzero(~decided & ~batch.two_valued) if not decided.all() else ()
+        if len(unsure):
+            message[unsure], decided[unsure] = self._read_again(SoftWords(batch.likelihoods[unsure], ()))
+        return message, self._words(message), decided
+
+    def _read_again(self, batch: SoftWords) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """The likeliest messages, and whether no other is as likely, slowly and in finer numbers than Viterbi's."""
+        if not is_short_circle(self):
+            return self._by_posterior(batch, exact=False)
+        path, other = (best_circles(self, batch, mirrored=mirrored) for mirrored in (False, True))
+        return self._message_of(path), (path == other).all(axis=1)
+
+    def _by_posterior(self, batch: SoftWords, *, exact: bool) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """The most likely value of each bit, and whether all bits of a word are decided."""
+        likely = posterior(self, batch if exact else batch.normalised(), exact=exact)
+        return (likely < 0).astype(np.uint8), np.abs(likely).min(axis=1) > (UNDECIDED if exact else SMALLEST_LEAD)
 
     def messages(self, received: Received) -> NDArray[np.uint8]:
         """The decoded messages alone, without the other fields of `Decoded`, for speed."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bruit.codes.trellis.convolutional import Convolutional
 
 LARGEST = 254  # what the likelihoods of one step may add up to, so that sixteen steps stay within int16
+FINE, SUREST = 1 << 10, 64  # parts of a typical likelihood, and typical ones, that count where circles are compared
 AROUND = 10  # a long bitten word is decoded with this many register lengths of it repeated on each side
 
 
@@ -26,10 +27,15 @@ def best_path(code: "Convolutional", batch: SoftWords, *, mirrored: bool = False
     if code.ending != "bitten":
         return _read_through(code, batch, steps, mirrored=mirrored)
     around = AROUND * code.trellis.length
-    if code.steps <= around:
+    if is_short_circle(code):
         return _shortest_circles(code, batch, mirrored=mirrored)
     turned = _read_through(code, batch, np.arange(-around, code.steps + around) % code.steps, mirrored=mirrored)
     return turned[:, around:-around]
+
+
+def is_short_circle(code: "Convolutional") -> bool:
+    """Whether every state is tried for the best path that ends where it starts."""
+    return code.ending == "bitten" and code.steps <= AROUND * code.trellis.length
 
 
 def _shortest_circles(code: "Convolutional", batch: SoftWords, *, mirrored: bool) -> NDArray[np.uint8]:
@@ -44,15 +50,17 @@ def _shortest_circles(code: "Convolutional", batch: SoftWords, *, mirrored: bool
     unclosed = (path[:, :memory] != path[:, -memory:]).any(axis=1)
     path = np.ascontiguousarray(path[:, memory:])
     if unclosed.any():
-        soft = np.zeros((code.steps * code.trellis.outputs, LANES), np.int16)
-        rest, found = SoftWords(batch.likelihoods[unclosed], ()), path[unclosed]
-        factors, limit = rest.factors(), min(127, LARGEST // code.trellis.outputs)
-        for first in range(0, found.shape[0], LANES):
-            used = lanes_of(rest, first, factors, code.place, soft, limit)
-            for word in range(used):
-                values = np.ascontiguousarray(soft[:, word])
-                best_circle(values, code.trellis.patterns, code.trellis.outputs, int(mirrored), found[first + word])
-        path[unclosed] = found
+        path[unclosed] = best_circles(code, SoftWords(batch.likelihoods[unclosed], ()), mirrored=mirrored)
+    return path
+
+
+def best_circles(code: "Convolutional", batch: SoftWords, *, mirrored: bool) -> NDArray[np.uint8]:
+    """The most likely paths that start in the state in which they end: every state is tried, in finer numbers."""
+    values = np.zeros((batch.likelihoods.shape[0], code.steps * code.trellis.outputs), np.int32)
+    values[:, code.place] = np.rint(FINE * np.clip(batch.normalised().likelihoods, -SUREST, SUREST))
+    path = np.empty((values.shape[0], code.steps), np.uint8)
+    for word, out in zip(values, path, strict=True):
+        best_circle(word, code.trellis.patterns, code.trellis.outputs, int(mirrored), out)
     return path
 
 
