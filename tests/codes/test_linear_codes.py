@@ -13,7 +13,7 @@ from laws import ALARM, binomial_window
 from numpy.typing import NDArray
 from scipy import integrate, special
 
-from bruit.codes import Bch, Linear, finite_length_limit, golay, linear, reed_muller, simulate
+from bruit.codes import Bch, Linear, finite_length_limit, golay, linear, quadratic_residue, reed_muller, simulate
 from bruit.errors import InvalidArgument
 
 
@@ -131,16 +131,21 @@ def test_the_golay_code_is_within_a_tenth_of_a_decibel_of_its_union_bound() -> N
     assert least < frame["word_error_rate"][0] < most
 
 
-def quadratic_residues(prime: int) -> NDArray[np.uint8]:
-    """The generator of the extended quadratic-residue code: shifts of its idempotent, and their parity."""
-    idempotent = np.zeros(prime, np.uint8)
-    idempotent[[i * i % prime for i in range(1, prime)]] = 1
-    rows = np.array([np.roll(idempotent, shift) for shift in range((prime + 1) // 2)])
-    return np.hstack([rows, rows.sum(axis=1, keepdims=True) & 1])
+@pytest.mark.parametrize(
+    ("prime", "weights"),
+    [(17, {0: 1, 6: 102, 8: 153, 10: 153, 12: 102, 18: 1}),
+     (23, {0: 1, 8: 759, 12: 2576, 16: 759, 24: 1}),
+     (31, {0: 1, 8: 620, 12: 13888, 16: 36518, 20: 13888, 24: 620, 32: 1})],
+)  # fmt: skip
+def test_quadratic_residue_codes_have_their_known_weights(prime: int, weights: dict[int, int]) -> None:
+    """That of 23 is Golay's, and that of 31 has the weights of the Reed–Muller code RM(2, 5)."""
+    code = quadratic_residue(prime)
+    every = (np.arange(1 << code.k)[:, None] >> np.arange(code.k) & 1).astype(np.uint8)
+    assert dict(zip(*np.unique(code.encode(every).sum(axis=1), return_counts=True), strict=True)) == weights
 
 
 def test_at_three_decibels_a_good_code_lies_on_the_normal_approximation() -> None:
-    code = linear(quadratic_residues(47), depth=3)
+    code = quadratic_residue(47)
     frame = simulate(code, "gaussian", [3.0], word_errors=60_000, words=60_000, rng=np.random.default_rng(5))
     assert abs(3.0 - finite_length_limit(48, 24, word_errors=frame["word_error_rate"][0])) < 0.1
 
@@ -168,6 +173,8 @@ def test_at_three_decibels_what_is_left_is_the_code_s_own() -> None:
         lambda: linear([[1, 0.5]]),
         lambda: golay(depth=6),
         lambda: reed_muller(4, 3),
+        lambda: quadratic_residue(29),
+        lambda: quadratic_residue(15),
     ],
 )
 def test_what_is_no_generator_is_refused(wrong: Callable[..., Any]) -> None:

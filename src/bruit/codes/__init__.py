@@ -2,7 +2,7 @@
 
 from bruit.codes.block.bch import Bch
 from bruit.codes.block.hamming import Hamming
-from bruit.codes.block.linear_code import Linear, golay, linear, reed_muller
+from bruit.codes.block.linear_code import Linear, golay, linear, quadratic_residue, reed_muller
 from bruit.codes.block.parity import Parity
 from bruit.codes.block.repetition import Repetition
 from bruit.codes.check_digits.algorithms import Iban, Luhn, Nir, Siren, Siret
@@ -67,6 +67,7 @@ __all__ = [
     "polarise",
     "qr",
     "qr_symbol",
+    "quadratic_residue",
     "read_qr_symbol",
     "reed_muller",
     "shannon_limit",

@@ -102,6 +102,21 @@ def golay(*, extended: bool = True, depth: int = 3) -> Linear:
     return Linear(rows.astype(np.uint8), depth, "golay")
 
 
+def quadratic_residue(prime: int, *, depth: int = 3) -> Linear:
+    """The extended quadratic-residue code of length prime + 1, prime ±1 modulo 8; that of 47 has distance 12.
+
+    Its words are the multiples of Σ x^(i²), of 1 + Σ x^(i²) where the prime is 1 modulo 8, and their parity.
+    """
+    whole(prime, "prime", least=7, most=LONGEST - 1)
+    if prime % 8 not in (1, 7) or any(prime % divisor == 0 for divisor in range(3, int(prime**0.5) + 1, 2)):
+        raise InvalidArgument(f"prime={prime}: give a prime number next to a multiple of 8, as 7, 17, 23, 31, 41, 47")
+    first = np.zeros(prime, np.uint8)
+    first[[i * i % prime for i in range(1, prime)]] = 1
+    first[0] = prime % 8 == 1
+    rows = np.array([np.roll(first, shift) for shift in range((prime + 1) // 2)])
+    return Linear(np.hstack([rows, rows.sum(axis=1, keepdims=True) & 1]).astype(np.uint8), depth, "quadratic_residue")
+
+
 def reed_muller(r: int, m: int, *, depth: int = 2) -> Linear:
     """The Reed–Muller code RM(r, m) of length 2^m and minimum distance 2^(m − r).                     [Muller 1954]"""
     whole(m, "m", most=10)

@@ -7,7 +7,7 @@ list a list, a NumPy array an array, a polars series a series (nulls stay null).
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from string import ascii_uppercase
 from typing import Any
@@ -137,7 +137,7 @@ class Luhn(CheckDigits):
 class Siren(Luhn):
     """The nine-digit SIREN number of a French company, by Luhn's check."""
 
-    digits: int | None = 9
+    digits: int | None = field(default=9, init=False)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,6 +39,7 @@ from bruit.codes import (
     nr,
     nr_polar,
     polar,
+    quadratic_residue,
     reed_muller,
     shannon_limit,
     simulate,
@@ -51,51 +52,67 @@ from bruit.errors import InvalidArgument
 MESSAGE = 1000
 """Message bits of a convolutional code."""
 
-NAMES: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
-    "parity": ("parity:7", lambda part: Parity(int(part[0]))),
-    "luhn": ("luhn:16", lambda part: Luhn(int(part[0]))),
-    "siren": ("siren", lambda _: Siren()),
-    "siret": ("siret", lambda _: Siret()),
-    "nir": ("nir", lambda _: Nir()),
-    "iban": ("iban:FR", lambda part: Iban(part[0])),
-    "verhoeff": ("verhoeff:8", lambda part: Verhoeff(int(part[0]))),
-    "damm": ("damm:8", lambda part: Damm(int(part[0]))),
-    "ean": ("ean:13", lambda part: Ean(int(part[0]))),
-    "isbn": ("isbn:13", lambda part: Isbn(int(part[0]))),
-    "repetition": ("repetition:3", lambda part: Repetition(int(part[0]))),
-    "hamming": ("hamming:3", lambda part: Hamming(int(part[0]))),
-    "bch": ("bch:31,16", lambda part: Bch(int(part[0]), int(part[1]))),
-    "rs": ("rs:255,223", lambda part: ReedSolomon(int(part[0]), int(part[1]))),
-    "raptorq": ("raptorq:100,120", lambda part: RaptorQ(int(part[0]), int(part[1]))),
-    "convolutional": ("convolutional:171,133", lambda part: Convolutional(tuple(int(g, 8) for g in part), MESSAGE)),
-    "turbo": ("turbo:1024", lambda part: LteTurbo(int(part[0]), length=int(part[1]) if part[1:] else None)),
-    "ccsds_turbo": ("ccsds_turbo:1784,1/3", lambda part: CcsdsTurbo(int(part[0]), part[1])),
-    "nr": ("nr:972,1944", lambda part: nr(int(part[0]), int(part[1]))),
-    "wifi": ("wifi:648,1/2", lambda part: wifi(int(part[0]), part[1])),
-    "wimax": ("wimax:576,1/2", lambda part: wimax(int(part[0]), part[1])),
-    "dvb_s2": ("dvb_s2:16200,3/4", lambda part: dvb_s2(int(part[0]), part[1])),
-    "polar": ("polar:512,1024", lambda part: polar(int(part[0]), int(part[1]))),
-    "nr_polar": ("nr_polar:64,128", lambda part: nr_polar(int(part[0]), int(part[1]))),
-    "nr_polar_downlink": ("nr_polar_downlink:40,108", lambda part: nr_polar(*map(int, part), link="downlink")),
-    "golay": ("golay", lambda _: golay()),
-    "reed_muller": ("reed_muller:1,5", lambda part: reed_muller(int(part[0]), int(part[1]))),
-    "crc": ("crc:100,NR 24A", lambda part: Crc(int(part[0]), part[1])),
-    "alist": ("alist:checks.alist", lambda part: ldpc(",".join(part))),
+
+def _convolutional(*generators: int | str, k: int = MESSAGE, feedback: int | str = 0, **more: Any) -> Convolutional:
+    """A convolutional code whose generators and feedback are written in octal, as in the literature."""
+    return Convolutional(tuple(int(str(mask), 8) for mask in generators), k, int(str(feedback), 8), **more)
+
+
+NAMES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "parity": ("parity:7", Parity),
+    "luhn": ("luhn:16", Luhn),
+    "siren": ("siren", Siren),
+    "siret": ("siret", Siret),
+    "nir": ("nir", Nir),
+    "iban": ("iban:FR", Iban),
+    "verhoeff": ("verhoeff:8", Verhoeff),
+    "damm": ("damm:8", Damm),
+    "ean": ("ean:13", Ean),
+    "isbn": ("isbn:13", Isbn),
+    "repetition": ("repetition:3", Repetition),
+    "hamming": ("hamming:3", Hamming),
+    "bch": ("bch:31,16", Bch),
+    "rs": ("rs:255,223", ReedSolomon),
+    "raptorq": ("raptorq:100,120", RaptorQ),
+    "convolutional": ("convolutional:171,133", _convolutional),
+    "turbo": ("turbo:1024,3000", lambda k, length=None, **more: LteTurbo(k, length=length, **more)),
+    "ccsds_turbo": ("ccsds_turbo:1784,1/3", CcsdsTurbo),
+    "nr": ("nr:972,1944", nr),
+    "wifi": ("wifi:648,1/2", wifi),
+    "wimax": ("wimax:576,1/2", wimax),
+    "dvb_s2": ("dvb_s2:16200,3/4", dvb_s2),
+    "polar": ("polar:512,1024,paths=8", polar),
+    "nr_polar": ("nr_polar:64,128", nr_polar),
+    "golay": ("golay", golay),
+    "reed_muller": ("reed_muller:1,5", reed_muller),
+    "quadratic_residue": ("quadratic_residue:47", quadratic_residue),
+    "crc": ("crc:100,NR 24A", Crc),
+    "alist": ("alist:checks.alist", ldpc),
 }
-"""How a code is written, by kind, and what makes it."""
+"""How a code is written, by kind, and what makes it from the same arguments in Python."""
 
 
 def code_named(text: str) -> Code:
-    """Parses a code written as kind:numbers, such as nr:972,1944."""
+    """Parses a code written as kind:numbers and options, such as nr:972,1944 or polar:512,1024,paths=1."""
     kind, _, rest = text.partition(":")
+    parts = [part.rpartition("=") for part in rest.split(",") if part]
     try:
-        made: Code = NAMES[kind][1](rest.split(","))
+        given = [_value(part) for name, _, part in parts if not name]
+        made: Code = NAMES[kind][1](*given, **{name: _value(part) for name, _, part in parts if name})
     except InvalidArgument:
         raise
-    except (KeyError, IndexError, ValueError) as error:
+    except (KeyError, IndexError, ValueError, TypeError) as error:
         examples = ", ".join(example for example, _ in NAMES.values())
         raise InvalidArgument(f"{text!r} names no code; write one of {examples}") from error
     return made
+
+
+def _value(text: str) -> int | float | str:
+    """A whole number such as 8 or 0x11d, another number, or a name."""
+    for read in (int, float, lambda number: int(number, 16) if number.startswith("0x") else number):
+        with suppress(ValueError):
+            return cast("int | float | str", read(text))
+    return text
 
 
 def _limits(code: Code, channel: Kind) -> dict[str, float]:
@@ -132,7 +149,8 @@ def simulation(
 ) -> None:
     """Send random messages over a noisy channel and count the words and bits that come out wrong.
 
-    A code is written kind:numbers, such as hamming:3 or nr:972,1944; a kind that is not known lists all of them.
+    A code is written kind:numbers, such as hamming:3 or nr:972,1944, with options as in Python behind them:
+    polar:512,1024,paths=1. A kind that is not known lists all of them.
     """
     made, family = code_named(code), cast(Kind, channel)
     try:
