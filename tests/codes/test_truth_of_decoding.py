@@ -27,7 +27,7 @@ from bruit.codes import (
 from bruit.codes.soft import CERTAIN, read_soft_words
 
 K7 = (0o171, 0o133)
-SOFT = {
+SOFT: dict[str, Any] = {
     "repetition": Repetition(3, k=4),
     "viterbi": Convolutional(K7, 30),
     "viterbi, any generators": Convolutional((0o5, 0o7, 0o6), 30),

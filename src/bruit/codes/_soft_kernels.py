@@ -187,7 +187,8 @@ def scale_words(values: NDArray[np.float32], level: np.float32, out: NDArray[np.
                 heard -= np.int32(values[w, i] == 0)
         lost = 2 * clear < heard or not 0 < size < np.inf
         out[w] = np.float32(0) if lost else level / size
-        faint |= lost
+        if lost:
+            faint = True
     return faint
 
 
