@@ -58,12 +58,12 @@ def unrecorded() -> Iterator[None]:
         _RECORDING.reset(token)
 
 
-def record_fit(estimator: Any) -> None:
+def record_fit(estimator: object) -> None:
     """Remembers a paid fit."""
     _record(_FITTED, estimator, _number(estimator))
 
 
-def record_prediction(estimator: Any) -> None:
+def record_prediction(estimator: object) -> None:
     """Remembers that a paid fit has predicted."""
     if _RECORDING.get():
         _record(_PREDICTED, estimator, _number(estimator))
@@ -88,13 +88,13 @@ def mark_choice(guarantee: Guarantee, estimator: Any) -> Guarantee:
     return replace(guarantee, assumes=(*guarantee.assumes, Assumption.UNPAID_SCORES))
 
 
-def _record(kept: dict[Task, set[int]], estimator: Any, number: int | None) -> None:
+def _record(kept: dict[Task, set[int]], estimator: object, number: int | None) -> None:
     task = _task(estimator)
     if task is not None and number is not None:
         kept.setdefault(task, set()).add(number)
 
 
-def _number(estimator: Any) -> int | None:
+def _number(estimator: object) -> int | None:
     """The number of the ledger entry that paid for the fit; None before one."""
     release = getattr(estimator, "_release", None)
     return None if release is None or release.receipt is None else int(release.receipt.number)
