@@ -13,7 +13,7 @@ import pytest
 import bruit
 from bruit.core import Covers, Guarantee, Interval, Release
 from bruit.errors import InvalidArgument
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Gaussian, Pure
 
 GUARANTEE = Guarantee(Fraction(1, 10), Fraction(0), ADD_OR_REMOVE_ONE, EACH_ROW, "basic")
 
@@ -27,6 +27,14 @@ def shares() -> Release[np.ndarray]:
 def test_a_guarantee_shows_numbers_and_no_fraction() -> None:
     assert repr(GUARANTEE) == "Guarantee(ε = 0.1 for each row (add or remove one, by basic))"
     assert "Fraction" not in repr(shares())
+
+
+def test_losses_and_protocols_show_decimals_and_no_fraction() -> None:
+    price = Pure("0.1", neighbours=ADD_OR_REMOVE_ONE)
+    assert repr(price) == "Pure(neighbours=add or remove one, epsilon=0.1)"
+    assert "Fraction" not in repr(price * 3 + Gaussian("1/3", neighbours=ADD_OR_REMOVE_ONE))
+    assert "e+399" in repr(Pure(10**399, neighbours=ADD_OR_REMOVE_ONE))  # beyond every float
+    assert repr(bruit.local.KRR(["a", "b"], epsilon="0.5")).endswith("epsilon=0.5)")
 
 
 def test_a_release_is_a_table_in_a_notebook_and_in_pandas() -> None:

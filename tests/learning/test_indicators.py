@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bruit
 from bruit.channels import CubeNoise
-from bruit.learning import LinearRegression, LogisticRegression
+from bruit.learning import LinearRegression, LogisticRegression, PrivateSearch
 from bruit.learning.linear_models._descent import GRAIN, gradient, moments, plan_descent
 from bruit.learning.linear_models._design import STEPS, Design
 from bruit.learning.linear_models._moments import product_entries, sum_of_products, with_ones
@@ -121,6 +121,26 @@ def test_curves_come_where_public_numbers_leave_little_noise(size: int, asked: A
     assert plan.curves == has
     assert model.coef_.shape == (1, plan.columns)
     assert model.decision_function(X[:5]).shape == (5,)
+
+
+@pytest.mark.parametrize("domain", [DOMAIN, DOMAIN[1:]])
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}])
+@pytest.mark.parametrize("size", [None, 40_000])
+def test_rule_13_a_descent_on_nobody_is_not_refused_after_the_charge(domain: Any, price: Any, size: Any) -> None:
+    """No row, and rows that are all dropped: an error here would tell that nobody has a label of the list."""
+    for labels in ([], ["never stated"] * 3):
+        ledger = bruit.Ledger("rows", epsilon=9, delta=1e-6, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+        model = LogisticRegression(domain=domain, classes=[0, 1], size=size, budget=ledger.budget(**price))
+        rows = np.full((len(labels), len(domain)), "0", object)
+        assert set(model.fit(rows, labels).predict([["0"] * len(domain)])) <= {0, 1}
+        assert len(ledger.entries) == 1
+
+
+def test_a_search_over_models_of_many_categories_rehearses_them_on_nobody() -> None:
+    ledger = bruit.Ledger("rows", epsilon=9, delta=1e-6, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    model = LogisticRegression(domain=DOMAIN, classes=[0, 1])
+    search = PrivateSearch(model, {"curves": [False, True]}, budget=ledger.budget(epsilon=9, delta=1e-6), tries=2)
+    assert search.fit([["0", "1", "2"]] * 40, [0, 1] * 20).best_params_["curves"] in (False, True)
 
 
 def test_numbers_alone_keep_the_noise_of_a_cube() -> None:

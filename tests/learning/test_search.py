@@ -174,20 +174,47 @@ def test_the_same_attack_on_the_private_search_tells_nothing() -> None:
     assert Assumption.UNPAID_SCORES not in search.guarantee_.assumes
 
 
-def test_scores_of_two_fits_mark_every_model_of_the_book_and_task() -> None:
+def test_scores_of_one_of_two_fits_mark_every_model_of_the_book_and_task() -> None:
     X, y = rows(40)
     ledger = book()
-    first, second = (bayes(budget=ledger.budget(epsilon=1)).fit(X, y) for _ in range(2))
+    first = bayes(budget=ledger.budget(epsilon=1)).fit(X, y)
     accuracy_score(y, first.predict(X))
     assert not first.guarantee_.assumes
-    second.score(X, y)
-    for model in (first, second, bayes(budget=ledger.budget(epsilon=1)).fit(X, y)):
+    second = bayes(budget=ledger.budget(epsilon=1)).fit(X, y)  # it may be there because the first scored badly
+    for model in (first, second):
         assert model.guarantee_.assumes == (Assumption.UNPAID_SCORES,)
         assert model.release_.guarantee == model.guarantee_
         assert pickle.loads(pickle.dumps(model)).guarantee_ == model.guarantee_
     assert not bayes(budget=book().budget(epsilon=1)).fit(X, y).guarantee_.assumes
-    other = bayes(classes=[0, 1, 2], budget=ledger.budget(epsilon=1)).fit(X, y)
+    other = bayes(classes=["rent", "own"], budget=ledger.budget(epsilon=1)).fit(X, y)
     assert not other.guarantee_.assumes
+
+
+def test_a_fit_that_follows_an_exact_score_tells_of_a_row_and_is_marked() -> None:
+    """The first setting is kept if it scores well, else another is fitted and never scored: one row decides."""
+    kept = []
+    for last in (0, 1):
+        X, y = np.zeros((601, 1)), np.append(np.repeat([0, 1], 300), last)
+        ledger = book()
+        price = ledger.budget(epsilon="0.001")
+        first = Fixed(says=0, budget=price).fit(X[:600], y[:600])
+        good = first.score(X[600:], y[600:]) == 1
+        second = Fixed(says=1, budget=price).fit(X, y)
+        kept.append(first if good else second)
+    assert [model.says for model in kept] == [0, 1]
+    assert all(Assumption.UNPAID_SCORES in model.guarantee_.assumes for model in kept)
+
+
+def test_a_choice_of_labels_or_of_bounds_by_exact_scores_is_marked() -> None:
+    """What is a setting of the model does not make it another task."""
+    X, y = rows(40)
+    ledger = book()
+    more = [bayes(classes=classes, budget=ledger.budget(epsilon=1)).fit(X, y) for classes in ([0, 1], [0, 1, 2])]
+    price = ledger.budget(epsilon=1)
+    wide = [LinearRegression(domain=UNIT, target=within(0, top, grid=1), budget=price).fit(X, y) for top in (1, 9)]
+    for models in (more, wide):
+        best = max(models, key=lambda model: model.score(X, y))
+        assert best.guarantee_.assumes == (Assumption.UNPAID_SCORES,)
 
 
 def test_a_number_of_clusters_that_is_chosen_by_exact_scores_is_marked() -> None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from bruit.core.arguments import whole
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
-from bruit.core.numbers import Exact, exactly, positive, probability
+from bruit.core.numbers import Exact, ShowsDecimals, exactly, positive, probability
 from bruit.errors import InvalidArgument, NeighboursDiffer
 
 
@@ -32,7 +32,7 @@ class Scheme(StrEnum):
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(ShowsDecimals):
     """The root of every loss; `+` composes, `*` repeats."""
 
     neighbours: Neighbours

@@ -2,7 +2,9 @@
 
 import re
 import sys
+from dataclasses import fields
 from decimal import ROUND_FLOOR, Context, Decimal
+from enum import StrEnum
 from fractions import Fraction
 from math import inf, isfinite, isqrt, log
 from typing import Any
@@ -19,6 +21,9 @@ MOST_DIGITS = 4000
 
 LOGARITHM_PLACES = 12
 """Decimal places of a logarithm that is written as one."""
+
+SHOWN = 12
+"""Digits of a rational number that is printed."""
 
 _LOGARITHM = re.compile(r"\s*ln\s*(?:\((\d[^()]{0,40})\)|(\d[^()]{0,40}?))\s*$")
 _EXPONENT = re.compile(r"[eE]([-+]?[\d_]+)\s*$")
@@ -117,3 +122,24 @@ def root(value: Fraction) -> Fraction:
     """A rational at or above the square root of the value, within a relative 2^-60."""
     shift = max(0, 128 - value.numerator.bit_length() + value.denominator.bit_length()) // 2 * 2
     return Fraction(isqrt((value.numerator << shift) // value.denominator) + 1, 1 << shift // 2) if value else value
+
+
+class ShowsDecimals:
+    """A dataclass that prints its rational numbers as decimals: ε = 1/10 is 0.1, not Fraction(1, 10)."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = ShowsDecimals.__repr__  # type: ignore[method-assign]  # before a dataclass makes its own
+
+    def __repr__(self) -> str:
+        shown = (f"{each.name}={_decimal(getattr(self, each.name))}" for each in fields(self) if each.repr)  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _decimal(value: object) -> str:
+    if isinstance(value, StrEnum):
+        return str(value)
+    if not isinstance(value, Fraction):
+        return repr(value)
+    return f"{Context(prec=SHOWN).divide(Decimal(value.numerator), Decimal(value.denominator)):.{SHOWN}g}"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.core.losses import Pure
+from bruit.core.numbers import ShowsDecimals
 from bruit.errors import BadFile, BruitError
 from bruit.local.offering import Offer
 from bruit.local.received import checked_flag
@@ -59,7 +60,7 @@ class TallyKind(Protocol):
         """The tally in JSON types, with its protocol under `protocol` and whether it is seeded under `seeded`."""
 
 
-class LocalProtocol(ABC):
+class LocalProtocol(ShowsDecimals, ABC):
     """A local protocol: noise on the respondent's own device, then a tally of the reports by the collector.
 
     A kind says how it randomises and tallies, and how it and its tallies come back from JSON; files need no more.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -13,8 +13,11 @@ from scipy.special import ndtr
 from bruit.apps.faults.fault import Fault, audit_fault, check_fault
 from bruit.apps.faults.in_noise import add_noise, exponential, laplace
 from bruit.apps.faults.in_sensitivity import CLIP, MOST, PEOPLE, clip, gradients, sensitivity_fault
-from bruit.core.neighbours import ADD_OR_REMOVE_ONE
+from bruit.core.guarantee import Assumption
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.ledger import Ledger
 from bruit.privacy import BestOf, ZeroConcentrated, rdp
+from bruit.tables import among, within
 
 Outputs = NDArray[Any]
 STEPS = 4
@@ -83,6 +86,10 @@ def _choices() -> Iterator[Fault]:
     yield check_fault(
         "a search without its number of runs", story, "promise", _divergence_of_three, _divergence_of_best
     )
+    story = "A setting that was tried because the first one scored badly has a clean guarantee: only one has scored."
+    yield check_fault("marked by two scores", story, "promise", _clean_until_two_score, _clean_after_a_score)
+    story = "A fit stops after its charge where no row has a stated label: the error tells that one more row had."
+    yield check_fault("an error where nobody counts", story, "row-level pair", _stops_at_nobody, _fits_nobody)
     story = "Columns are scaled by their exact means before a model that is paid for."
     yield audit_fault("scaled outside the budget", story, _scaled_by_moments, _scaled_by_bounds, (0, 1))
     story = "The log losses of rows are summed as they are, with noise for a loss of one."
@@ -139,6 +146,56 @@ def _best_is_dearer(claimed: float) -> bool:
     seen = (one > 0) & (other > 0)
     moment = np.sum(other[seen] * (one[seen] / other[seen]) ** ORDER)
     return bool(np.log(moment) / (ORDER - 1) > claimed)
+
+
+def _clean_until_two_score(_rng: np.random.Generator) -> bool:
+    """Whether no model is marked where it takes two that have scored."""
+    scored, _models = _tried_again()
+    return len(scored) < 2
+
+
+def _clean_after_a_score(_rng: np.random.Generator) -> bool:
+    _scored, models = _tried_again()
+    return any(Assumption.UNPAID_SCORES not in model.guarantee_.assumes for model in models)
+
+
+def _tried_again() -> tuple[list[float], list[Any]]:
+    """The exact scores that were looked at, and both models: the second is fitted after the score of the first."""
+    from bruit.learning import LinearRegression
+
+    ledger = Ledger("trials", epsilon=2, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    rows, target, price = np.arange(4.0)[:, None], np.arange(4.0), ledger.budget(epsilon=1)
+    first, second = (
+        LinearRegression(domain=within(0, 3, grid=1), target=within(0, top, grid=1), budget=price) for top in (1, 3)
+    )
+    scores = [first.fit(rows, target).score(rows, target)]
+    return scores, [first, second.fit(rows, target)]
+
+
+def _stops_at_nobody(_rng: np.random.Generator) -> bool:
+    """Whether columns are laid side by side in as many rows as there are: of none, their number is not known."""
+    return _says_how_many(lambda rows: np.array([np.zeros(rows)] * 2).reshape(-1, rows))
+
+
+def _fits_nobody(_rng: np.random.Generator) -> bool:
+    from bruit.learning import LogisticRegression
+
+    domain = [among([str(place) for place in range(50)]), within(0, 1, grid=1)]
+    ledger = Ledger("nobody", epsilon=2, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    model = LogisticRegression(domain=domain, classes=["no", "yes"], budget=ledger.budget(epsilon=1))
+    return _says_how_many(lambda rows: model.fit([["0", "1"]], ["yes" if rows else "never stated"]))
+
+
+def _says_how_many(read: Callable[[int], Any]) -> bool:
+    """Whether no row and one row differ by an error."""
+    ends = []
+    for rows in (0, 1):
+        try:
+            read(rows)
+            ends.append("answer")
+        except ValueError as error:
+            ends.append(type(error).__name__)
+    return ends[0] != ends[1]
 
 
 def _scaled_by_moments(data: int, samples: int, rng: np.random.Generator) -> Outputs:

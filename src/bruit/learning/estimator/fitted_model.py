@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bruit.core.guarantee import Guarantee
 from bruit.core.release import Release
-from bruit.learning.estimator.unpaid_scores import mark_choice, record_departure
+from bruit.learning.estimator.unpaid_scores import mark_choice, record_departure, record_fit
 
 if TYPE_CHECKING:
     from bruit.learning.publishing import ModelCard
@@ -52,6 +52,7 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
     def _keep_release(self, release: Release[Any]) -> None:
         """Keeps a release but for its value: a pickle holds no cycle, and a copy is its own value."""
         self._release = replace(release, value=None)
+        record_fit(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """The pickled state of a fitted model, without its ledger, its seed and any given rows.

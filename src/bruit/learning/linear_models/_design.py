@@ -87,17 +87,17 @@ class Design:
 
     def sparse(self, values: NDArray[np.int64]) -> SparseRows:
         """The design without its zeros; every category needs its own column (`first=0`)."""
-        numbers, cells = [], []
+        numbers: list[NDArray[np.float64]] = []
+        cells: list[NDArray[np.int64]] = []
         for column, (domain, start) in zip(values.T, self._blocks, strict=True):
             if isinstance(domain, Within):
                 numbers += [steps / STEPS for steps in self._number(column, domain)]
             else:
                 cells.append(column + start)
-        shape = (-1, len(values))
         return SparseRows(
-            np.array(numbers, np.float64).reshape(shape).T.copy(),
+            np.array(numbers, np.float64).reshape(len(numbers), len(values)).T.copy(),
             self.places,
-            np.array(cells, np.int32).reshape(shape).T.copy(),
+            np.array(cells, np.int32).reshape(len(cells), len(values)).T.copy(),
         )
 
     def against_first(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
