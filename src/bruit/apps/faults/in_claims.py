@@ -147,11 +147,11 @@ def _early_seed(_rng: np.random.Generator) -> bool:
     return True
 
 
-KINDS = (bool, np.int8, np.uint64, np.float16, np.float32, object, str, complex)
+KINDS = ("bool", "int8", "uint64", "float16", "float32", "object", "str", "complex")
 
 
 def _late_scores(_rng: np.random.Generator) -> bool:
-    def ask(budget: Budget, kind: Any) -> None:
+    def ask(budget: Budget, kind: str) -> None:
         budget.charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="planted")
         if np.dtype(kind).kind not in "iu":
             raise BruitError("scores are whole numbers")
@@ -162,14 +162,14 @@ def _late_scores(_rng: np.random.Generator) -> bool:
 def _any_scores(_rng: np.random.Generator) -> bool:
     table = tables.read(polars.DataFrame({"x": [1]}), person=EACH_ROW)
 
-    def ask(budget: Budget, kind: Any) -> None:
+    def ask(budget: Budget, kind: str) -> None:
         scores: Any = lambda _table: np.array([0, 1], kind)  # noqa: E731
         central.noisy_max(table, ["a", "b"], scores, sensitivity=1, budget=budget)
 
     return _refuses_what_is_paid(ask)
 
 
-def _refuses_what_is_paid(ask: Callable[[Budget, Any], None]) -> bool:
+def _refuses_what_is_paid(ask: Callable[[Budget, str], None]) -> bool:
     """Whether scores of some type end in an error when the budget is spent."""
     for kind in KINDS:
         book = _book()

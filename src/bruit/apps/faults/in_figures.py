@@ -20,11 +20,8 @@ from bruit.core.guarantee import Guarantee
 from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE
 from bruit.ledger import Ledger
-from bruit.ledger.books.units import round_up
-from bruit.ledger.odometer import odometer
-from bruit.ledger.terms import Terms
 from bruit.local.rappor.protocol import Rappor
-from bruit.privacy import delta, epsilon
+from bruit.privacy import RenyiBounded, delta, epsilon
 from bruit.privacy.groups import LossCurve
 from bruit.privacy.pld.distribution import TOLERANCE, trade_offs
 from bruit.privacy.pld.dominating_pairs import cases
@@ -225,20 +222,20 @@ ORDER, LIKELY, UNLIKELY = 3, 0.04, 1e-6
 
 
 def _whole_delta(_rng: np.random.Generator) -> bool:
-    return _is_passed(replace(_METERED, failures=Fraction(0)))
+    return _is_passed(kept="0")
 
 
 def _delta_left(_rng: np.random.Generator) -> bool:
-    return _is_passed(_METERED)
+    return _is_passed(kept="0.04")
 
 
-_METERED = Ledger("planted", epsilon=20, by=("rdp", ORDER), **FAILING).terms
-
-
-def _is_passed(terms: Terms) -> bool:
+def _is_passed(kept: str) -> bool:
     """Whether the loss passes the odometer with a larger chance than δ, failures among it."""
     with_one, without = (np.array([chance, 1 - chance]) for chance in (LIKELY, UNLIKELY))
     divergence = log((with_one**ORDER * without ** (1 - ORDER)).sum()) / (ORDER - 1)
-    shown = odometer(round_up(Fraction(divergence), Fraction(0)), terms).epsilon
-    failing = float(_METERED.failures)
-    return failing + (1 - failing) * LIKELY * (log(LIKELY / UNLIKELY) > shown) > _METERED.delta
+    loss = RenyiBounded(divergence, order=ORDER, neighbours=ADD_OR_REMOVE_ONE)
+    book = Ledger("planted", epsilon=20, by=("rdp", ORDER), **(FAILING | {"failures": kept}))
+    book.budget(loss).charge(loss, what="planted")
+    failing = float(BOOK.terms.failures)
+    passed = failing + (1 - failing) * LIKELY * (log(LIKELY / UNLIKELY) > book.odometer.epsilon)
+    return bool(passed > book.terms.delta)
