@@ -58,6 +58,19 @@ def test_a_mean_of_public_size_is_planned_before_it_is_asked() -> None:
         central.expected_error("mean", size=1000, **public | {"neighbours": bruit.ADD_OR_REMOVE_ONE})
 
 
+@settings(max_examples=60)
+@given(st.fractions(Fraction(1, 20), 30), st.integers(-30, 30), st.integers(1, 40), st.integers(1, 60))
+def test_no_mean_of_public_size_says_more_than_was_forecast(epsilon: Fraction, low: int, width: int, size: int) -> None:
+    frame = pl.DataFrame({"x": [low + place % (width + 1) for place in range(size)]})
+    table = bruit.tables.read(frame, person=bruit.EACH_ROW)
+    column = table["x"].within(low, low + width, grid=1, missing=low)
+    book = bruit.Ledger("rows", epsilon=100, neighbours=bruit.REPLACE_ONE, person=bruit.EACH_ROW)
+    release = central.mean(column, budget=book.budget(epsilon=epsilon), size=size)
+    public: dict[str, Any] = {"neighbours": bruit.REPLACE_ONE, "domain": column.numbers}
+    planned = central.expected_error("mean", epsilon=epsilon, size=size, **public)
+    assert release.noise <= planned * (1 + 1e-9)
+
+
 VALUES = st.lists(st.integers(-7, 30), min_size=1, max_size=60)
 MAKERS = {"mean": central.mean_mechanism, "variance": central.variance_mechanism}
 
@@ -73,14 +86,17 @@ def moments_of_a_table(draw: Any) -> Any:
     low, width = draw(st.integers(-20, 20)), draw(st.integers(1, 30))
     domain = within(low, low + width, grid=1)
     values = [low + value % (width + 1) for value in draw(VALUES)]
-    column = bruit.tables.read(pl.DataFrame({"x": values}), person=bruit.EACH_ROW)["x"].within(low, low + width, grid=1)
+    rows = draw(st.none() | st.integers(1, 4))
+    limit, person = (None, bruit.EACH_ROW) if rows is None else (bruit.tables.Limit(rows=rows), "id")
+    frame = pl.DataFrame({"id": [place // (rows or 1) for place in range(len(values))], "x": values})
+    table = bruit.tables.read(frame, person=person)
+    column = (table if rows is None else table.limit(rows=rows))["x"].within(low, low + width, grid=1)
     neighbours, epsilon = draw(RELATIONS), draw(st.fractions(Fraction(1, 20), 30))
-    book = bruit.Ledger("rows", epsilon=100, neighbours=neighbours, person=bruit.EACH_ROW)
+    book = bruit.Ledger("rows", epsilon=100, neighbours=neighbours, person=person)
     name = draw(st.sampled_from(["mean", "variance"]))
     mechanism = MAKERS[name](column, book.budget(epsilon=epsilon))
-    planned = central.expected_error(
-        name, epsilon=epsilon, neighbours=neighbours, domain=domain, expected_size=len(values)
-    )
+    asked: dict[str, Any] = {"neighbours": neighbours, "domain": domain, "limit": limit}
+    planned = central.expected_error(name, epsilon=epsilon, expected_size=len(values), **asked)
     ends = mechanism.read(np.random.default_rng(0)).reshape(-1)
     off = half_width(mechanism, len(ends))
     noisy = [value + draw(st.integers(-off, off)) for value in ends.tolist()]

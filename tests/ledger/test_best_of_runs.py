@@ -70,6 +70,27 @@ def test_the_price_bounds_the_best_of_any_run(weights: list[float], data: Any, s
         assert found <= float(rdp(BestOf(run, shape=shape, stop=stop), order)) + 1e-9
 
 
+@settings(max_examples=80)
+@given(LAWS, st.data(), st.sampled_from([0, 1]), st.sampled_from([0.5, 0.1, 0.01]), st.sampled_from([0.2, 0.01, 1e-4]))
+def test_the_price_bounds_the_best_of_runs_that_may_fail(
+    weights: list[float], data: Any, shape: int, stop: float, delta: float
+) -> None:
+    """Every (epsilon, delta) pair is a mixture: with delta anything at all happens, else laws within epsilon."""
+
+    def drawn(values: st.SearchStrategy[float]) -> Floats:
+        return np.array(data.draw(st.lists(values, min_size=len(weights), max_size=len(weights))))
+
+    law = np.array(weights)
+    ends = [law / law.sum(), law * (moved := drawn(st.floats(0.5, 2))) / (law * moved).sum()]
+    epsilon = max(float(np.abs(np.log(ends[0] / ends[1])).max()), 1e-9)
+    failed = [each / each.sum() for each in (drawn(st.sampled_from([1e-6, 1.0])) for _ in range(2))]
+    best, other = (
+        best_of((1 - delta) * end + delta * anything, shape, stop) for end, anything in zip(ends, failed, strict=True)
+    )
+    promised = basic(BestOf(Approximate(epsilon, delta, **NEAR), shape=shape, stop=stop))
+    assert np.maximum(best - math.exp(promised[0]) * other, 0).sum() <= float(promised[1]) + 1e-9
+
+
 def test_the_best_of_runs_costs_more_than_one_and_nearly_three() -> None:
     """A rare output just below a rarer one: a price of two runs would be broken."""
     epsilon, tail = 0.5, 1e-3

@@ -20,7 +20,7 @@ from sklearn.model_selection import cross_val_score
 from stress.ledger import charge
 
 from bruit.core import Outcome
-from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, LedgerError, StorageError
+from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, LedgerError, StorageError, TermsDiffer
 from bruit.ledger import WITHOUT_PRIVACY, Ledger, require
 from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
 
@@ -200,3 +200,16 @@ def test_a_release_that_cannot_be_kept_is_still_given_back(monkeypatch: pytest.M
         release = made.finish(Outcome(3, "count"))
     assert (release.value, release.guarantee, release.receipt) == (3, made.guarantee, made.receipt)
     assert made.ledger.entries[0].state == "open"
+
+
+def test_room_for_a_rehearsal_is_asked_in_a_book_of_the_same_terms_and_charges_nothing() -> None:
+    book, rehearsal = (Ledger("people", epsilon=2, neighbours=ADD_OR_REMOVE_ONE, person="id") for _ in range(2))
+    rehearsal.budget(epsilon=2).charge(Pure(2, neighbours=ADD_OR_REMOVE_ONE), what="rehearsed")
+    book.require_room_for(rehearsal)
+    book.budget(epsilon=1).charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="paid")
+    with pytest.raises(BudgetExceeded, match="left ε = 1"):
+        book.require_room_for(rehearsal)
+    assert book.spent.epsilon == 1
+    other = Ledger("people", epsilon=2, delta="1e-6", by="zcdp", neighbours=ADD_OR_REMOVE_ONE, person="id")
+    with pytest.raises(TermsDiffer, match="by=basic"):
+        book.require_room_for(other)

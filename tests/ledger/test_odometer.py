@@ -17,8 +17,8 @@ RELATION = {"neighbours": ADD_OR_REMOVE_ONE}
 BOOKS = [("basic", 0), ("zcdp", 0.05), (("rdp", 3), 0.05), (("rdp", 12), 0.05)]
 
 
-def book(by: object, delta: float) -> Ledger:
-    return Ledger("o", epsilon=8, delta=delta, by=by, **RELATION, person="id")  # type: ignore[arg-type]
+def book(by: object, delta: float, failures: float = 0) -> Ledger:
+    return Ledger("o", epsilon=8, delta=delta, by=by, failures=failures, **RELATION, person="id")  # type: ignore[arg-type]
 
 
 def steady(losses: list[float]) -> float:
@@ -68,6 +68,16 @@ def _divergence(e: float, by: object) -> float:
     a = by[1]  # type: ignore[index]
     p = 1 / (1 + _exp(-e))
     return log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1)
+
+
+@pytest.mark.parametrize("by", ["zcdp", ("rdp", 12)])
+def test_what_a_book_keeps_for_failures_is_no_part_of_the_delta_that_its_loss_may_pass_with(by: object) -> None:
+    """Failures and a loss above the figure add up to the delta shown: as much as a book of the rest alone shows."""
+    spent = round_up(Fraction(1, 3), Fraction("0.04"))
+    whole, rest = odometer(spent, book(by, 0.05, 0.04).terms), odometer(spent, book(by, 0.01).terms)
+    assert whole.delta == Fraction("0.05")
+    assert float(whole.epsilon) >= (1 - 1e-3) * float(rest.epsilon)
+    assert whole.epsilon > odometer(spent, book(by, 0.05).terms).epsilon
 
 
 def test_the_total_of_a_filter_read_at_any_time_can_be_passed_more_often() -> None:

@@ -106,6 +106,11 @@ def test_the_curve_of_gaussian_noise_beats_k_times_epsilon_at_the_same_delta() -
     assert ledger.guarantee.for_people(2).delta == ledger.guarantee.delta
 
 
+def test_a_book_that_may_fail_tells_a_family_that_each_of_them_may() -> None:
+    ledger = Ledger("g", epsilon=1, delta="1e-6", failures="9e-7", by="zcdp", **RELATION, person=EACH_ROW)
+    assert ledger.guarantee.for_people(2).delta >= 2 * ledger.terms.failures
+
+
 def test_pure_losses_multiply_and_unknown_ones_follow_the_general_bound() -> None:
     pure = Guarantee(
         Fraction(1, 2),

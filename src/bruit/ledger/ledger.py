@@ -172,6 +172,7 @@ class Ledger:
 
     def require_room_for(self, rehearsal: Ledger) -> None:
         """Refuses, before anything is charged, what a rehearsal in another book of the same terms has spent there."""
+        self.terms.must_equal(rehearsal.terms, self.name)
         asked, left = rehearsal.book.spent(), self.book.limit.minus(self.book.spent())
         if not asked.within(left):
             raise BudgetExceeded(refusal(self.terms, asked=asked, left=left, limit=self.book.limit))
@@ -182,7 +183,7 @@ class Ledger:
         assumed = dict.fromkeys(each for line in self._entries() for each in line.guarantee.assumes)
         terms = self.terms
         curve = None
-        if terms.by == "zcdp":
+        if terms.by == "zcdp" and not terms.failures:
             curve = LossCurve(ZeroConcentrated(self.book.limit.exact[0], neighbours=terms.neighbours), "zcdp")
         promised = (terms.epsilon, terms.delta, terms.neighbours, terms.person, terms.accounting)
         return Guarantee(*promised, tuple(assumed), curve)

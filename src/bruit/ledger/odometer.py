@@ -11,6 +11,7 @@ time.
 For an order a, exp((a - 1) (L - R)) is a supermartingale whatever is asked next, since each question adds its own
 divergence to R and exp((a - 1) L) grows by no more on average; so it passes 1/delta with a chance of at most delta, at
 whatever time [Ville]. For rho-zCDP the divergence of order a is a rho; over J orders the chances add up, J delta/J.
+What a book keeps for chances of failure is no part of that delta: they add to it.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ def odometer(spent: Units, terms: Terms) -> Amount:
     measure = UNITS[terms.by]
     if terms.by == "basic" or not total:
         return Amount(total, delta, total, measure)
+    left = terms.delta - terms.failures
     if terms.order is not None:
-        worth = float(total) - log(terms.delta) / float(terms.order - 1)
+        worth = float(total) - log(left) / float(terms.order - 1)
     else:
-        over = log(ORDERS) - log(terms.delta)
+        over = log(ORDERS) - log(left)
         worth = min(order * float(total) + over / (order - 1) for order in _orders(terms, over))
     return Amount(rounded_up(worth), terms.delta, total, measure)
 

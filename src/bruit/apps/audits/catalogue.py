@@ -7,11 +7,9 @@ protocol, adds its cases to `central`, `local` or a module beside them; a test f
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +29,7 @@ from bruit.apps.audits import (
 )
 from bruit.apps.audits.case import Case
 from bruit.apps.audits.questions import every_question
+from bruit.apps.audits.side_by_side import side_by_side
 from bruit.apps.extras import has_extra, require_extras
 from bruit.apps.findings import Size
 from bruit.audit import Verdict
@@ -82,42 +81,32 @@ def run(
     """
     todo = list(cases()) if chosen is None else list(chosen)
     seed = None if rng is None else int(rng.integers(2**63))
-    asked = [(case.small if size == "small" else case.full, alarm / len(todo), seed) for case in todo]
+    asked = [Asked(case.small if size == "small" else case.full, alarm / len(todo), seed) for case in todo]
+    named = [((case.label, case.neighbours), each) for case, each in zip(todo, asked, strict=True)]
+    measured = map(_measure, todo, asked) if workers == 1 else side_by_side(_measure_named, named, workers)
     found: list[Verdict] = []
-    for verdict in _measured(todo, asked, workers):
+    for verdict in measured:
         found.append(verdict)
         if on_progress is not None:
             on_progress(len(found), len(todo))
     return [Row(case, verdict) for case, verdict in zip(todo, found, strict=True)]
 
 
-Asked = tuple[int, float, int | None]
-"""How many samples, at which alarm, from which seed."""
+class Asked(NamedTuple):
+    """How many samples, at which alarm, from which seed."""
 
-
-def _measured(todo: Sequence[Case], asked: Sequence[Asked], workers: int) -> Iterator[Verdict]:
-    if workers == 1:
-        yield from map(_measure, todo, asked)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_take_one_thread) as pool:
-        yield from pool.map(_measure_named, [(case.label, case.neighbours) for case in todo], asked)
+    samples: int
+    alarm: float
+    seed: int | None
 
 
 def _measure(case: Case, asked: Asked) -> Verdict:
-    samples, alarm, seed = asked
-    return case.audit(samples, alarm, None if seed is None else case.stream(seed))
+    return case.audit(asked.samples, asked.alarm, None if asked.seed is None else case.stream(asked.seed))
 
 
-def _take_one_thread() -> None:
-    """Keeps torch to one thread in each process: on networks this small, threads mostly wait for each other."""
-    if has_extra("deep"):
-        import torch
-
-        torch.set_num_threads(1)
-
-
-def _measure_named(key: tuple[str, Neighbours], asked: Asked) -> Verdict:
+def _measure_named(named: tuple[tuple[str, Neighbours], Asked]) -> Verdict:
     """In another process: cases hold functions that cannot be sent, so that each process makes its own list."""
+    key, asked = named
     return _measure(_listed()[key], asked)
 
 

@@ -52,10 +52,13 @@ def command(
         chosen = [replace(case, small=samples, full=samples) for case in chosen]
     rng = None if seed is None else np.random.default_rng(seed)
     size: Size = "small" if small else "full"
+    workers = 2 if size == "full" and len(chosen) > FEW else 1
     with progress("Auditing", quiet=as_json) as on_progress:
-        workers = 2 if size == "full" and len(chosen) > FEW else 1
         rows = catalogue.run(chosen, size=size, alarm=alarm, rng=rng, on_progress=on_progress, workers=workers)
-    heard = _walk_all(size, quiet=as_json) if not names or "all" in names else []
+    heard = []
+    if not names or "all" in names:
+        with progress("Walking small tables", quiet=as_json) as on_progress:
+            heard = sums.run(size, on_progress=on_progress, workers=workers)
     if as_json:
         print_json([*(row.to_json() for row in rows), *(line.to_json() for line in heard)])
     else:
@@ -64,13 +67,6 @@ def command(
             show(walks_table(heard), *map(escape, catalogue.left_out()))
     if not all(row.verdict.passes for row in rows) or not all(line.holds for line in heard):
         raise SystemExit(1)
-
-
-def _walk_all(size: Size, *, quiet: bool) -> list[SensitivityCheck]:
-    todo = sum(1 for _ in sums.walks())
-    done = iter(range(1, todo + 1))
-    with progress("Walking small tables", quiet=quiet) as on_progress:
-        return sums.run(size, lambda: on_progress(next(done), todo))
 
 
 def audit_table(rows: Sequence[Row]) -> Table:

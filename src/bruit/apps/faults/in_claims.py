@@ -11,13 +11,14 @@ import polars
 from bruit import central, tables
 from bruit.apps.faults.fault import Check, Fault, Test, check_fault
 from bruit.central.questions import Limit, Question, mean
+from bruit.central.questions import count as rows
 from bruit.central.questions import total as sum_of
 from bruit.core.losses import Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.errors import BruitError
-from bruit.ledger import Ledger
+from bruit.ledger import Budget, Ledger
 from bruit.tables.plan.operators import open_table
-from bruit.tables.schema import Schema, date, number, whole
+from bruit.tables.schema import Schema, date, long, number, whole
 
 
 def faults() -> Iterator[Fault]:
@@ -25,12 +26,16 @@ def faults() -> Iterator[Fault]:
     listed: tuple[tuple[str, str, Test, Check, Check], ...] = (
         ("type guessed from records", "One missing cell turns a column into objects, which count as nothing.",
          "row-level pair", _guessed_type, _declared_type),
+        ("people read as floats", "One missing id turns a column of whole numbers into floats, in which people merge.",
+         "row-level pair", _float_people, _whole_people),
         ("a date out of range ends the answer", "A text that is no date stops the engine after the charge.",
          "row-level pair", _strict_dates, _total_dates),
         ("centred sum and count clamped apart", "The mean of a constant is not that constant once rows are left out.",
          "promise", _clamped_mean, _chosen_mean),
         ("refused after the charge", "A seed that is none is found out when the budget is spent.",
          "ledger", _late_seed, _early_seed),
+        ("scores refused after the charge", "Scores of a type that the noise cannot be added to are met too late.",
+         "ledger", _late_scores, _any_scores),
         ("monotone under replacement", "Half of the noise is bought for scores that one exchange moves both ways.",
          "promise", _monotone_exchange, _monotone_refused),
         ("re-entered threshold", "A question asks its own threshold and reads a second answer for one price.",
@@ -59,6 +64,27 @@ def _declared_type(_rng: np.random.Generator) -> bool:
         return int(Question(plan, {"s": sum_of(plan["x"])}).reader.read(np.random.default_rng(1)).parts[0][0])
 
     return total([1] * 1000) != 1000 or abs(total([1] * 1000) - total([1] * 1000 + [None])) > 1
+
+
+PEOPLE = [2**60 + place for place in range(1000)]
+
+
+def _float_people(_rng: np.random.Generator) -> bool:
+    """Whether a row of nobody moves the number of people by more than one."""
+
+    def count(people: list[Any]) -> int:
+        return len(np.unique(np.array(people, float if None in people else None)))
+
+    return abs(count(PEOPLE) - count([*PEOPLE, None])) > 1
+
+
+def _whole_people(_rng: np.random.Generator) -> bool:
+    def count(people: list[Any]) -> int:
+        frame = polars.DataFrame({"id": polars.Series(people, dtype=polars.Object)})
+        asked = Question(open_table(frame, Schema("id", {"id": long()})), {"n": rows()}, {}, Limit(rows=1))
+        return int(asked.reader.read(np.random.default_rng(1)).parts[0][0])
+
+    return count(PEOPLE) != len(PEOPLE) or abs(count(PEOPLE) - count([*PEOPLE, None])) > 1
 
 
 def _strict_dates(_rng: np.random.Generator) -> bool:
@@ -119,6 +145,40 @@ def _early_seed(_rng: np.random.Generator) -> bool:
     except BruitError:
         return book.spent.epsilon > 0
     return True
+
+
+KINDS = ("bool", "int8", "uint64", "float16", "float32", "object", "str", "complex")
+
+
+def _late_scores(_rng: np.random.Generator) -> bool:
+    def ask(budget: Budget, kind: str) -> None:
+        budget.charge(Pure(1, neighbours=ADD_OR_REMOVE_ONE), what="planted")
+        if np.dtype(kind).kind not in "iu":
+            raise BruitError("scores are whole numbers")
+
+    return _refuses_what_is_paid(ask)
+
+
+def _any_scores(_rng: np.random.Generator) -> bool:
+    table = tables.read(polars.DataFrame({"x": [1]}), person=EACH_ROW)
+
+    def ask(budget: Budget, kind: str) -> None:
+        scores: Any = lambda _table: np.array([0, 1], kind)  # noqa: E731
+        central.noisy_max(table, ["a", "b"], scores, sensitivity=1, budget=budget)
+
+    return _refuses_what_is_paid(ask)
+
+
+def _refuses_what_is_paid(ask: Callable[[Budget, str], None]) -> bool:
+    """Whether scores of some type end in an error when the budget is spent."""
+    for kind in KINDS:
+        book = _book()
+        try:
+            ask(book.budget(epsilon=1), kind)
+        except Exception:
+            if book.spent.epsilon:
+                return True
+    return False
 
 
 def _refuses(ask: Callable[[], Any]) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
-from math import exp
+from math import exp, log
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from bruit import audit, central, local, tables
 from bruit.apps.faults.fault import Check, Fault, Test, check_fault
 from bruit.core.guarantee import Guarantee
-from bruit.core.losses import Gaussian, Pure, Sampled, Scheme
+from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE
 from bruit.ledger import Ledger
 from bruit.local.rappor.protocol import Rappor
-from bruit.privacy import delta, epsilon
+from bruit.privacy import RenyiBounded, delta, epsilon
+from bruit.privacy.groups import LossCurve
 from bruit.privacy.pld.distribution import TOLERANCE, trade_offs
 from bruit.privacy.pld.dominating_pairs import cases
 
@@ -48,6 +50,10 @@ def faults() -> Iterator[Fault]:
          "times too high.", "promise", _loose_delta, _closed_form),
         ("k times epsilon for a group", "A family of three keeps the δ of one.",
          "promise", _same_delta, _group_delta),
+        ("a family without its failures", "The curve of a book tells nothing of what it keeps for chances of failure.",
+         "promise", _curve_alone, _with_failures),
+        ("an odometer without its failures", "What may fail is no part of the δ that an odometer's loss may pass with.",
+         "promise", _whole_delta, _delta_left),
     )  # fmt: skip
     yield from (check_fault(*each) for each in listed)
 
@@ -188,3 +194,48 @@ def _same_delta(_rng: np.random.Generator) -> bool:
 
 def _group_delta(_rng: np.random.Generator) -> bool:
     return _too_small(ONE_PERSON.for_people(3).delta)
+
+
+FAILING: dict[str, Any] = {"delta": "0.05", "failures": "0.04", "neighbours": ADD_OR_REMOVE_ONE, "person": EACH_ROW}
+"""Books that keep most of their δ for answers which, with that chance, tell somebody's record."""
+
+BOOK = Ledger("planted", epsilon=1, by="zcdp", **FAILING)
+FAMILY = 3
+
+
+def _curve_alone(_rng: np.random.Generator) -> bool:
+    limit = ZeroConcentrated(BOOK.book.limit.exact[0], neighbours=ADD_OR_REMOVE_ONE)
+    return _too_rare(replace(BOOK.guarantee, curve=LossCurve(limit, "zcdp")))
+
+
+def _with_failures(_rng: np.random.Generator) -> bool:
+    return _too_rare(BOOK.guarantee)
+
+
+def _too_rare(promised: Guarantee) -> bool:
+    """Whether somebody of a family is told more often than its δ says, each person failing alone."""
+    return promised.for_people(FAMILY).delta < 1 - (1 - BOOK.terms.failures) ** FAMILY
+
+
+ORDER, LIKELY, UNLIKELY = 3, 0.04, 1e-6
+"""A Rényi order, and the chances of one answer with and without somebody: it comes seldom and tells much."""
+
+
+def _whole_delta(_rng: np.random.Generator) -> bool:
+    return _is_passed(kept="0")
+
+
+def _delta_left(_rng: np.random.Generator) -> bool:
+    return _is_passed(kept="0.04")
+
+
+def _is_passed(kept: str) -> bool:
+    """Whether the loss passes the odometer with a larger chance than δ, failures among it."""
+    with_one, without = (np.array([chance, 1 - chance]) for chance in (LIKELY, UNLIKELY))
+    divergence = log((with_one**ORDER * without ** (1 - ORDER)).sum()) / (ORDER - 1)
+    loss = RenyiBounded(divergence, order=ORDER, neighbours=ADD_OR_REMOVE_ONE)
+    book = Ledger("planted", epsilon=20, by=("rdp", ORDER), **(FAILING | {"failures": kept}))
+    book.budget(loss).charge(loss, what="planted")
+    failing = float(BOOK.terms.failures)
+    passed = failing + (1 - failing) * LIKELY * (log(LIKELY / UNLIKELY) > book.odometer.epsilon)
+    return bool(passed > book.terms.delta)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any
 from unittest.mock import patch
@@ -19,6 +19,7 @@ import polars
 from bruit import synthetic, tables
 from bruit.apps.audits.case import fresh_budget
 from bruit.apps.audits.central import WALKED
+from bruit.apps.audits.side_by_side import side_by_side
 from bruit.apps.findings import Size
 from bruit.audit import SensitivityCheck, check_sensitivity
 from bruit.audit.zero_noise import TAPES
@@ -78,14 +79,28 @@ MOST_PEOPLE: dict[Size, int] = {"small": 2, "full": 12}
 """How many different people are walked."""
 
 
-def run(size: Size, on_progress: Callable[[], None] | None = None) -> list[SensitivityCheck]:
-    """Runs every check; two lines each, one per neighbouring relation."""
-    found = []
-    for walk in walks():
-        found += walk.run(most=MOST_PEOPLE[size])
+def run(
+    size: Size, *, on_progress: Callable[[int, int], None] | None = None, workers: int = 1
+) -> list[SensitivityCheck]:
+    """Runs every check; two lines each, one per neighbouring relation. Several `workers` walk side by side."""
+    asked = [(walk.name, walk.variant, size) for walk in walks()]
+    found: list[SensitivityCheck] = []
+    for place, lines in enumerate(side_by_side(_walk_named, asked, workers), 1):
+        found += lines
         if on_progress is not None:
-            on_progress()
+            on_progress(place, len(asked))
     return found
+
+
+def _walk_named(asked: tuple[str, str, Size]) -> list[SensitivityCheck]:
+    """One check, found by its name: a walk holds functions that cannot be sent to another process."""
+    *name, size = asked
+    return _listed()[tuple(name)].run(most=MOST_PEOPLE[size])
+
+
+@cache
+def _listed() -> dict[tuple[str, ...], Walk]:
+    return {(walk.name, walk.variant): walk for walk in walks()}
 
 
 def walks() -> Iterator[Walk]:
