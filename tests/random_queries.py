@@ -124,7 +124,8 @@ class Writer:
         if kind == "not":
             sql, of = self.condition(depth - 1)
             return f"(not {sql})", lambda row: _known(lambda a: not a, of(row))
-        return getattr(self, f"_{kind}")()
+        made: Value = getattr(self, f"_{kind}")()
+        return made
 
     def _compare(self, *, columns: bool = False) -> Value:
         sql, of = self.number(1)
@@ -230,7 +231,8 @@ class Writer:
         kind = self.rng.choice(
             ["plain"] * 2 + ["inner", "cte", "join", "left", "public", "left public", "union", "person"]
         )
-        return getattr(self, f"_from_{kind.replace(' ', '_')}")()
+        made: tuple[str, Any] = getattr(self, f"_from_{kind.replace(' ', '_')}")()
+        return made
 
     def _from_plain(self) -> tuple[str, Any]:
         return "from stays", lambda tables: tables["stays"]
@@ -321,7 +323,8 @@ def query(rng: Random) -> Asked:
     keys = {f"k{i}": key for i, key in enumerate(different.items())}
     statistics = {f"s{i}": writer.statistic() for i in range(rng.choice([1, 2, 3]))}
     selected = [f"{sql} as {name}" for name, (sql, _) in (keys | statistics).items()]
-    grouped, levels = f" group by {', '.join(keys)}" if keys else "", (tuple(keys),)
+    grouped = f" group by {', '.join(keys)}" if keys else ""
+    levels: tuple[tuple[str, ...], ...] = (tuple(keys),)
     if keys and rng.random() < 0.3:
         grouped = f" group by rollup ({', '.join(keys)})"
         levels = tuple(tuple(keys)[:length] for length in range(len(keys), -1, -1))

@@ -203,5 +203,6 @@ def _equal_columns(condition: exp.Expr | None) -> list[str]:
     if not isinstance(condition, exp.EQ):
         return []
     left, right = condition.left, condition.right
-    columns = isinstance(left, exp.Column) and isinstance(right, exp.Column)
-    return [left.name] if columns and left.name == right.name and left.table != right.table else []
+    if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
+        return []
+    return [left.name] if left.name == right.name and left.table != right.table else []

@@ -119,8 +119,8 @@ def draft_schema(head: Head, name: str) -> str:
     """A TOML draft with every column named, and every fact that must be stated left open."""
     plain = File().to_json()
     facts = {key: value for key, value in head.file.to_json().items() if value != plain[key] or key == "kind"}
-    stated = {"csv": ("separator", "encoding", "decimal", "header"), "excel": ("sheet", "header")}
-    facts |= {key: getattr(head.file, key) for key in stated.get(head.file.kind, ())}
+    shown = {"csv": ("separator", "encoding", "decimal", "header"), "excel": ("sheet", "header")}
+    facts |= {key: getattr(head.file, key) for key in shown.get(head.file.kind, ())}
     lines = [
         "# A draft: fill in every empty place with what is known before the table is seen, then",
         "# `bruit look FILE --schema ...` shows its curator what is read. Columns that no question needs can go.",
