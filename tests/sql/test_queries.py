@@ -115,6 +115,19 @@ def test_released_numbers_are_computed_with_filtered_and_ordered_for_free(tables
     assert answer.frame["n"].sum() == pytest.approx(stays.height, abs=2)
 
 
+def test_columns_of_an_inner_query_are_all_computed_from_its_own_rows(tables: Any) -> None:
+    """Two columns may exchange their names, and the words say what each was made of."""
+    inner = "select patient, days as cost, cost as days from stays"
+    swapped = sql.translate(f"select sum(days) as d from ({inner})", tables, limit=Limit(rows=1)).question
+    assert swapped.measures["m0"].value.numbers == tables["stays"].columns["cost"]
+    assert swapped.words.startswith("sum of days of stays with cost = days, days = cost, of")
+    doubled = sql.translate(
+        "select sum(days) as d from (select patient, days * 2 as days from stays)", tables, limit=Limit(rows=1)
+    )
+    plain = sql.translate("select sum(days) as d from (select patient, days from stays)", tables, limit=Limit(rows=1))
+    assert doubled.question.digest != plain.question.digest
+
+
 def test_a_join_and_a_summary_say_how_many_rows_they_keep(tables: Any) -> None:
     joined = "select avg(result) from stays join tests using (patient)"
     summed = "select avg(k) from (select patient, count(*) as k from stays group by patient)"

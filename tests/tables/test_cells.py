@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy
 from hostile import DAYS, FLOATS, INTEGERS, OBJECTS, TEXTS, TIMES
 
-from bruit.errors import BadFile, InvalidArgument
+from bruit.errors import BadFile, BruitError, InvalidArgument
 from bruit.privacy import EACH_ROW
 from bruit.tables.cells.single import read_cell
 from bruit.tables.cells.texts import Reading
@@ -187,6 +187,27 @@ def test_a_file_that_does_not_end_is_whole_only_where_that_is_said(tmp_path: Pat
         open_source(path, schema(names, csv()))
     whole_file = schema(names, csv(complete=True))
     assert read_all(open_source(path, whole_file), whole_file)["text"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_titles_above_the_names_of_columns_are_no_rows(encoding: str, tmp_path: Path) -> None:
+    path, names = tmp_path / "table.csv", ["number", "text"]
+    codec = {"windows-1252": "cp1252"}.get(encoding, encoding)
+    path.write_bytes('Export "été"\n;;\nnumber;text;\n1;a;\n2;b;\n'.encode(codec))
+    stated = schema(names, csv(separator=";", encoding=encoding, header=3))
+    assert read_all(open_source(path, stated), stated)["text"] == ["a", "b"]
+    for header, refused in ((1, "line 1 must name"), (9, "line 9 of the file must name the columns")):
+        with pytest.raises(BruitError, match=refused):
+            open_source(path, schema(names, csv(separator=";", encoding=encoding, header=header)))
+
+
+def test_a_declared_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("number,text,text\n1,a,b\n")
+    with pytest.raises(InvalidArgument, match="two columns are called 'text'"):
+        open_source(path, schema(["number", "text"], csv()))
+    stated = schema(["number"], csv())
+    assert len(read_all(open_source(path, stated), stated)["number"]) == 1
 
 
 def test_a_bad_line_hides_no_other_in_any_encoding(tmp_path: Path) -> None:

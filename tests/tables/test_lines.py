@@ -104,10 +104,10 @@ def test_a_file_is_read_in_blocks_of_whole_lines(tmp_path: Path, monkeypatch: py
     [
         ("a,b\n1,2\n3", "cut half-way"),
         ("a,b\n1,2\n3,4", "add a line break"),
-        ("", "names the columns"),
-        ("\n1,2\n", "names the columns"),
-        ('a,"b\n1,2\n', "the first line"),
-        ('a,b"c\n1,2\n', "the first line"),
+        ("", "must name the columns"),
+        ("\n1,2\n", "must name the columns"),
+        ('a,"b\n1,2\n', "line 1 must name"),
+        ('a,b"c\n1,2\n', "line 1 must name"),
     ],
 )
 def test_what_is_refused_hangs_on_the_first_line_and_on_the_last_byte(tmp_path: Path, text: str, words: str) -> None:

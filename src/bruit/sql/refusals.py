@@ -67,6 +67,10 @@ def refuse_nodes(node: exp.Expr) -> None:
 
 def unknown_function(node: exp.Expr) -> InvalidArgument:
     """The error for an SQL function that is not supported."""
+    if isinstance(node, exp.Anonymous):
+        return InvalidArgument(
+            f"there is no function {name_of(node)} here; a name with blanks or brackets stands in double quotes"
+        )
     columns = ", ".join(dict.fromkeys(column.name for column in node.find_all(exp.Column)))
     return InvalidArgument(
         f"the function {name_of(node)} is not the same on every engine: compare {columns or 'a column'} itself"

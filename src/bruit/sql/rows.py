@@ -12,6 +12,7 @@ from bruit.errors import InvalidArgument
 from bruit.sql.expressions import condition_of, expression_of
 from bruit.sql.refusals import refuse_clauses
 from bruit.tables import Registered
+from bruit.tables.plan.expressions import Expression
 from bruit.tables.plan.operators import Plan
 
 AGGREGATES = (
@@ -67,8 +68,11 @@ class Rows:
         plan = self._table(clause.this)
         if isinstance(plan, PublicTable):
             raise InvalidArgument("this table is public: ask the engine itself, nothing is to be paid")
-        for join in select.args.get("joins") or []:
+        joins = select.args.get("joins") or []
+        for join in joins:
             plan = self._joined(plan, join)
+        named = [clause.this, *(join.this for join in joins)]
+        _require_owners(select, {each.alias_or_name: self._table(each) for each in named})
         where = select.args.get("where")
         return plan if where is None else plan.where(condition_of(where.this, plan))
 
@@ -77,7 +81,10 @@ class Rows:
         if isinstance(query, exp.Union):
             if query.args.get("distinct"):
                 raise InvalidArgument("UNION removes equal rows of different people: UNION ALL inside FROM")
-            return self.rows(query.left).stack(self.rows(query.right))
+            left, right = self.rows(query.left), self.rows(query.right)
+            if list(left.columns) != list(right.columns) and set(left.columns) == set(right.columns):
+                raise InvalidArgument("UNION ALL pairs columns by their places: select them in the same order")
+            return left.stack(right)
         if not isinstance(query, exp.Select):
             raise InvalidArgument(
                 f"{query.key.upper()} compares rows of people: use UNION ALL, joins on the person and conditions"
@@ -121,7 +128,7 @@ class Rows:
             twice = sorted(set(other.columns) & set(plan.columns))
             if twice:
                 raise InvalidArgument(f"both tables have a column {twice[0]!r}: give one of them another name")
-            return plan.lookup(other.columns, on=other.on)
+            return plan.lookup(other.columns, on=other.on, outer=side == "LEFT")
         if using != [plan.person]:
             raise InvalidArgument("two private tables are joined on the person only")
         return plan.join(other, most=(self._most("a join"),) * 2, outer=side == "LEFT")
@@ -132,6 +139,7 @@ class Rows:
         if keys != [plan.person]:
             raise InvalidArgument("a statistic of a statistic: the inner query must be GROUP BY the person alone")
         summaries: dict[str, tuple[str, str] | str] = {}
+        rows = plan
         for each in query.expressions:
             inner = each.unalias()
             if isinstance(inner, exp.Column) and inner.name == plan.person:
@@ -143,10 +151,11 @@ class Rows:
                 raise InvalidArgument(
                     f"{inner.sql()} is no summary of a person: count(*), sum, avg, min or max of a column"
                 )
-            made = f"{each.alias_or_name} of a row"
-            plan = plan.with_(**{made: expression_of(inner.this, plan)})
+            value = inner.this
+            made = value.name if isinstance(value, exp.Column) else f"{each.alias_or_name} of a row"
+            rows = rows if made in plan.columns else rows.with_(**{made: expression_of(value, plan)})
             summaries[each.alias_or_name] = (SUMMARIES[type(inner)], made)
-        return plan.per_person(most=self._most("a summary per person"), **summaries)
+        return rows.per_person(most=self._most("a summary per person"), **summaries)
 
     def _most(self, what: str) -> int:
         if self.most is None:
@@ -157,23 +166,43 @@ class Rows:
 def _selected(query: exp.Select, plan: Plan) -> Plan:
     """The columns that a query keeps or derives; the person stays the person, under its own name."""
     kept: list[str] = []
+    made: dict[str, Expression] = {}
     for each in query.expressions:
-        inner = each.unalias()
+        inner, name = each.unalias(), each.alias_or_name
         if isinstance(inner, exp.Star):
-            kept += [name for name in plan.columns if name not in kept]
+            kept += plan.columns
         elif isinstance(inner, exp.Column) and inner.name == plan.person:
-            if each.alias_or_name != plan.person:
+            if name != plan.person:
                 raise InvalidArgument(f"{plan.person!r} says whose row it is, and keeps its name")
         else:
-            if each.alias_or_name != inner.name or not isinstance(inner, exp.Column):
-                plan = plan.with_(**{each.alias_or_name: expression_of(inner, plan)})
-            kept.append(each.alias_or_name)
-            plan[kept[-1]]
-    return replace(plan, columns={name: plan.columns[name] for name in kept})
+            value = expression_of(inner, plan)
+            kept.append(name)
+            if not isinstance(inner, exp.Column) or inner.name != name:
+                made[name] = value
+    if len(set(kept)) < len(kept):
+        raise InvalidArgument(f"{max(kept, key=kept.count)!r} is selected twice: give each column a name with AS")
+    rows = plan.with_(**made)
+    return replace(rows, columns={name: rows.columns[name] for name in kept})
+
+
+def _require_owners(select: exp.Select, tables: Mapping[str, Plan | PublicTable]) -> None:
+    """Refuses a column that is said to be of a table which does not have it."""
+    for column in select.find_all(exp.Column):
+        if not column.table or column.find_ancestor(exp.Select) is not select:
+            continue
+        table = tables.get(column.table)
+        if table is None:
+            raise InvalidArgument(f"{column.sql()}: no table {column.table!r} stands after FROM")
+        own = table.on if isinstance(table, PublicTable) else table.person
+        if column.name not in (own, *table.columns) and not isinstance(column.this, exp.Star):
+            raise InvalidArgument(f"{column.sql()}: {column.table!r} has no such column that a question can read")
 
 
 def _equal_columns(condition: exp.Expr | None) -> list[str]:
     """The columns of one name that a join says are equal; none where it says something else."""
-    if isinstance(condition, exp.EQ) and condition.left.name == condition.right.name:
-        return [condition.left.name]
-    return []
+    if not isinstance(condition, exp.EQ):
+        return []
+    left, right = condition.left, condition.right
+    if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
+        return []
+    return [left.name] if left.name == right.name and left.table != right.table else []

@@ -7,6 +7,7 @@ from typing import Any
 import pandas
 import polars as pl
 import pytest
+import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +95,28 @@ def test_a_draft_holds_names_and_stated_types_and_is_refused_until_it_is_filled_
         Schema.from_toml(filled)
     draft.write_text(filled.replace('complete = ""', "complete = true"), encoding="utf-8")
     assert open_table(path, read_schema(draft)).person == "nom"
+
+
+def test_a_draft_begins_at_the_stated_header_and_leaves_columns_without_a_name_out(tmp_path: Path) -> None:
+    path, book = tmp_path / "export.csv", tmp_path / "export.xlsx"
+    path.write_bytes("Séjours 2025;;;\r\nnom;âge;;\r\nZoé;31;;\r\n".encode("windows-1252"))
+    head = read_names(path, header=2)
+    assert (list(head.columns), head.file.encoding, head.file.header) == (["nom", "âge"], "windows-1252", 2)
+    columns: dict[str, Any] = {"nom": text(), "âge": number(0, 120, grid=1)}
+    looked = look_at(open_table(path, Schema("nom", columns, file=head.file)), path)
+    assert (looked.rows, looked.lost_lines) == (1, 0)
+    with xlsxwriter.Workbook(str(book)) as sheets:
+        sheets.add_worksheet("Paramètres").hide()
+        sheet = sheets.add_worksheet("Séjours")
+        sheet.merge_range(0, 0, 0, 2, "Séjours 2025")
+        sheet.write_row(1, 0, ["nom", "âge"])
+        sheet.write_row(2, 0, ["Zoé", 31, None])
+    assert list(read_names(book, sheet="Séjours", header=2).columns) == ["nom", "âge"]
+    with pytest.raises(BadFile, match="the sheets are Paramètres, Séjours"):
+        read_names(book, sheet="Sejours")
+    book.write_bytes(b"PK")
+    with pytest.raises(BadFile, match="no whole Excel file"):
+        read_names(book)
 
 
 def test_a_draft_of_parquet_states_its_types_and_reads_no_row(tmp_path: Path) -> None:

@@ -53,6 +53,14 @@ def test_one_charge_pays_for_all_and_is_what_the_preview_said(recipe: Any, neigh
     assert ledger.spent.epsilon <= Fraction("1.5")
 
 
+def test_people_are_asked_for_by_name(recipe: Any) -> None:
+    people = '[[question]]\ntitle = "People"\nask = "people"\nby = ["ward"]\n'
+    opened = open_recipe(recipe(HEAD + TABLES + people), book())
+    assert opened.preview()["questions"][0]["question"].startswith("people of stays by ward")
+    with pytest.raises(InvalidArgument, match="no such table; there are stays"):
+        recipe(HEAD + TABLES + people + 'from = "gone"\n')
+
+
 def test_weights_share_the_epsilon(recipe: Any) -> None:
     opened = open_recipe(recipe(HEAD + TABLES + BY_WARD + "weight = 2\n" + LENGTH), book())
     assert [epsilon_of(each.loss, delta=0, by="basic") for each in opened.prepared] == [1, Fraction(1, 2)]

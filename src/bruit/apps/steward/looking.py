@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from bruit.tables.cells.single import read_cell
 from bruit.tables.cells.texts import Reading
 from bruit.tables.plan.operators import Plan
 from bruit.tables.plan.steps import Leaf
-from bruit.tables.schema import Category, ColumnType, Date, Found, Number, Text, Time, YesNo
+from bruit.tables.schema import Category, ColumnType, Date, File, Found, Number, Text, Time, YesNo
 
 NOTICE = "EXACT FIGURES FOR THE CURATOR ONLY: not private, not a release. Do not publish or pass on."
 WIDEST = Fraction(10**15)
@@ -80,7 +81,7 @@ def look_at(plan: Plan, path: Path | None = None, *, values: bool = False) -> Lo
     people, spread = _people(leaf, frame)
     columns = tuple(_column(leaf, frame, name, values=values) for name in leaf.schema.columns)
     is_csv = path is not None and leaf.schema.file.kind == "csv"
-    lost = _lines(path, leaf.schema.file.encoding) - rows if is_csv and path is not None else None
+    lost = _lines(path, leaf.schema.file) - rows if is_csv and path is not None else None
     return Look(rows, lost, people, spread, columns)
 
 
@@ -154,11 +155,11 @@ def _people(leaf: Leaf, frame: polars.LazyFrame) -> tuple[int | None, dict[str, 
     return len(held), spread
 
 
-def _lines(path: Path, encoding: str) -> int:
-    """Lines below the first one that are not empty."""
+def _lines(path: Path, facts: File) -> int:
+    """Lines below the names of the columns that are not empty."""
     files = [path] if path.is_file() else sorted(path.rglob("*.csv"))
     lines = 0
     for each in files:
-        with each.open(encoding=encoding, errors="replace", newline="\n") as file:
-            lines += sum(1 for line in file if line.strip()) - 1
+        with each.open(encoding=facts.encoding, errors="replace", newline="\n") as file:
+            lines += sum(1 for line in islice(file, facts.header, None) if line.strip())
     return lines

@@ -17,7 +17,7 @@ import polars
 from bruit.errors import BadFile, BruitError, InvalidArgument, MissingData
 from bruit.tables.schema import File, Schema, csv, excel, parquet
 from bruit.tables.sources.csv_lines import scan_csv
-from bruit.tables.sources.excel_sheets import scan_excel
+from bruit.tables.sources.excel_sheets import scan_excel, sheet_names
 from bruit.tables.sources.opening import SUFFIXES
 
 SEPARATORS = (";", "\t", "|", ",")
@@ -38,7 +38,12 @@ CHOICES = {
 }
 """What each type must say, for whoever completes a draft."""
 
+UNNAMED = "__UNNAMED__"
+"""How a column of an Excel sheet without a name is called."""
+
 REMARKS = {
+    "sheet": "  # for another: bruit schema FILE --sheet NAME --header LINE",
+    "header": "  # the line that names the columns, where titles stand above it",
     "encoding": "  # utf-8, windows-1252 (Excel in Western Europe), latin-1 or utf-16",
     "decimal": '  # "." or ","',
 }
@@ -72,11 +77,16 @@ def read_schema(path: Path) -> Schema:
         raise type(error)(f"{path}: {error}") from None
 
 
-def read_names(path: Path, facts: File | None = None) -> Head:
-    """Reads column names and stated types of a file; without `facts`, the format is guessed from its first bytes."""
+def read_names(path: Path, facts: File | None = None, *, header: int = 1, sheet: str | None = None) -> Head:
+    """Reads column names and stated types of a file; without `facts`, the format is guessed from its header line.
+
+    The header line of a CSV or Excel file and the sheet are the first ones unless stated.
+    """
     kind = kind_of(path)
+    if facts is None and kind == "excel":
+        facts = excel(header=header, sheet=sheet_names(path)[0] if sheet is None else sheet)
     if facts is None:
-        facts = _facts(path) if kind == "csv" else parquet() if kind == "parquet" else excel()
+        facts = _facts(path, header) if kind == "csv" else parquet()
     if kind == "parquet":
         try:
             kinds = polars.read_parquet_schema(path)
@@ -85,7 +95,13 @@ def read_names(path: Path, facts: File | None = None) -> Head:
         return Head(facts, {name: _stated_type(each) for name, each in kinds.items()})
     frame = scan_csv([path], replace(facts, complete=True)) if kind == "csv" else scan_excel(path, facts)
     ends = kind != "csv" or b"\n" in _last_bytes(path)
-    return Head(facts, dict.fromkeys(frame.collect_schema().names(), ""), ends)
+    named = [name for name in frame.collect_schema().names() if not is_nameless(name)]
+    return Head(facts, dict.fromkeys(named, ""), ends)
+
+
+def is_nameless(column: str) -> bool:
+    """Whether a column of a file has no name in its header line, such as empty columns at its end."""
+    return not column.strip() or column.startswith((UNNAMED, "_duplicated_"))
 
 
 def kind_of(path: Path) -> str:
@@ -103,11 +119,11 @@ def draft_schema(head: Head, name: str) -> str:
     """A TOML draft with every column named, and every fact that must be stated left open."""
     plain = File().to_json()
     facts = {key: value for key, value in head.file.to_json().items() if value != plain[key] or key == "kind"}
-    if head.file.kind == "csv":
-        facts |= {key: getattr(head.file, key) for key in ("separator", "encoding", "decimal")}
+    shown = {"csv": ("separator", "encoding", "decimal", "header"), "excel": ("sheet", "header")}
+    facts |= {key: getattr(head.file, key) for key in shown.get(head.file.kind, ())}
     lines = [
         "# A draft: fill in every empty place with what is known before the table is seen, then",
-        f"# `bruit look {name} --schema ...` shows its curator what is read. Columns that no question needs can go.",
+        "# `bruit look FILE --schema ...` shows its curator what is read. Columns that no question needs can go.",
         f"name = {json.dumps(name, ensure_ascii=False)}",
         'person = ""  # the column that says whose row it is, or "each row"',
         "",
@@ -145,16 +161,17 @@ def _stated_type(kind: polars.DataType) -> str:
     return "time" if isinstance(kind, polars.Datetime) else "category" if isinstance(kind, polars.String) else ""
 
 
-def _facts(path: Path) -> File:
-    """How a CSV file is written, as far as its first line tells; a semicolon goes with a decimal comma."""
+def _facts(path: Path, header: int) -> File:
+    """How a CSV file is written, as far as its header line tells; a semicolon goes with a decimal comma."""
     with path.open("rb") as file:
         start = file.read(LONGEST_HEAD)
     encoding = next((name for mark, name in MARKS.items() if start.startswith(mark)), None)
     if encoding is None:
-        encoding = "utf-8" if _is_utf_8(start.partition(b"\n")[0]) else "windows-1252"
-    text = start.decode(encoding, "replace").lstrip("\ufeff").partition("\n")[0]
+        lines = b"\n".join(start.split(b"\n", header)[:header])
+        encoding = "utf-8" if _is_utf_8(lines) else "windows-1252"
+    text = [*start.decode(encoding, "replace").lstrip("\ufeff").split("\n", header)[:header], ""][header - 1]
     separator = next((mark for mark in SEPARATORS if mark in text), ",")
-    return csv(separator=separator, encoding=encoding, decimal="," if separator == ";" else ".")
+    return csv(separator=separator, encoding=encoding, decimal="," if separator == ";" else ".", header=header)
 
 
 def _last_bytes(path: Path) -> bytes:

@@ -85,12 +85,14 @@ class Plan:
             narrow(column)
         step = With(self.step, tuple((name, column.node) for name, column in columns.items()))
         kinds = {**self.columns, **{name: column.kind for name, column in columns.items()}}
-        return replace(self, step=step, columns=kinds)
+        said = ", ".join(f"{name} = {column.words}" for name, column in columns.items())
+        return replace(self, step=step, columns=kinds, words=f"{self.words} with {said}" if said else self.words)
 
-    def lookup(self, public: Mapping[str, Mapping[object, Any]], *, on: str) -> Plan:
+    def lookup(self, public: Mapping[str, Mapping[object, Any]], *, on: str, outer: bool = True) -> Plan:
         """Adds columns of a public table, matched by a declared column; missing where nothing matches.
 
-        `public` gives for each new column its value by the values of `on`: labels, or whole numbers.
+        `public` gives for each new column its value by the values of `on`: labels, or whole numbers. Without `outer`,
+        rows that match nothing are left out.
         """
         key, kinds, columns = self[on], dict(self.columns), []
         if not isinstance(key.kind, Labels | Numbers):
@@ -101,8 +103,10 @@ class Plan:
             narrow(Expression(kinds[name], node, name))
             columns.append((name, node))
         step = With(self.step, tuple(columns))
-        words = f"{self.words} with {', '.join(public)} by {on}"
-        return replace(self, step=step, columns=kinds, words=words, looks_up=True)
+        words = f"{self.words} with {', '.join(public)} by {on}{'' if outer else ', where it is listed'}"
+        listed = key.among([each for values in public.values() for each in values if _declared(key, each)])
+        rows = step if outer else Where(step, listed.node)
+        return replace(self, step=rows, columns=kinds, words=words, looks_up=True)
 
     def join(self, other: Plan, *, most: tuple[int, int], outer: bool = False) -> Plan:
         """Joins each person's rows of two tables, at most `most` of either; `outer` keeps unmatched rows."""
@@ -150,7 +154,9 @@ class Plan:
         parts = [(name, *_summary(name, each)) for name, each in summaries.items()]
         kinds = {name: self._summary_kind(what, column, most) for name, what, column in parts}
         step = Summarised(self.step, tuple(parts), most, self.columns)
-        return replace(self, step=step, columns=kinds, words=f"{self.words}, one row a person from at most {most}")
+        said = ", ".join(f"{name} = {what}{f' of {column}' if column else ''}" for name, what, column in parts)
+        words = f"{self.words}, one row a person from at most {most} with {said}"
+        return replace(self, step=step, columns=kinds, words=words)
 
     def _summary_kind(self, what: str, column: str | None, most: int) -> Numbers:
         if column is None:

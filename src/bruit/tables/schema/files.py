@@ -73,7 +73,7 @@ def file_from_json(facts: Mapping[str, Any]) -> File:
 
 
 def csv(**facts: Any) -> File:
-    """The format of a CSV file: separator, encoding, decimal, thousands, missing, complete."""
+    """The format of a CSV file: separator, encoding, decimal, thousands, missing, complete, header."""
     return file_from_json({"kind": "csv", **facts})
 
 

@@ -18,7 +18,7 @@ MARKS = {"utf-8": (codecs.BOM_UTF8,), "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM
 
 
 def scan_csv(files: Sequence[Path], facts: File) -> polars.LazyFrame:
-    """The rows of CSV files whose first lines name the same columns; every column is text.
+    """The rows of CSV files whose declared header lines name the same columns; every column is text.
 
     A line is a row where it has as many fields as the first line and every quote opens, closes or doubles in a field of
     that line; any other line is none.
@@ -43,7 +43,7 @@ def head_of(path: Path, facts: File) -> bytes:
     """The header line as UTF-8; a file whose last line does not end must be declared so."""
     first = next(_lines(path, facts), b"")
     if not first.strip():
-        raise BadFile(f"{path}: the first line of a CSV file names the columns; it is empty")
+        raise BadFile(f"{path}: line {facts.header} of the file must name the columns; it is empty")
     if not facts.complete and not _ends(path, facts):
         raise BadFile(
             f"{path}: the last line does not end, as in a file that was cut half-way; if the file is whole, "
@@ -65,14 +65,14 @@ def _names(path: Path, head: bytes, facts: File) -> list[str]:
     except polars.exceptions.PolarsError:
         names = []
     if rows_of(head, facts.separator, len(names)) != head:
-        raise BadFile(f"{path}: the first line must name the columns; a quote in it is not that of a CSV writer")
+        raise BadFile(f"{path}: line {facts.header} must name the columns; a quote in it is not that of a CSV writer")
     return names
 
 
 def _lines(path: Path, facts: File) -> Iterator[bytes]:
     """The first line, then whole lines of about a block at a time, as UTF-8."""
     rest, first = b"", True
-    for part in _transcoded(path, facts):
+    for part in _below_titles(_transcoded(path, facts), facts.header - 1):
         whole, mark, rest_of = (rest + part).rpartition(b"\n")
         rest = rest_of
         if first and mark:
@@ -85,6 +85,18 @@ def _lines(path: Path, facts: File) -> Iterator[bytes]:
             yield whole + b"\n"
     if rest:
         yield rest + b"\n"
+
+
+def _below_titles(blocks: Iterator[bytes], titles: int) -> Iterator[bytes]:
+    """The blocks without the first lines of the file, which stand above the names of the columns."""
+    held = b""
+    for block in blocks:
+        held += block
+        while titles and b"\n" in held:
+            held, titles = held.partition(b"\n")[2], titles - 1
+        if not titles:
+            yield held
+            held = b""
 
 
 def _transcoded(path: Path, facts: File) -> Iterator[bytes]:

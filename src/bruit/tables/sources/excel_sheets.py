@@ -25,10 +25,9 @@ def scan_excel(path: Path, facts: File) -> polars.LazyFrame:
 
 
 def _load(path: Path, facts: File, *, rows: int | None) -> polars.DataFrame:
-    try:
-        import fastexcel
-    except ImportError:
-        raise MissingExtra("Excel files", "excel") from None
+    sheets = sheet_names(path)
+    import fastexcel
+
     try:
         book: Any = fastexcel.read_excel(path)
         sheet = book.load_sheet(facts.sheet, header_row=facts.header - 1, n_rows=rows, dtypes="string")
@@ -36,5 +35,18 @@ def _load(path: Path, facts: File, *, rows: int | None) -> polars.DataFrame:
     except Exception:
         raise BadFile(
             f"{path}: sheet {facts.sheet!r} with names in row {facts.header} cannot be read; state sheet and header "
-            "in the schema's [file]"
+            f"in the schema's [file]; the sheets are {', '.join(sheets)}"
         ) from None
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The names of a workbook's sheets, in order."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtra("Excel files", "excel") from None
+    try:
+        names: list[str] = fastexcel.read_excel(path).sheet_names
+    except Exception:
+        raise BadFile(f"{path}: this is no whole Excel file: it was cut, or is of another kind") from None
+    return names

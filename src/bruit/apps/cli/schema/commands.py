@@ -18,12 +18,23 @@ EXAMPLE = (
 @click.command("schema", epilog=EXAMPLE)
 @click.argument("source", required=False, type=click.Path(path_type=Path))
 @click.option("--name", help="What the table is called in questions; the file's name without its end if absent.")
+@click.option("--header", type=click.IntRange(1), default=1, help="The line that names the columns, below titles (1).")
+@click.option("--sheet", help="The sheet of an Excel file; the first if absent.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Where the draft goes; printed if absent, never overwritten."
 )
 @click.option("--check", "checked", type=click.Path(path_type=Path), help="Say whether a schema is complete.")
 @json_option
-def command(*, source: Path | None, name: str | None, out: Path | None, checked: Path | None, as_json: bool) -> None:
+def command(
+    *,
+    source: Path | None,
+    name: str | None,
+    header: int,
+    sheet: str | None,
+    out: Path | None,
+    checked: Path | None,
+    as_json: bool,
+) -> None:
     """Draft the schema of a CSV, Excel or Parquet file, to be completed by hand.
 
     No record is read: names, the dialect of the first line, and the types that a Parquet file states are all it holds.
@@ -39,7 +50,7 @@ def command(*, source: Path | None, name: str | None, out: Path | None, checked:
         return
     if source is None:
         raise InvalidArgument("name a file to draft a schema of, or a schema with --check")
-    head = read_names(source)
+    head = read_names(source, header=header, sheet=sheet)
     text = draft_schema(head, name or source.stem)
     if out is not None:
         with writing(out):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bruit.apps.steward.recipe.written_questions import sql_of
+from bruit.apps.steward.schemas import read_schema
 from bruit.apps.steward.synthetic_tables.request import SynthesisRequest
 from bruit.central.questions import Limit
+from bruit.core.neighbours import EACH_ROW
 from bruit.errors import BadFile, InvalidArgument, MissingData
 
 SPLITS = ("weights", "errors")
@@ -177,7 +180,7 @@ def _question(values: object, recipe: dict[str, Any], tables: Mapping[str, Table
         raise InvalidArgument(f"{title!r}: split = 'errors' needs within = ..., the error that the question must reach")
     return QuestionEntry(
         title,
-        sql_of(stated, tuple(tables)),
+        sql_of(stated, tuple(tables), partial(_person_of, tables)),
         None if limit is None else Limit(**_mapping(limit, "limit")),
         stated.get("most", recipe.get("most")),
         _weight(stated.get("weight", 1), title),
@@ -185,6 +188,13 @@ def _question(values: object, recipe: dict[str, Any], tables: Mapping[str, Table
         stated.get("for_groups_of"),
         _one_of(stated.get("totals", "plain"), "totals", TOTALS),
     )
+
+
+def _person_of(tables: Mapping[str, TableEntry], name: str) -> str | None:
+    if name not in tables:
+        raise InvalidArgument(f"from = {name!r}: there is no such table; there are {', '.join(tables)}")
+    person = read_schema(Path(tables[name].schema)).person
+    return None if person == EACH_ROW else person
 
 
 def _price(stated: Mapping[str, Any], what: str) -> dict[str, str]:
@@ -223,7 +233,7 @@ def _running(values: object, recipe: dict[str, Any], tables: Mapping[str, TableE
         )
     return RunningEntry(
         str(stated["name"]),
-        sql_of(stated, tuple(tables)),
+        sql_of(stated, tuple(tables), partial(_person_of, tables)),
         _limit_of(stated, recipe),
         stated.get("most", recipe.get("most")),
         stated.get("times"),

@@ -5,7 +5,7 @@ Recipes and the workbench's form both come through here, so that one question ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -86,8 +86,11 @@ def select_of(
     return f"select {columns} from {quote(table)}{condition}{grouped}"
 
 
-def sql_of(stated: Mapping[str, Any], tables: Sequence[str]) -> str:
-    """The SQL of a recipe's question: as written, or built from `by`, `ask` and `where`."""
+def sql_of(stated: Mapping[str, Any], tables: Sequence[str], person_of: Callable[[str], str | None]) -> str:
+    """The SQL of a recipe's question: as written, or built from `by`, `ask` and `where`.
+
+    `person_of` gives the column that names the people of a table, None where each row is one.
+    """
     if "sql" in stated:
         odd = sorted({"from", "by", "ask", "where"} & set(stated))
         if odd:
@@ -105,7 +108,8 @@ def sql_of(stated: Mapping[str, Any], tables: Sequence[str]) -> str:
         pairs = [
             (what, None if column == "rows" else column) for column, each in asked.items() for what in _several(each)
         ]
-    return select_of(table, stated.get("by", []), pairs, where=str(stated.get("where", "")))
+    person = person_of(table) if any(what == "people" for what, _ in pairs) else None
+    return select_of(table, stated.get("by", []), pairs, where=str(stated.get("where", "")), person=person)
 
 
 def _several(value: object) -> list[str]:
