@@ -87,7 +87,9 @@ def test_s2_17_the_formulas_of_the_document() -> None:
     assert document_adds("model", private=False, **asked) == pytest.approx(MEASURED_BYTES, rel=0.02)
     assert document_adds("batch", private=False, **asked) == 64 * 3 * 4 * 112**2
     backward = {
-        hidden: [document_adds("backward", hidden_units=hidden, batch_size=64, reduction=2, private=p) for p in (0, 1)]
+        hidden: [
+            document_adds("backward", hidden_units=hidden, batch_size=64, reduction=2, private=p) for p in (False, True)
+        ]
         for hidden in (26, 64, 128, 240, 512)
     }
     assert {hidden: private - plain for hidden, (plain, private) in backward.items()} == {
