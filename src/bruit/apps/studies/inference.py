@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import polars
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from bruit import inference
 from bruit.apps import plots
@@ -87,10 +86,7 @@ def run(
     for file, table in zip(files, tables, strict=True):
         table.write_csv(file)
     figures = headline(*tables)
-    drawn = (
-        *(plot_coverage(folder, tables[0], about, SAMPLES[size]) for about in GROUPS),
-        plot_sizes(folder, tables[1]),
-    )
+    drawn = (*(plot_coverage(folder, tables[0], about) for about in GROUPS), plot_sizes(folder, tables[1]))
     return Findings(summarise(figures, size), (*files, *drawn), figures)
 
 
@@ -210,11 +206,8 @@ def summarise(figures: dict[str, float], size: Size) -> str:
     )
 
 
-def plot_coverage(folder: Path, table: polars.DataFrame, about: str, samples: int) -> Path:
-    """How often each interval of a kind holds against n·ε, the mean over settings of equal n·ε.
-
-    Beside it, where an exact interval would be seen in 19 settings of 20, from so many samples.
-    """
+def plot_coverage(folder: Path, table: polars.DataFrame, about: str) -> Path:
+    """How often each interval of a kind holds against n·ε, the mean over settings of equal n·ε."""
     series = []
     for name in GROUPS[about]:
         part = table.filter(polars.col("interval") == name).with_columns(
@@ -225,9 +218,6 @@ def plot_coverage(folder: Path, table: polars.DataFrame, about: str, samples: in
     sizes = table["people"].to_list()
     ends = [min(sizes) * EPSILONS[0], max(sizes) * EPSILONS[-1]]
     series.append(plots.Series("stated", ends, [1 - LEVEL] * 2, dashed=True))
-    low, high = binom.ppf([0.025, 0.975], samples, 1 - LEVEL) / samples
-    around = [ends[0], ends[1], ends[1], ends[0], ends[0]], [low, low, high, high, low]
-    series.append(plots.Series("19 of 20 by chance", *around, dashed=True))
     title, file = f"How often a 95 % interval holds: {about}", f"coverage_{about.replace(' ', '_')}.png"
     return plots.curves(folder / file, series, title=title, x="n ε", y="share of samples", x_scale="log")
 
