@@ -75,11 +75,12 @@ for epsilon in (0.5, 1.0, 2.0, 3.0):
     wrong = 1 / (1 + np.exp(epsilon))
     bounds = np.sort(codes.polarise(2 * np.sqrt(wrong * (1 - wrong)), steps=steps))
     capacity = channels.symmetric(2, epsilon=epsilon).capacity()
-    line = plt.plot(np.linspace(0, 1, bounds.size), bounds, label=f"ε = {epsilon}")[0]
+    line = plt.plot(np.linspace(0, 1, bounds.size), bounds, label=f"ε = {epsilon:g}")[0]
     plt.axvline(capacity, color=line.get_color(), linestyle=":")
 plt.xlabel("share of the channels")
 plt.ylabel("bound on the Bhattacharyya parameter")
-plt.legend(title="dotted: capacity of one answer")
+plt.title("Dotted: the capacity of one answer")
+plots.legend_above(plt.gca(), columns=4)
 plt.show()
 
 # %% [markdown]
@@ -112,7 +113,12 @@ levels = [1.0, 1.5, 2.0]
 for paths in (1, 2, 8):
     code = codes.polar(512, 1024, polynomial="NR 11", paths=paths)
     curve = codes.simulate(code, "gaussian", levels, word_errors=100, words=WORDS, rng=np.random.default_rng(2))
-    plt.semilogy(levels, np.maximum(curve["word_error_rate"], 1e-4), marker="o", label=f"{paths} paths")
+    plt.semilogy(
+        levels,
+        np.maximum(curve["word_error_rate"], 1e-4),
+        marker="o",
+        label="1 path" if paths == 1 else f"{paths} paths",
+    )
 plt.axvline(
     codes.finite_length_limit(1024, 512, word_errors=1e-2),
     color="grey",

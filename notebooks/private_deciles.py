@@ -82,7 +82,7 @@ fig, axes = plt.subplots()
 for price in (0.01, 0.1, 1.0):
     weight = np.exp(-price * length / 2)
     axes.plot(grid, weight / weight.sum() / (grid[1] - grid[0]), label=f"ε = {price}")
-axes.set(xlabel="answer", ylabel="density", xlim=(15_000, 40_000))
+axes.set(xlabel="answer", ylabel="density", xlim=(15_000, 40_000), yscale="log", ylim=(1e-7, 3e-2))
 plots.legend_above(axes)
 plt.show()
 

@@ -68,8 +68,8 @@ for conversion in ("simple", "improved"):
     best = orders.sort(conversion).row(0, named=True)
     (line,) = axes.plot(orders["order"], orders[conversion], label=f"{conversion} conversion")
     axes.plot(best["order"], best[conversion], "o", color=line.get_color())
+axes.set(xlabel="order α", ylabel="ε at δ = 1e-5", ylim=(0, 6), xlim=(1, 20), title="Every order gives a bound")
 plots.legend_above(axes)
-axes.set(xlabel="order α", ylabel="ε at δ = 1e-5", ylim=(0, 6), xlim=(1, 64), title="Every order gives a bound")
 plt.show()
 
 # %% [markdown]

@@ -86,8 +86,19 @@ def test_s2_17_the_formulas_of_the_document() -> None:
     asked = {"hidden_units": 26, "batch_size": 64, "reduction": 2}
     assert document_adds("model", private=False, **asked) == pytest.approx(MEASURED_BYTES, rel=0.02)
     assert document_adds("batch", private=False, **asked) == 64 * 3 * 4 * 112**2
-    more = document_adds("backward", private=True, **asked) - document_adds("backward", private=False, **asked)
-    assert more == pytest.approx(7.49e6)
+    backward = {
+        hidden: [
+            document_adds("backward", hidden_units=hidden, batch_size=64, reduction=2, private=p) for p in (False, True)
+        ]
+        for hidden in (26, 64, 128, 240, 512)
+    }
+    assert {hidden: private - plain for hidden, (plain, private) in backward.items()} == {
+        26: 6_150_000,
+        64: 6_150_000 + 88_000 * 64,
+        128: 25_000_000,
+        240: 6_150_000 + 5_821_000,
+        512: 6_150_000,
+    }
     assert document_adds("step", private=True, **asked) == 108_500 * 66 * 26
 
 

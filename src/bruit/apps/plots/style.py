@@ -37,6 +37,8 @@ STYLE = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "savefig.bbox": "tight",
+    "xtick.minor.pad": 5,  # with its shorter tick, a minor label stands in line with the major ones
+    "ytick.minor.pad": 5,
 }
 
 Size = tuple[float, float]

@@ -30,20 +30,20 @@ def tree(
     grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
     errors = None if seen is None else _squared_errors(model, *seen)
     depth, width = grown.depth + 1, int((grown.left < 0).sum())
-    with save_figure(path, size=(max(6.0, 1.45 * width), 0.8 + 1.1 * depth)) as axes:
+    with save_figure(path, size=(max(6.0, 1.02 * width), 0.6 + 1.2 * depth)) as axes:
         for parent in np.flatnonzero(grown.left >= 0):
             for child, word in ((grown.left[parent], "yes"), (grown.right[parent], "no")):
                 ends = np.array([places[parent], places[child]]).T
                 axes.plot(*ends, color="#999999", linewidth=1, zorder=1)
                 beneath = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
-                axes.annotate(word, ends.mean(axis=1), fontsize=7, color="#444444", ha="center", bbox=beneath)
+                axes.annotate(word, ends.mean(axis=1), fontsize=8, color="#444444", ha="center", bbox=beneath)
         for node, place in enumerate(places):
             axes.annotate(
                 _words(model, node, names, classes, errors),
                 place,
                 ha="center",
                 va="center",
-                fontsize=7,
+                fontsize=8,
                 bbox={"boxstyle": "round", "facecolor": _colour(model, node), "edgecolor": "#666666"},
             )
         axes.set(title=title, xlim=(-0.6, width - 0.4), ylim=(-depth + 0.6, 0.4))
@@ -77,10 +77,10 @@ def _words(
     grown, values = model.tree_, model.values_[node]
     if len(values) == 1:
         impurity = "" if errors is None else f"squared error {errors[node]:.0f}\n"
-        told = f"{impurity}n = {grown.sums[node, 1]:.0f}, mean {values[0]:.4g}"
+        told = f"{impurity}n = {grown.sums[node, 1]:.0f}\nmean {values[0]:.4g}"
     else:
         found = str((classes or model.classes_)[int(np.argmax(values))])
-        told = f"{_impurity(values, model.criterion)}, n = {grown.sums[node].sum():.0f}\n{_shares(values)}\n{found}"
+        told = f"{_impurity(values, model.criterion)}\nn = {grown.sums[node].sum():.0f}\n{_shares(values)}\n{found}"
     return told if grown.left[node] < 0 else f"{_question(model, node, names)}\n{told}"
 
 
@@ -113,9 +113,9 @@ def _question(model: Any, node: int, names: Sequence[str]) -> str:
     domain = None if model._domains is None else model._domains[column]
     if grown.mask[node] >= 0 and domain is not None:
         chosen = [domain.labels[i] for i in np.flatnonzero(grown.masks[grown.mask[node]][: domain.size])]
-        return f"{name} in {', '.join(chosen[:3])}{'…' if len(chosen) > 3 else ''}"
+        return f"{name}\nin {', '.join(chosen[:3])}{'…' if len(chosen) > 3 else ''}"
     edge = model._bins.edges[column][int(grown.last[node])]
-    return f"{name} ≤ {edge if domain is None else float(domain.decode(edge)):.4g}"
+    return f"{name}\n≤ {edge if domain is None else float(domain.decode(edge)):.4g}"
 
 
 def _colour(model: Any, node: int) -> tuple[float, float, float]:

@@ -14,7 +14,8 @@ from bruit.errors import InvalidArgument
 STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "attacks": (
         "studies.attacks.study",
-        "A gallery of attacks, each with its defence and audit: linkage, traces, stealing and inversion of models.",
+        "A gallery of attacks, each with its defence and audit: linkage, traces, models stolen and inverted, people "
+        "told from counts; `membership` and `reconstruction` belong to it.",
         ("learn", "plot"),
     ),
     "belief": (

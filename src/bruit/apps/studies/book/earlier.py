@@ -62,19 +62,6 @@ EARLIER = {
             ("scattering at ε = 3", "no figure", "69.61 ± 0.18 %"),
         ),
     ),
-    "krr-learning": Earlier(
-        "more than three minutes on two cores",
-        "answers.md",
-        "cd4d8fe",
-        CORES,
-        (
-            ("most frequent status", "no figure", ".4547"),
-            ("forest on randomised answers, ε = 0.5, 1, 5", "no figure", ".186, .250, .753"),
-            ("logistic regression that knows the channel, ε = 0.5, 1, 5", "no figure", ".455, .492, .783"),
-            ("tree that knows the channel, ε = 0.5, 1, 5", "no figure", ".455, .490, .783"),
-            ("naive Bayes on the person's own device, ε = 0.5, 1, 5", "no figure", ".455, .765, .796"),
-        ),
-    ),
     "income": Earlier(
         "more than three minutes on two cores",
         "trees.md",

@@ -21,6 +21,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE
 from bruit.privacy.accounting.gaussian import gaussian_delta
 
 EPSILON, DELTA = 0.5, 1e-5
+WRITTEN = np.format_float_scientific(DELTA, trim="-", exp_digits=1)
 JANUARY, FEBRUARY = 100, 101
 """The lecture's employees of two months: tables that differ by one person."""
 
@@ -108,7 +109,7 @@ def summarise(figures: dict[str, float]) -> str:
     many = figures["laplace_half_width_of_many"], figures["gauss_half_width_of_many"]
     return (
         f"One count at ε = {EPSILON:g} strays by at most {figures['laplace_half_width']:.0f} with Laplace noise and "
-        f"{figures['gauss_half_width']:.0f} with Gaussian noise (δ = {DELTA:g}), {CONFIDENCE:.0%} of the time; the "
+        f"{figures['gauss_half_width']:.0f} with Gaussian noise (δ = {WRITTEN}), {CONFIDENCE:.0%} of the time; the "
         f"chances of an answer about {JANUARY} and about {FEBRUARY} people differ by a factor of "
         f"e^{figures['largest_log_ratio']:.3g} at most. The thesis's σ is {stated:.2f}, the least that keeps it "
         f"{least:.2f}. Of {figures['questions']:.0f} counts under the same budget each strays by {many[0]:.0f} with "
@@ -119,7 +120,7 @@ def summarise(figures: dict[str, float]) -> str:
 
 def plot_laws(folder: Path, laws: polars.DataFrame) -> Path:
     """Both laws of the noise on one count."""
-    names = {"laplace": "Laplace", "gauss": f"Gauss, δ = {DELTA:g}"}
+    names = {"laplace": "Laplace", "gauss": f"Gauss, δ = {WRITTEN}"}
     series = [plots.Series(label, laws["noise"], laws[name]) for name, label in names.items()]
     return plots.curves(
         folder / "laws.png", series, title=f"Noise on a count, ε = {EPSILON:g}", x="noise, people", y="chance"
@@ -139,7 +140,7 @@ def plot_neighbours(folder: Path, laws: polars.DataFrame) -> Path:
 
 def plot_questions(folder: Path, asked: polars.DataFrame) -> Path:
     """The error of each of k counts under one budget."""
-    names = {"laplace": "Laplace", "gauss": f"Gauss, δ = {DELTA:g}"}
+    names = {"laplace": "Laplace", "gauss": f"Gauss, δ = {WRITTEN}"}
     series = [plots.Series(label, asked["questions"], asked[name]) for name, label in names.items()]
     return plots.curves(
         folder / "questions.png",

@@ -50,6 +50,10 @@ def detecting_rows() -> Iterator[Printed]:
     for letter, number, word, why in LETTERS:
         ours = Parity().complete(f"{int(number):07b}")
         yield Printed("S1.3", f"parity of {number}, the letter {letter}", word, ours, why)
+    why = "The lecture leaves it to the reader."
+    yield Printed("S1.3", "bits of a character from 0 to 127", "a question", f"{(127).bit_length()}", why)
+    answers = ", ".join("yes" if each else "no" for each in parity_answers())
+    yield Printed("S1.3", "parity: is one error corrected, are two detected", "a question", answers, why)
     for number in ("972-487-086", "927-487-086"):
         said = "right" if Luhn().valid(number) else "wrong"
         yield Printed("S1.3", f"{number} by Luhn's formula", "a question", said, "The lecture leaves it to the reader.")
@@ -62,6 +66,15 @@ def detecting_rows() -> Iterator[Printed]:
     )
     for name, theirs, rate in rates:
         yield Printed("S1.3", f"rate of {name}", theirs, f"{float(rate):.1%}".replace("%", " %"))
+
+
+def parity_answers() -> tuple[bool, bool]:
+    """Whether parity corrects one wrong bit, and whether it notices two, of the word of an A."""
+    word = np.array(_bits(Parity().complete("1000001")))
+    once, twice = word.copy(), word.copy()
+    once[0] ^= 1
+    twice[:2] ^= 1
+    return bool(Parity().decode(once).decoded), not Parity().valid(_text(twice))
 
 
 def repetition_rows() -> Iterator[Printed]:
@@ -98,6 +111,12 @@ def reed_solomon_rows() -> Iterator[Printed]:
     assert steps.word is not None
     table = " ".join("".join(str(int(field.multiply(a, b))) for b in range(4)) for a in range(4))
     yield Printed("S1.6", "products in the field of four, row by row", "0000 0123 0231 0312", table)
+    sums = " ".join("".join(str(int(field.evaluate([1, b], a))) for b in range(4)) for a in range(4))
+    yield Printed("S1.6", "sums in the field of four, row by row", "0123 1032 2301 3210", sums)
+    powers = ", ".join(str(int(field.power(each))) for each in (1, 2, 3))
+    yield Printed(
+        "S1.6", "powers of 2 in the field of four, all but 0", "1, 2, 3", powers, "In the order of the powers."
+    )
     yield Printed("S1.6", "generator", "x^2 + x + 1", polynomial(code.generator))
     yield Printed("S1.6", "code word of 3", "3x^2 + 3x + 3", polynomial(code.encode([3])))
     yield Printed("S1.6", "syndromes of x^2 + 3x + 3", "1, 3", ", ".join(map(str, steps.syndromes)))

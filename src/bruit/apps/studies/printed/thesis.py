@@ -26,6 +26,7 @@ PATIENTS = {
 }
 """The generalised table of the thesis's six patients."""
 
+NORMAL = "10 000, 100 000, a million"
 MISPRINTED = (3, 4)
 """Rows of table 1 that print σ = 1 and the ε of σ = 1.1."""
 
@@ -43,7 +44,7 @@ def rows() -> Iterator[Printed]:
 def anonymity_rows() -> Iterator[Printed]:
     """What searches, places and a generalised table give away."""
     why = "Counts of others, who may not be published again; invented people stand in the study."
-    yield Printed("S2.1", "searches and people of AOL", "20, 650 000", LOST, why, "attacks")
+    yield Printed("S2.1", "searches and people of AOL", "20 million, 650 000", LOST, why, "attacks")
     yield Printed("S2.1", "viewers of Netflix", "500 000", LOST, why, "attacks")
     yield Printed("S2.1", "points of place and hour that single somebody out", "4", LEFT, why, "attacks")
     found = risk(polars.DataFrame(PATIENTS), ["age", "district"], "treated for")
@@ -63,6 +64,9 @@ def belief_rows() -> Iterator[Printed]:
     yield Printed("S2.4", "ε of two coins", "ln 3", ours, "ln 3 = 1.0986.")
     fair = 100_000 // 100
     yield Printed("S2.5", "premium at a chance of 1/100 for 100 000", "1 000", spaced(fair))
+    yield Printed(
+        "S2.5", "premium at a chance of 50 %, which ε-DP keeps from the insurer", "50 000", spaced(100_000 / 2)
+    )
     why = "The thesis rounds e^ε to 1 + ε."
     yield Printed(
         "S2.5", "premium of 2 000 at ε = 0.01, at most", "2 020", f"{premium(2000, '0.01'):.2f}", why, "belief"
@@ -88,6 +92,7 @@ def digits_rows() -> Iterator[Printed]:
     why = "Noise, clip and δ are not printed; see the study."
     yield Printed("S2.15", "right answers without privacy", "99.0 %", LEFT, why, "mnist")
     yield Printed("S2.15", "right answers with privacy", "91.2 %", LEFT, why, "mnist")
+    yield Printed("S2.15", "growth of the deviation by privacy", "more than 3 times", LEFT, why, "mnist")
     points, share = 99.0 - 91.2, (99.0 - 91.2) / 99.0
     why = "The difference of the two printed accuracies, in points and as a share of the first."
     ours = f"{points:.1f} points ({100 * share:.1f} %)"
@@ -115,6 +120,7 @@ def flower_rows() -> Iterator[Printed]:
     yield Printed("S2.16", "pictures of one flower", "40 to 258", CORRECTED, why, "flowers")
     why = "VGG16's weights are not at hand; three smaller networks stand in the study."
     yield Printed("S2.16", "right answers without privacy", "94 %", LEFT, why, "flowers")
+    yield Printed("S2.16", "the same after one epoch, and the best learning rate", "80 %, 2e-5", LEFT, why, "flowers")
 
 
 def _growth(row: tuple[float, ...]) -> float:
@@ -134,6 +140,12 @@ def rappor_rows() -> Iterator[Printed]:
     why = "Measured over many collections in the study."
     drawn = "The collections are not public: populations of the same shares are drawn in the study."
     yield Printed("S2.20", "strings found, and false ones", "47, 2", LEFT, why, "rappor")
+    yield Printed("S2.20", "largest p-value of the 20 and of the 10 most frequent", "1e-10, 1e-31", LEFT, why, "rappor")
+    yield Printed("S2.20", "strings of more than 1 % that are found", "all", LEFT, why, "rappor")
+    yield Printed("S2.20", "reports that show the normal law: too few, its shape, exactly", NORMAL, LEFT, why, "rappor")
     yield Printed("S2.20", "processes found, and their shares", "10, 2.5 to 4.5 %", LEFT, drawn, "rappor")
     yield Printed("S2.20", "share of the malware", "2.6 %", LEFT, drawn, "rappor")
+    yield Printed("S2.20", "candidates found among the homepages", "0.5 %", LEFT, drawn, "rappor")
+    why = "Not implied by its parameters (erratum E28); the study gives the least share that is found."
+    yield Printed("S2.20", "people who share a homepage that is found, at least", "14 000", CORRECTED, why, "rappor")
     yield Printed("S2.20", "homepages found, and their mass", "31, 85 %", LEFT, drawn, "rappor")

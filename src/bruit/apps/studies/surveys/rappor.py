@@ -69,7 +69,7 @@ def decode_once(*, rng: np.random.Generator, case: str) -> Mapping[str, float]:
         "frequent": float(len(frequent)),
         "frequent_found": float(len(set(frequent) & set(release.labels))),
         "malware_found": float(MALWARE in release.labels) if MALWARE in truth else float("nan"),
-        "certain": float((release.details["p_value"] < 1e-10).sum()),
+        **{f"p_below_{level:g}": float((release.details["p_value"] < level).sum()) for level in (1e-10, 1e-31)},
         "mass_found": float(sum(truth.get(label, 0.0) for label in release.labels)),
         "covered": _coverage(release, asked),
         "detection_limit": float(release.details["detection_limit"]),
@@ -151,7 +151,8 @@ def plot_findings(path: Path, name: str, texts: polars.DataFrame) -> Path:
 
 def headline(means: polars.DataFrame) -> dict[str, float]:
     """The headline numbers by name, as the summary quotes them."""
-    wanted = ("true", "false", "false_share", "frequent_found", "frequent", "mass_found", "certain", "detection_limit")
+    shares = ("true", "false", "false_share", "frequent_found", "frequent", "mass_found", "detection_limit")
+    wanted = (*shares, "p_below_1e-10", "p_below_1e-31")
     figures = {f"{row['case']}: {name}": float(row[name]) for row in means.iter_rows(named=True) for name in wanted}
     caught = means.filter(polars.col("case") == "windows")["malware_found"][0]
     return figures | {"windows: malware_found": float(caught)}
