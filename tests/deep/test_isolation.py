@@ -143,6 +143,87 @@ def test_a_model_that_reads_values_is_not_proved() -> None:
     assert farthest_move(engine) <= 2.001
 
 
+class Prints(Mixer):
+    """Reads values from the text of a tensor, which under vmap would be that of the whole batch."""
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return hidden.tanh() * (0.0 if "e+" in f"{hidden.detach()}" else 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+def test_a_model_that_reads_the_text_of_a_tensor_is_computed_in_a_loop_and_the_guarantee_says_so() -> None:
+    engine = prepare_engine(Prints(), Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    assert engine.computes_alone((INPUTS,), LABELS)
+    example = Records((INPUTS, LABELS)).example(torch.device("cpu"))
+    assert not engine.is_isolated(example)
+    wild, weights = INPUTS.clone(), torch.ones(SIZE)
+    wild[0], weights[0] = 1e9, 0.0
+    before, after = (engine.clipped_sum((each,), LABELS, weights) for each in (INPUTS, wild))
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+class KeepsSums(Mixer):
+    """Adds up what it sees in a weight that is not trained, in place or anew."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where, self.sums = where, nn.Parameter(torch.zeros(4), requires_grad=False)
+
+    def between(self, hidden: Tensor) -> Tensor:
+        seen = hidden.detach().sum(0)
+        if self.where == "in place":
+            self.sums.data.add_(seen)
+        elif self.where == "anew":
+            self.sums = nn.Parameter(self.sums.detach() + seen, requires_grad=False)
+        return hidden.tanh()
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+@pytest.mark.parametrize("assumed", [False, True])
+@pytest.mark.parametrize("where", ["in place", "anew"])
+def test_what_a_step_writes_into_a_weight_is_not_released(where: str, *, assumed: bool) -> None:
+    model = KeepsSums(where)
+    book = Ledger("weights", epsilon=9, delta=1e-3, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    how = {"epochs": 1, "batch_size": 20, "clip": 1.0, "assume_separate": assumed}
+    train(model, (INPUTS, LABELS), budget=book.budget(epsilon=3, delta=1e-4), **how)
+    assert not model.sums.any()
+
+
+def test_a_model_with_a_memory_outside_itself_is_refused() -> None:
+    memory = torch.zeros(4)
+
+    def remember(hidden: Tensor) -> Tensor:
+        found = (hidden - memory).tanh()
+        memory.mul_(0.5).add_(hidden.detach().mean(0))
+        return found
+
+    model = Mixer()
+    model.between = remember  # type: ignore[method-assign]
+    with pytest.raises(NotPrivate, match="outside the model"):
+        prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+@pytest.mark.parametrize("switch", ["attribute", "hook"])
+def test_what_a_user_switches_on_between_two_steps_is_proved_anew(switch: str) -> None:
+    class Switched(Mixer):
+        mixes = False
+
+        def between(self, hidden: Tensor) -> Tensor:
+            return hidden - hidden.mean(0) if self.mixes else hidden
+
+    torch.manual_seed(2)
+    model = Switched()
+    engine = prepare_engine(model, Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+    assert not engine.computes_alone((INPUTS,), LABELS)
+    if switch == "attribute":
+        model.mixes = True
+    else:
+        model.front.register_forward_hook(lambda _layer, _given, output: output - output.mean(0))
+    assert engine.computes_alone((INPUTS,), LABELS)
+    assert farthest_move(engine) <= 2.001
+
+
 def farthest_move(engine: Engine) -> float:
     """How far one exchanged record moves the clipped sum, over several; alone a record moves it by two bounds."""
 
@@ -158,6 +239,7 @@ def farthest_move(engine: Engine) -> float:
     return max(moves)
 
 
+@pytest.mark.filterwarnings("ignore:std")  # of one sample
 @pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
 @pytest.mark.parametrize("mixer", [NormByHand, GhostNorm, Experts, Mixup, Place, Remembers])
 def test_a_model_that_mixes_is_refused_or_computed_alone(mixer: type[Mixer]) -> None:

@@ -20,6 +20,7 @@ from bruit.core.arguments import whole
 from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.core.release import Outcome, Release
+from bruit.deep.checks.sample_independence import equal_draws
 from bruit.deep.dp_sgd import Optimiser, train
 from bruit.deep.features.head import train_head
 from bruit.deep.features.recipe import Recipe
@@ -102,8 +103,9 @@ class Trial:
     def score(self, model: nn.Module, inputs: Tensor, targets: Tensor, rng: np.random.Generator) -> float:
         """The noisy number of records that a model gets right; one record moves the exact one by at most one.
 
-        Records are scored one by one, by equal copies of the model and equal draws of torch: no record, not even one
-        that a model fails on or remembers, moves what another counts, and the model stays as it was trained.
+        Records are scored one by one, by equal copies of the model and equal draws of torch, NumPy and Python: no
+        record, not even one that a model fails on or remembers, moves what another counts, and the model stays as it
+        was trained.
         """
         seed = draw_seed(rng)
         places = range(len(targets))
@@ -113,8 +115,7 @@ class Trial:
     def _is_right(self, model: nn.Module, record: Tensor, truth: Tensor, seed: int) -> bool:
         """Whether a model gets one record right; not where it fails or gives no finite score for each class."""
         try:
-            torch.manual_seed(seed)
-            with torch.no_grad():
+            with torch.no_grad(), equal_draws(record.device, seed):
                 scores = copy.deepcopy(model).eval()(record)
             scored = scores.numel() == self.classes and bool(scores.isfinite().all())
             return scored and int(scores.argmax()) == int(truth)
@@ -216,5 +217,5 @@ def draw_below(sides: int, size: int, rng: np.random.Generator) -> NDArray[np.in
 
 
 def draw_seed(rng: np.random.Generator) -> int:
-    """A seed for torch's own generators."""
-    return int(rng.integers(2**63))
+    """A seed for the generators of torch, NumPy and Python; NumPy's takes 32 bits."""
+    return int(rng.integers(2**32))

@@ -22,6 +22,12 @@ SIZE, BATCH, CLIP = 4, 2, 1.0
 BOOKS: dict[str, str | tuple[str, int]] = {"": "basic", "zcdp": "zcdp", "rdp": ("rdp", 4)}
 """How the book of a search adds up."""
 
+KINDS = ("people", "views", "adaptive clip")
+"""Trainings in which a person owns several records, a record has several views, or the bound follows the norms."""
+
+RECORDS, COUNTED, VIEWS = 6, 3, 3
+"""The records of the person who is looked for, all canaries, those that count in a step, and the views of a record."""
+
 OTHERS = [[0.0, 5.0]] * 3
 CANARY, OPPOSITE = [9.0, 0.0], [-9.0, 0.0]
 """Gradients in a direction of their own, clipped to the bound."""
@@ -44,6 +50,18 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
             delta=DELTA,
             small=600,
             full=5_000,
+        )
+    for kind in KINDS:
+        yield Case(
+            "deep.privatise",
+            neighbours,
+            pair,
+            partial(epochs_seen, neighbours=neighbours, epsilon=epsilon, kind=kind),
+            claimed=epsilon,
+            delta=DELTA,
+            small=600,
+            full=5_000,
+            variant=kind,
         )
     for variant, by in BOOKS.items():
         yield Case(
@@ -91,14 +109,36 @@ def scores_seen(
 
 
 def epochs_seen(
-    rows: list[list[float]], samples: int, rng: np.random.Generator, *, neighbours: Neighbours, epsilon: float
+    rows: list[list[float]],
+    samples: int,
+    rng: np.random.Generator,
+    *,
+    neighbours: Neighbours,
+    epsilon: float,
+    kind: str = "",
 ) -> NDArray[np.float64]:
-    """The sum of each of many epochs' noisy gradients along the canary; the model is never updated."""
-    model, training = _start_training(rows, rng, fresh_budget(neighbours, epsilon, DELTA))
-    training.paid = replace(training.paid, steps=samples * training.steps)
-    seen = [_along(model, training.step(batch)) for batch in training]
+    """The sum of what each of many epochs' noisy steps tells of the canary; the model is never updated."""
+    budget = fresh_budget(neighbours, epsilon, DELTA, person="owner" if kind == "people" else EACH_ROW)
+    model, training = _start_training(rows, rng, budget, kind)
+    epoch, start = training.steps, training.engine
+    training.paid = replace(training.paid, steps=samples * epoch)
+    seen = []
+    for batch in training:
+        if batch.number % epoch == 0:
+            training.engine = start  # every epoch begins with the same bound
+        before = training.engine.bound
+        training.step(batch)
+        seen.append(_along(model) if training.adaptive is None else _with_bound(model, training, before))
     sums: NDArray[np.float64] = np.array(seen).reshape(samples, -1).sum(1)
     return sums
+
+
+def _with_bound(model: Any, training: Any, before: float) -> float:
+    """The likelihood ratio of one step with a bound that adapts: a clipped canary adds 1 bound and −½ to the count."""
+    adaptive, noise, size = training.adaptive, training.paid.noise, training.paid.batch_size
+    share = adaptive.quantile - np.log(training.engine.bound / before) / adaptive.rate
+    gradient = _along(model) * size / before / adaptive.gradient_noise(noise, size) ** 2
+    return float(gradient - 0.5 * (share - 0.5) * size / adaptive.deviation(noise, size) ** 2)
 
 
 def _train_by_steps(
@@ -131,14 +171,25 @@ def _train_in_one_call(
     return float(np.sum(seen))
 
 
-def _start_training(rows: list[list[float]], rng: np.random.Generator, budget: Budget) -> tuple[Any, Any]:
+def _start_training(
+    rows: list[list[float]], rng: np.random.Generator, budget: Budget, kind: str = ""
+) -> tuple[Any, Any]:
     import torch
 
-    from bruit.deep import privatise
+    from bruit.deep import AdaptiveClip, Views, privatise
 
+    how: dict[str, Any] = {}
+    if kind == "people":
+        owned = [RECORDS if place >= len(OTHERS) else 1 for place in range(len(rows))]
+        rows = [row for row, count in zip(rows, owned, strict=True) for _ in range(count)]
+        how = {"person": np.repeat(np.arange(len(owned)), owned), "records_per_person": COUNTED}
+    elif kind == "views":
+        how = {"views": Views(VIEWS, lambda record: record + 0.1 * torch.randn_like(record))}
+    elif kind == "adaptive clip":
+        how = {"clip": AdaptiveClip(start=CLIP)}
     model = _model()
     optimiser = torch.optim.SGD(model.parameters(), lr=0.0)
-    return model, privatise(model, optimiser, _data(rows), budget=budget, rng=rng, **_settings())
+    return model, privatise(model, optimiser, _data(rows), budget=budget, rng=rng, **_settings() | how)
 
 
 def _settings() -> dict[str, Any]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from bruit.deep.checks.isolation_proof import proves_isolation, what_is_summed
 from bruit.deep.checks.model_state import ModelState
 from bruit.deep.checks.sample_independence import are_separate, equal_draws, layer_modes, zeros_of
+from bruit.deep.checks.value_reads import Reads
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.errors import NotPrivate
@@ -30,12 +30,6 @@ ANOTHER_SIZE = 3
 
 SIZES = {"slice": {3}, "slice_backward": {3, 4}, "native_group_norm": {3}, "native_group_norm_backward": {5}}
 """Positions of arguments that may follow the batch size, as they are lengths; lists are always shapes."""
-
-
-READS = frozenset(["item", "tolist", "numpy", "equal", "allclose", "is_nonzero"]) | {
-    f"__{name}__" for name in ("array", "bool", "int", "float", "index", "complex", "contains")
-}
-"""Functions of a tensor that give its values to Python."""
 
 
 class ComputedAlone(UserWarning):
@@ -105,7 +99,7 @@ class Isolation:
     def _run(self, inputs: Sequence[Tensor], targets: Tensor, batch: int) -> list[Any] | None:
         """The operations of a step on zeros; None where values were read, which a tracer may not have seen."""
         parts = [zeros_of(part, batch) for part in (*inputs, targets)]
-        noted, reads = _Operations(), _Reads()
+        noted, reads = _Operations(), Reads()
         with (
             attributes_kept(self.model),
             _made_up(targets.device),
@@ -126,24 +120,6 @@ class Isolation:
 
         with attributes_kept(self.model), _made_up(targets.device):
             return are_separate(self.model, losses, (*inputs, targets), len(targets))
-
-
-class _Reads(TorchFunctionMode):
-    """Notes whether values of tensors were read: code that goes by them does something else at other values."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.any = False
-
-    def __torch_function__(
-        self,
-        function: Callable[..., object],
-        types: object,
-        args: tuple[object, ...] = (),
-        kwargs: dict[str, object] | None = None,
-    ) -> object:
-        self.any = self.any or getattr(function, "__name__", "") in READS
-        return function(*args, **(kwargs or {}))
 
 
 class _Operations(TorchDispatchMode):
@@ -180,9 +156,12 @@ def attributes_kept(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def put_back(model: nn.Module, remembered: list[str] | None = None) -> Iterator[None]:
-    """Restores a model's buffers and attributes on exit; adds the names of tensors written to `remembered`."""
-    before = ModelState(model)
+def put_back(model: nn.Module, remembered: list[str] | None = None, *, weights: bool = False) -> Iterator[None]:
+    """Restores a model's buffers and attributes on exit, and its `weights` where asked.
+
+    Names of tensors that were written are added to `remembered`.
+    """
+    before = ModelState(model, weights=weights)
     try:
         yield
     finally:

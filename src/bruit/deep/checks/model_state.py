@@ -1,4 +1,4 @@
-"""The buffers and attributes of a model at one time, to go back to: what a forward pass writes must not stay."""
+"""Parameters, buffers and attributes of a model at one time, to go back to: what a pass writes must not stay."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ OF_EVERY_LAYER = frozenset(vars(nn.Module())) - {"training"}
 class ModelState:
     """Buffers and attributes of all layers: tensors, arrays and containers with what they hold, the rest by name.
 
-    Parameters are left out; what an object of a user's own class holds is not looked into.
+    Of parameters only which ones there are, unless `weights` asks for what they hold: a copy of the whole model. What
+    an object of a user's own class holds is not looked into.
     """
 
-    def __init__(self, model: nn.Module) -> None:
-        self._layers = [(layer, _attributes(layer), dict(layer._buffers)) for layer in model.modules()]
+    def __init__(self, model: nn.Module, *, weights: bool = False) -> None:
+        self._layers = [
+            (layer, attributes_of(layer), dict(layer._buffers), dict(layer._parameters)) for layer in model.modules()
+        ]
         self._held: dict[int, tuple[object, object]] = {}
-        parameters = {id(parameter) for parameter in model.parameters()}
-        for _, own, buffers in self._layers:
-            self._hold((*own.values(), *buffers.values()), parameters)
+        parameters = set() if weights else {id(parameter) for parameter in model.parameters()}
+        for _, own, buffers, owned in self._layers:
+            self._hold((*own.values(), *buffers.values(), *(owned.values() if weights else ())), parameters)
 
     def _hold(self, values: Iterable[object], parameters: set[int]) -> None:
         """Copies what may change in place, down to the innermost container."""
@@ -47,11 +50,12 @@ class ModelState:
         """Puts everything back; with `tell` (which waits for a GPU) gives the names of attributes with new tensors."""
         moved = {key for key, (value, kept) in self._held.items() if _put_back(value, kept, tell=tell)}
         written: list[str] = []
-        for layer, own, buffers in self._layers:
-            layer._buffers.clear()
-            layer._buffers.update(buffers)
+        for layer, own, buffers, owned in self._layers:
+            for now, then in ((layer._buffers, buffers), (layer._parameters, owned)):
+                now.clear()
+                now.update(then)
             written += [name for name, value in own.items() if isinstance(value, Tensor) and id(value) in moved]
-            for name, value in _attributes(layer).items():
+            for name, value in attributes_of(layer).items():
                 if name not in own or own[name] is not value:
                     written += [name] if isinstance(value, Tensor) else []
                     vars(layer).pop(name)
@@ -59,7 +63,8 @@ class ModelState:
         return written
 
 
-def _attributes(layer: nn.Module) -> dict[str, object]:
+def attributes_of(layer: nn.Module) -> dict[str, object]:
+    """What a layer holds beside its parameters, buffers, layers, hooks and mode."""
     return {name: value for name, value in vars(layer).items() if name not in OF_EVERY_LAYER}
 
 
@@ -68,7 +73,10 @@ def _put_back(value: object, kept: object, *, tell: bool) -> bool:
     if isinstance(value, Tensor) and isinstance(kept, Tensor):
         if (tell or value.is_cpu) and not is_traced(value) and _same(value, kept):
             return False
-        value.copy_(kept)
+        if value.shape == kept.shape:
+            value.copy_(kept)
+        else:
+            value.data = kept.clone()
         return True
     if isinstance(value, np.ndarray) and isinstance(kept, np.ndarray):
         np.copyto(value, kept)
@@ -83,4 +91,4 @@ def _put_back(value: object, kept: object, *, tell: bool) -> bool:
 
 def _same(value: Tensor, kept: Tensor) -> bool:
     """Whether two tensors hold the same numbers; NaN is the same as NaN."""
-    return bool(((value == kept) | ((value != value) & (kept != kept))).all())
+    return value.shape == kept.shape and bool(((value == kept) | ((value != value) & (kept != kept))).all())

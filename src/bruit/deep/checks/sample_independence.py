@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 
+from bruit.deep.checks.model_state import ModelState, attributes_of
+from bruit.deep.per_sample.random_state import RandomState
 from bruit.deep.per_sample.rules.embedding import only_known_rows
 from bruit.errors import NotPrivate
 
@@ -27,6 +31,9 @@ EQUAL_SHAPES, OTHER_SHAPES = 2.0**-7, 2.0**-6
 NOTHING = 2.0**-20
 """How far apart two computed zeros may be when batch sizes differ."""
 
+SWITCHES = (bool, int, float, str)
+"""Types of attributes that code may branch on; of others it is noted which object they are."""
+
 Described = Callable[[list[Tensor]], Sequence[Tensor]]
 """A function from a batch to the results of its watched sample."""
 
@@ -38,18 +45,28 @@ def require_separate(model: nn.Module, describe: Described, parts: Sequence[Tens
     """Refuses a function whose result for one sample changes with the values or the number of the others.
 
     `parts` have the shapes and types of a batch; their values are not looked at. Equal draws are given to every batch,
-    and dropout layers, which mix nothing, stand still. What is random beyond that cannot be compared, and passes.
+    and dropout layers, which mix nothing, stand still. What then gives something else for the same batch has a memory
+    of what came before, or cannot be told from what has one.
     """
     if parts[0].is_meta:  # shapes without values
         return
 
     def tell(other: int, batch: int = BATCH, seed: int = 0) -> Sequence[Tensor]:
-        with equal_draws(parts[0].device, seed), _without_dropout(model), only_known_rows(model):
+        draws = equal_draws(parts[0].device, seed), _equal_own_draws(model, seed)
+        with draws[0], draws[1], _without_dropout(model), only_known_rows(model):
             return [each.detach() for each in describe(invented_batch(parts, batch, other))]
 
+    start = ModelState(model)
     first = tell(0)
     if _differ(first, tell(0)):
-        return
+        start.restore()
+        if not _differ(first, tell(0)):  # kept in the model, which every step puts back
+            return
+        raise NotPrivate(
+            f"{what} of a sample is another at the second time, with equal draws of torch, NumPy and Python: something "
+            "is kept from batch to batch outside the model, where one sample meets what others left. Compute every "
+            "sample from itself, the parameters and those draws alone"
+        )
     mixes = any(_differ(first, tell(other)) for other in range(1, len(OTHERS)))
     if not mixes and not _differ(first, tell(0, seed=1)):  # draws would depend on the size
         mixes = _differ([_concatenate(first)], [_concatenate(tell(0, LARGER))], OTHER_SHAPES, NOTHING)
@@ -100,9 +117,17 @@ def zeros_of(part: Tensor, batch: int) -> Tensor:
     return torch.zeros((batch, *part.shape[1:]), dtype=part.dtype, device=part.device)
 
 
-def layer_modes(model: nn.Module) -> tuple[bool, ...]:
-    """Whether each layer of the model is in training mode, in the order of `model.modules()`."""
-    return tuple(layer.training for layer in model.modules())
+def layer_modes(model: nn.Module) -> tuple[object, ...]:
+    """What a user may switch between two steps: each layer's mode and hooks, and attributes of layers of their own."""
+    return tuple(map(_mode, model.modules()))
+
+
+def _mode(layer: nn.Module) -> tuple[object, ...]:
+    kept = (layer._forward_hooks, layer._forward_pre_hooks, layer._backward_hooks)
+    hooks = [hook for each in kept if each for hook in each.values()]
+    own = {} if type(layer).__module__.startswith("torch.nn.") else attributes_of(layer)
+    values = (value if isinstance(value, SWITCHES) else id(value) for value in own.values())
+    return (id(layer), layer.training, *map(id, hooks), *own, *values)
 
 
 def _differ(one: Sequence[Tensor], other: Sequence[Tensor], room: float = EQUAL_SHAPES, least: float = 0.0) -> bool:
@@ -126,10 +151,34 @@ def _has_moved(one: Tensor, other: Tensor, room: float, least: float) -> bool:
 
 @contextmanager
 def equal_draws(device: torch.device, seed: int = 0) -> Iterator[None]:
-    """Seeds torch's random numbers while the context is open, and restores their state afterwards."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+    """Seeds the draws of torch, NumPy and Python while the context is open, and restores their state afterwards."""
+    before = RandomState(device)
+    try:
         torch.manual_seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        random.seed(seed)
         yield
+    finally:
+        before.restore()
+
+
+@contextmanager
+def _equal_own_draws(model: nn.Module, seed: int) -> Iterator[None]:
+    """Seeds the generators that layers hold as attributes, and restores their state afterwards."""
+    held = [value for layer in model.modules() for value in attributes_of(layer).values()]
+    torchs = [(each, each.get_state()) for each in held if isinstance(each, torch.Generator)]
+    numpys = [(each.bit_generator, each.bit_generator.state) for each in held if isinstance(each, np.random.Generator)]
+    try:
+        for generator, _ in torchs:
+            generator.manual_seed(seed)
+        for bits, _ in numpys:
+            bits.state = type(bits)(seed).state
+        yield
+    finally:
+        for generator, state in torchs:
+            generator.set_state(state)
+        for bits, kept in numpys:
+            bits.state = kept
 
 
 @contextmanager

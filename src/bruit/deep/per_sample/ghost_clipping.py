@@ -29,7 +29,7 @@ from bruit.deep.per_sample.rules.embedding import only_known_rows
 from bruit.deep.per_sample.rules.recurrent import not_packed
 from bruit.deep.per_sample.rules.square_convolution import is_square
 from bruit.deep.per_sample.several_rows import mean_of_rows, unit_gradients
-from bruit.deep.per_sample.vmap_fallback import Loss, whole_model_gradients
+from bruit.deep.per_sample.vmap_fallback import Loss, takes_vmap, whole_model_gradients
 from bruit.deep.training.dataset import Part
 from bruit.errors import InvalidArgument
 
@@ -73,9 +73,15 @@ class Engine:
         return self.isolation is not None and not self.isolation.holds(inputs, targets)
 
     def is_isolated(self, example: Part) -> bool:
-        """Whether samples are kept apart without assuming it: proved, or computed one by one."""
-        known = self.isolation
-        return known is None or not known.assumed or known.is_proved(example.inputs, example.targets)
+        """Whether samples are kept apart without assuming it: proved, or computed under vmap.
+
+        In a loop over samples, what one leaves outside the model the next may meet.
+        """
+        known, given = self.isolation, (self.model, tuple(self.structure.names.values()), example.inputs)
+        if known is None or known.is_proved(example.inputs, example.targets):
+            return True
+        with in_precision(example.targets.device, self.precision), only_known_rows(self.model), not_packed(self.model):
+            return not known.assumed and takes_vmap(*given, example.targets, self.loss)
 
     def sums_in_parts(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, parts: int

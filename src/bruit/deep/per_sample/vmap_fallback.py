@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from bruit.deep.checks.model_state import ModelState
+from bruit.deep.checks.sample_independence import equal_draws
+from bruit.deep.checks.value_reads import Reads
 from bruit.deep.per_sample.factored_gradients import StoredGradients
 
 Loss = Callable[[Any, Any], Tensor]
@@ -26,23 +28,58 @@ def whole_model_gradients(
 ) -> dict[str, StoredGradients]:
     """The per-sample gradients of the named parameters through the whole model: slow, but right for any layer.
 
-    `state` holds parameters and buffers to take in the place of the model's own.
+    `state` holds parameters and buffers to take in the place of the model's own, which stay what they were.
     """
     own = dict(model.named_parameters()) if state is None else state
     chosen = {name: own[name].detach() for name in names}
     others = {} if state is None else {name: value for name, value in state.items() if name not in chosen}
+    one = _loss_of_one(model, loss, others)
+    before = ModelState(model, weights=True) if state is None else None
+    with torch.enable_grad():
+        try:
+            gradients = _all_at_once(one, chosen, (targets, *inputs))
+        except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
+            gradients = _one_by_one(model, one, chosen, (targets, *inputs))
+        finally:
+            if before is not None:
+                before.restore()
+    return {name: StoredGradients(values.detach()) for name, values in gradients.items()}
+
+
+def takes_vmap(model: nn.Module, names: Sequence[str], inputs: tuple[Tensor, ...], targets: Tensor, loss: Loss) -> bool:
+    """Whether gradients are computed under vmap, where no sample can leave anything for another, on such a batch."""
+    own, before = dict(model.named_parameters()), ModelState(model, weights=True)
+    try:
+        with equal_draws(targets.device), torch.enable_grad():
+            _all_at_once(
+                _loss_of_one(model, loss, {}), {name: own[name].detach() for name in names}, (targets, *inputs)
+            )
+    except RuntimeError:
+        return False
+    finally:
+        before.restore()
+    return True
+
+
+def _loss_of_one(model: nn.Module, loss: Loss, others: Mapping[str, Tensor]) -> Callable[..., Tensor]:
+    """The loss of one sample, as a function of parameters, target and inputs."""
 
     def one(parameters: dict[str, Tensor], target: Tensor, *sample: Tensor) -> Tensor:
         outputs = functional_call(model, {**others, **parameters}, tuple(part.unsqueeze(0) for part in sample))
         return loss(outputs, target.unsqueeze(0)).sum()
 
-    places = (None, 0, *(0 for _ in inputs))
-    with torch.enable_grad():
-        try:
-            gradients = vmap(grad(one), in_dims=places, randomness="different")(chosen, targets, *inputs)
-        except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
-            gradients = _one_by_one(model, one, chosen, (targets, *inputs))
-    return {name: StoredGradients(values.detach()) for name, values in gradients.items()}
+    return one
+
+
+def _all_at_once(
+    one: Callable[..., Tensor], parameters: Mapping[str, Tensor], batch: tuple[Tensor, ...]
+) -> dict[str, Tensor]:
+    """The gradients of all samples by vmap, in which none sees another; what Python reads it would read of all."""
+    with Reads() as reads:
+        found = vmap(grad(one), in_dims=(None, *(0 for _ in batch)), randomness="different")(parameters, *batch)
+    if reads.any:
+        raise RuntimeError("values were read")
+    return dict(found)
 
 
 def _one_by_one(
@@ -53,7 +90,7 @@ def _one_by_one(
     What a sample writes into the model is gone before the next one comes. A sample may leave a parameter unused: its
     gradient is zero, and no error tells of it.   [docs/rules.md 2]
     """
-    before, each = ModelState(model), []
+    before, each = ModelState(model, weights=True), []
     for sample in zip(*batch, strict=True):
         moved = {name: value.detach().clone().requires_grad_() for name, value in parameters.items()}
         try:
