@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import bruit
 from bruit.channels import CubeNoise
-from bruit.learning import LinearRegression, LogisticRegression, PrivateSearch
+from bruit.learning import AdditiveModel, LinearRegression, LogisticRegression, PrivateSearch
 from bruit.learning.linear_models._descent import GRAIN, gradient, moments, plan_descent
 from bruit.learning.linear_models._design import STEPS, Design
 from bruit.learning.linear_models._moments import product_entries, sum_of_products, with_ones
@@ -141,6 +141,18 @@ def test_a_search_over_models_of_many_categories_rehearses_them_on_nobody() -> N
     model = LogisticRegression(domain=DOMAIN, classes=[0, 1])
     search = PrivateSearch(model, {"curves": [False, True]}, budget=ledger.budget(epsilon=9, delta=1e-6), tries=2)
     assert search.fit([["0", "1", "2"]] * 40, [0, 1] * 20).best_params_["curves"] in (False, True)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.001"])
+@pytest.mark.parametrize("model", [LogisticRegression, AdditiveModel])
+def test_a_price_below_what_pld_can_tell_is_paid_by_concentrated_privacy(model: Any, epsilon: str) -> None:
+    ledger = bruit.Ledger("rows", epsilon=1, delta=1e-5, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    asked = {"domain": DOMAIN, "classes": [0, 1], "size": 30_000}
+    fitted = model(**asked, budget=ledger.budget(epsilon=epsilon, delta=1e-5)).fit([["0", "1", "2"]] * 4, [0, 1] * 2)
+    assert fitted.guarantee_.by == "zcdp"
+    assert 0.99 * float(epsilon) < fitted.guarantee_.epsilon <= float(epsilon)
+    with pytest.raises(bruit.errors.NotPrivate, match="too wide for pld"):
+        model(**asked, budget=ledger.budget(epsilon=epsilon, delta=1e-5, by="pld")).fit([["0", "1", "2"]], [0])
 
 
 def test_numbers_alone_keep_the_noise_of_a_cube() -> None:
