@@ -51,9 +51,10 @@ class ModelState:
         moved = {key for key, (value, kept) in self._held.items() if _put_back(value, kept, tell=tell)}
         written: list[str] = []
         for layer, own, buffers, owned in self._layers:
-            for now, then in ((layer._buffers, buffers), (layer._parameters, owned)):
-                now.clear()
-                now.update(then)
+            layer._buffers.clear()
+            layer._buffers.update(buffers)
+            layer._parameters.clear()
+            layer._parameters.update(owned)
             written += [name for name, value in own.items() if isinstance(value, Tensor) and id(value) in moved]
             for name, value in attributes_of(layer).items():
                 if name not in own or own[name] is not value:
