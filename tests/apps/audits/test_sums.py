@@ -48,6 +48,14 @@ def test_rule_12_no_small_table_moves_integers_further_than_was_paid_for(name: s
     assert max(line.reached / line.charged for line in lines) > 0.2, "small people who move nothing check nothing"
 
 
+@pytest.mark.stress
+def test_two_processes_walk_what_one_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sums, "walks", lambda: iter(WALKS[:4]))
+    alone, both = (sums.run("small", workers=workers) for workers in (1, 2))
+    assert len(alone) == 8
+    assert alone == both
+
+
 def rows_walk(name: str, variant: str) -> sums.Walk:
     return next(walk for walk in WALKS if (walk.name, walk.variant) == (name, variant))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 from unittest.mock import patch
@@ -94,13 +94,9 @@ def run(
 
 def _walk_named(asked: tuple[str, str, Size]) -> list[SensitivityCheck]:
     """One check, found by its name: a walk holds functions that cannot be sent to another process."""
-    *name, size = asked
-    return _listed()[tuple(name)].run(most=MOST_PEOPLE[size])
-
-
-@cache
-def _listed() -> dict[tuple[str, ...], Walk]:
-    return {(walk.name, walk.variant): walk for walk in walks()}
+    name, variant, size = asked
+    (walk,) = (each for each in walks() if (each.name, each.variant) == (name, variant))
+    return walk.run(most=MOST_PEOPLE[size])
 
 
 def walks() -> Iterator[Walk]:
