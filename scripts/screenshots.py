@@ -140,7 +140,7 @@ def make_open_poll(address: str) -> str:
             if number < 4:
                 steward.get(f"/enter/{KEY}")
                 token = re.findall('name="csrf" value="([^"]+)"', steward.get("/polls/new").text)[0]
-                steward.post(f"/polls/{identity}/next-round", headers={"x-csrf-token": token})
+                steward.post(f"/polls/{identity}/next-round", headers={"x-csrf-token": token}, data={"round": number})
     return identity
 
 

@@ -43,9 +43,10 @@ def test_a_token_is_counted_once_in_one_batch_and_over_many(store: str) -> None:
 def test_polls_and_rounds_are_apart(store: str) -> None:
     reports = opened(store, "a", "b")
     reports.add([report(1), report(1, poll="b")], count)
-    reports.next_round("a")
+    reports.next_round("a", ends=1)
     reports.add([report(1, number=2)], count)
     assert [reports.counts("a", 1), reports.counts("b", 1), reports.counts("a", 2)] == [(1, b"1")] * 3
+    reports.next_round("a", ends=1)  # pressed again
     assert reports.rounds("a") == [1, 2]
     reports.delete("a")
     assert reports.poll("a") is None
@@ -73,7 +74,7 @@ def test_no_report_is_counted_once_its_round_is_over(store: str) -> None:
     late = reports.add([report(1), report(2), report(3, poll="b"), report(4, poll="no such poll")], count)
     assert late.outcomes == (Outcome.KNOWN, Outcome.OVER, Outcome.COUNTED, Outcome.UNKNOWN)
     reports.set_open("a", is_open=True)
-    reports.next_round("a")
+    reports.next_round("a", ends=1)
     assert reports.add([report(5), report(6, number=2), report(7, number=3)], count).outcomes == (
         Outcome.OVER,
         Outcome.COUNTED,

@@ -260,6 +260,18 @@ def test_an_excel_sheet_is_read_as_text_whatever_its_cells_are(tmp_path: Path) -
         open_source(path, schema(["long"], facts))
 
 
+def test_a_sheet_that_fills_the_memory_is_refused_and_ends_no_process(tmp_path: Path) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("fastexcel")
+    path = tmp_path / "far.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write(0, 0, "number")
+        sheet.write(2**20 - 1, 2**14 - 1, 1)
+    with pytest.raises(BadFile, match="too large to be opened"):
+        open_source(path, schema(["number"], File(kind="excel")))
+
+
 def test_a_database_casts_each_cell_to_text_and_no_type_of_it_can_fail(tmp_path: Path) -> None:
     path = tmp_path / "table.db"
     with sqlite3.connect(path) as connection:

@@ -28,6 +28,17 @@ def test_help_lists_every_command_and_loads_none() -> None:
     assert all(line.split()[0] in done.stdout for line in COMMANDS)
 
 
+@pytest.mark.parametrize("group", [[], ["survey"], ["ledger"]])
+def test_a_group_alone_is_its_help_and_may_be_cut_by_a_pipe(group: list[str]) -> None:
+    alone, asked = (CliRunner().invoke(main, [*group, *more]) for more in ([], ["-h"]))
+    assert (alone.exit_code, alone.output) == (0, asked.output)
+    bruit = Path(sys.executable).parent / "bruit"
+    done = subprocess.run(
+        f"{bruit} {' '.join(group)} | head -1", shell=True, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_shows_its_own_help_with_an_example_and_offers_json(name: str) -> None:
     shown = CliRunner().invoke(main, [name, "--help"])

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.security.middleware import Guard
 from bruit.apps.web.security.rate_limits import Buckets, Rate, network
 from bruit.apps.web.security.safe_logs import Plain, place
@@ -88,7 +89,8 @@ def test_a_body_beyond_the_limit_is_refused_whatever_its_length_says() -> None:
     assert client.post("/count", content=b"x" * 1000).text == "1000"
     assert client.post("/count", content=b"x" * 1001).status_code == 413
     assert client.post("/count", content=iter([b"x" * 600, b"x" * 600])).status_code == 413
-    assert client.post("/count", content=b"x", headers={"content-length": "abc"}).status_code == 413
+    for length in ("abc", "0" * 5000, "1" * 5000):
+        assert client.post("/count", content=b"x", headers={"content-length": length}).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -117,6 +119,12 @@ def test_one_network_of_ipv6_is_one_client() -> None:
 
 def test_a_host_that_is_too_long_for_a_link_is_refused() -> None:
     assert guarded().post("/count", headers={"host": "a" * 400}).status_code == 400
+
+
+@pytest.mark.parametrize("text", ["", "²", "٣", "-1", "+1", "1.0", " 1", "8", "9" * 5000])
+def test_a_number_of_a_stranger_is_read_or_is_none(text: str) -> None:
+    assert read_digits(text, most=7) is None
+    assert read_digits("7", most=7) == 7
 
 
 def test_every_answer_has_the_headers() -> None:

@@ -76,6 +76,12 @@ def test_who_connects_and_says_nothing_is_given_up(line: Any) -> None:
     assert_given_up(told(line))
 
 
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_an_address_that_is_no_path_is_refused(line: Any, method: str) -> None:
+    line.sendall(f"{method} * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+    assert_given_up(told(line), 400)
+
+
 def test_a_head_that_trickles_is_given_up(line: Any) -> None:
     for byte in b"GET /":
         line.sendall(bytes([byte]))

@@ -115,7 +115,7 @@ BOUNDS = within(-1, 1, grid=1)
 
 
 def _linear(x: Any, y: Any, *, groups: Any = None, size: int = 4, **paid: Any) -> float:
-    """The largest prediction."""
+    """The prediction of a linear regression at the upper bound."""
     from bruit.learning import LinearRegression
 
     model = LinearRegression(domain=BOUNDS, target=BOUNDS, size=size, **paid).fit(x, y, groups=groups)

@@ -66,20 +66,20 @@ def _declared_type(_rng: np.random.Generator) -> bool:
     return total([1] * 1000) != 1000 or abs(total([1] * 1000) - total([1] * 1000 + [None])) > 1
 
 
-PEOPLE = [2**60 + place for place in range(1000)]
+PEOPLE: list[int | None] = [2**60 + place for place in range(1000)]
 
 
 def _float_people(_rng: np.random.Generator) -> bool:
     """Whether a row of nobody moves the number of people by more than one."""
 
-    def count(people: list[Any]) -> int:
+    def count(people: list[int | None]) -> int:
         return len(np.unique(np.array(people, float if None in people else None)))
 
     return abs(count(PEOPLE) - count([*PEOPLE, None])) > 1
 
 
 def _whole_people(_rng: np.random.Generator) -> bool:
-    def count(people: list[Any]) -> int:
+    def count(people: list[int | None]) -> int:
         frame = polars.DataFrame({"id": polars.Series(people, dtype=polars.Object)})
         asked = Question(open_table(frame, Schema("id", {"id": long()})), {"n": rows()}, {}, Limit(rows=1))
         return int(asked.reader.read(np.random.default_rng(1)).parts[0][0])

@@ -46,7 +46,7 @@ class Sayings:
 
     @property
     def document(self) -> Document:
-        """The document that says so."""
+        """The source document that these figures are quoted from."""
         return SOURCES[self.source]
 
 

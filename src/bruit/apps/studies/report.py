@@ -83,7 +83,7 @@ def said(sayings: Sayings | None) -> dict[str, str]:
 
 
 def used(findings: Findings, size: str) -> dict[str, str]:
-    """What was used where it was not all the data at full size."""
+    """A warning where a study did not use all the data at full size; empty where it did."""
     if findings.data:
         return {"Not the whole data": f"{findings.data}. These numbers stand beside nobody's."}
     return {} if size == "full" else {"Small size": "few repeats: these numbers stand beside nobody's."}

@@ -72,6 +72,11 @@ class Engine:
         """Whether samples are computed one at a time, since nothing shows that a joint pass keeps them separate."""
         return self.isolation is not None and not self.isolation.holds(inputs, targets)
 
+    @property
+    def assumes_apart(self) -> bool:
+        """Whether a joint pass rests on a user's word: no proof shows that it writes into no weight."""
+        return self.isolation is not None and self.isolation.assumed
+
     def is_isolated(self, example: Part) -> bool:
         """Whether samples are kept apart without assuming it: proved, or computed under vmap.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ class PlainEngine:
     model: nn.Module
     loss: Loss
     precision: torch.dtype | None = None
+    assumes_apart: ClassVar[bool] = False
 
     @cached_property
     def names(self) -> dict[int, str]:

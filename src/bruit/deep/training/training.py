@@ -165,7 +165,7 @@ class Training:
         self.group.once(self._reserve)
         self.done += 1  # before the data is read: a step that fails half-way counts
         self.optimiser.zero_grad(set_to_none=True)
-        with put_back(self.model, weights=self._assumes_apart):  # examined before the charge: nothing is refused now
+        with put_back(self.model, weights=self.engine.assumes_apart):  # examined before the charge: nothing is refused now
             sums = self._clip(batch)
         gradients = self._noisy(sums)
         self._adapt()
@@ -231,12 +231,6 @@ class Training:
         """The places of a batch, of the group whose turn it is where there are groups."""
         places = self.sampler.draw(self.stream.rng)
         return places if self.groups is None else self.groups.on_turn(places, self.done)
-
-    @property
-    def _assumes_apart(self) -> bool:
-        """Whether no proof shows that a step writes into no weight."""
-        known = self.engine.isolation if isinstance(self.engine, Engine) else None
-        return known is not None and known.assumed
 
     def _trainable(self) -> dict[str, nn.Parameter]:
         names = self.engine.names if isinstance(self.engine, PlainEngine) else self.engine.structure.names

@@ -104,7 +104,7 @@ def _keep_majority(
 
 
 def _cuts(found: Association) -> list[NDArray[np.bool_]]:
-    """The cuts of the values in the order of their main direction away from independence; none where there is none."""
+    """Candidate splits: values sorted by how they move the labels, cut at each place; none where chance explains it."""
     if not found.certain or not found.residual.any():
         return []
     scale = np.sqrt(np.maximum(found.values, 1e-300))

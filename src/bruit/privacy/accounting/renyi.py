@@ -223,7 +223,7 @@ def _discrete_laplace(scale: float, sensitivity: int, orders: Floats) -> Floats:
 
 
 def _with_rounding(log_moment: Floats, epsilon: float, orders: Floats) -> Floats:
-    """The divergence of a log-moment, raised by what its sum of a few exponentials may have lost."""
+    """The Rényi divergence of a log-moment, rounded up by the largest floating-point error of the log-moment."""
     return (np.maximum(log_moment, 0) + 16 * UNIT_ROUNDOFF * (1 + orders * epsilon)) / (orders - 1)
 
 

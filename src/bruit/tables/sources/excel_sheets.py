@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,42 +14,66 @@ import polars
 from bruit.errors import BadFile, MissingExtra
 from bruit.tables.batches import in_batches
 from bruit.tables.schema.files import File
+from bruit.tables.sources import excel_names
 
 
 def scan_excel(path: Path, facts: File) -> polars.LazyFrame:
     """The rows of the declared sheet below its declared header row."""
-    names = _load(path, facts, rows=0).columns
+    names = _names(path, facts)
 
     def batches(columns: list[str] | None) -> Iterator[polars.DataFrame]:
-        frame = _load(path, facts, rows=None)
+        frame = _load(path, facts)
         yield frame if columns is None else frame.select(columns)
 
     return in_batches(batches, dict.fromkeys(names, polars.String))
 
 
-def _load(path: Path, facts: File, *, rows: int | None) -> polars.DataFrame:
-    sheets = sheet_names(path)
-    import fastexcel
+def _names(path: Path, facts: File) -> list[str]:
+    """The names of the columns, found by a process of its own, since some files end the process that opens them."""
+    _reader()
+    where = json.dumps([str(path), facts.sheet, facts.header])
+    command = [sys.executable, "-P", excel_names.__file__, where]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode < 0:
+        raise BadFile(
+            f"{path}: sheet {facts.sheet!r} is too large to be opened; delete what stands far from the table, "
+            "or save the sheet as CSV"
+        )
+    if found.returncode:
+        raise _unread(path, facts)
+    names: list[str] = json.loads(found.stdout)
+    return names
 
+
+def _load(path: Path, facts: File) -> polars.DataFrame:
     try:
-        book: Any = fastexcel.read_excel(path)
-        sheet = book.load_sheet(facts.sheet, header_row=facts.header - 1, n_rows=rows, dtypes="string")
+        book: Any = _reader().read_excel(path)
+        sheet = book.load_sheet(facts.sheet, header_row=facts.header - 1, dtypes="string")
         return sheet.to_polars().cast(polars.String)  # type: ignore[no-any-return]
     except Exception:
-        raise BadFile(
-            f"{path}: sheet {facts.sheet!r} with names in row {facts.header} cannot be read; state sheet and header "
-            f"in the schema's [file]; the sheets are {', '.join(sheets)}"
-        ) from None
+        raise _unread(path, facts) from None
 
 
-def sheet_names(path: Path) -> list[str]:
-    """The names of a workbook's sheets, in order."""
+def _reader() -> Any:
     try:
         import fastexcel
     except ImportError:
         raise MissingExtra("Excel files", "excel") from None
+    return fastexcel
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The names of a workbook's sheets, in order."""
+    reader = _reader()
     try:
-        names: list[str] = fastexcel.read_excel(path).sheet_names
+        names: list[str] = reader.read_excel(path).sheet_names
     except Exception:
         raise BadFile(f"{path}: this is no whole Excel file: it was cut, or is of another kind") from None
     return names
+
+
+def _unread(path: Path, facts: File) -> BadFile:
+    return BadFile(
+        f"{path}: sheet {facts.sheet!r} with names in row {facts.header} cannot be read; state sheet and header "
+        f"in the schema's [file]; the sheets are {', '.join(sheet_names(path))}"
+    )

@@ -106,6 +106,14 @@ def test_what_no_device_sends_is_refused_and_not_repeated(site: Any, body: bytes
         assert client.get(f"/api/polls/{identity}/results").json()["answers"] == 0
 
 
+@pytest.mark.parametrize("value", ['"\xb2"', "9" * 5000, "-1", '"', ""])
+def test_a_cookie_that_no_server_set_says_nothing(site: Any, value: str) -> None:
+    identity = published(site)["id"]
+    body = {"token": "ab" * 16, "round": 1, "report": 1}
+    with site.client(headers={"cookie": f"bruit_sent_{identity}={value}".encode("latin-1")}) as client:
+        assert client.post(f"/api/polls/{identity}/reports", json=body).json() == {"accepted": True, "counted": True}
+
+
 def test_rule_1_nothing_about_privacy_has_a_default(site: Any) -> None:
     with site.steward() as client:
         for name in ("epsilon", "forever", "results"):

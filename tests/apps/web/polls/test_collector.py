@@ -93,7 +93,7 @@ def test_closing_is_a_barrier(tmp_path: Path) -> None:
     async def scenario(collector: Any, closed: Any, stays: Any) -> Any:
         early = [asyncio.create_task(collector.submit(closed, [(f"{at:032x}", 1, 1)])) for at in range(60)]
         await asyncio.sleep(0)
-        await collector.change(closed, "close")
+        await collector.set_open(closed, is_open=False)
         counted = collector.store.counts(*closed.key)[0]
         late = [asyncio.create_task(collector.submit(closed, [(f"{at:032x}", 1, 1)])) for at in range(100, 160)]
         said = await asyncio.gather(*early, *late, collector.submit(stays, [("ab" * 16, 1, 1)]), return_exceptions=True)
@@ -108,7 +108,7 @@ def test_closing_is_a_barrier(tmp_path: Path) -> None:
 def test_a_counted_report_that_is_sent_again_after_the_end_is_said_to_be_counted(tmp_path: Path) -> None:
     async def scenario(collector: Any, poll: Any, _other: Any) -> Any:
         await collector.submit(poll, [("ab" * 16, 1, 1)])
-        await collector.change(poll, "close")
+        await collector.set_open(poll, is_open=False)
         return await collector.submit(poll, [("ab" * 16, 1, 1)])
 
     assert run(scenario, tmp_path) == [False]

@@ -143,7 +143,7 @@ def test_what_is_missing_is_said_in_the_form(
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"kind": "yes-no"}, r"Chance changed (\d+) of 1000 answers\. Sent: .* the truth is 30 %\."),
+        ({"kind": "yes-no"}, r"Chance changed (\d+) of 1000 answers\. Sent: .* the truth is 30\s%\."),
         ({"kind": "number", "low": "0", "high": "10", "grid": "1"}, r"(\d+) of 1000 sent a 1\. .* the truth is 5\."),
         ({"kind": "choices", "choices": [*"abcdefghijklmnop"]}, r"One person .*changed (\d+) of 16 bits.*"),
         ({"kind": "text", "choices": ["a.example", "b.example"]}, r"One person .*changed (\d+) of 128 bits.*"),

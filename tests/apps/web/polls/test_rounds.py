@@ -33,10 +33,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SMALL: dict[str, Any] = {"kind": "open", "alphabet": "abcde", "length": 3, "rounds": 2, "epsilon": "4"}
 
 
-def next_round(site: Any, identity: str) -> Any:
+def next_round(site: Any, identity: str, number: int = 0) -> Any:
+    """Presses the button of a page that showed this round, by default the present one."""
     with site.steward() as steward:
         token = re.findall('name="csrf" value="([^"]+)"', steward.get("/polls/new").text)[0]
-        return steward.post(f"/polls/{identity}/next-round", headers={"x-csrf-token": token})
+        ends = number or steward.get(f"/api/polls/{identity}").json()["round"]
+        return steward.post(f"/polls/{identity}/next-round", headers={"x-csrf-token": token}, data={"round": ends})
 
 
 def sent(site: Any, identity: str, words: Sequence[str], rng: np.random.Generator) -> Any:
@@ -111,7 +113,7 @@ def test_rounds_go_on_where_they_were_after_a_restart(store: str) -> None:
         identity, _ = await publishing.publish(collector, question, "")
         poll = await collector.poll(identity)
         assert all(await collector.submit(poll, reports(poll, 1)))
-        await collector.change(poll, "next-round")
+        await collector.next_round(poll, ends=1)
         assert sum(await collector.submit(poll, reports(poll, 2)[:10])) == 10
         told = await collector.results(poll)
         await collector.stop()
@@ -174,6 +176,16 @@ class TestOnOneServer:
         assert next_round(site, identity).status_code == 409
         with site.client() as client:
             assert client.get(f"/api/polls/{identity}").json()["round"] == 1
+
+    @pytest.mark.parametrize("poll", [SMALL, {"kind": "yes-no", "forever": "4"}])
+    def test_a_button_pressed_many_times_ends_one_round(self, site: Any, poll: dict[str, Any]) -> None:
+        identity = publish(site, **poll)
+        sent(site, identity, ["abc" if poll is SMALL else "yes"] * 20, np.random.default_rng(1))
+        with ThreadPoolExecutor(6) as presses:
+            pressed = [presses.submit(next_round, site, identity, 1) for _ in range(6)]
+        assert [one.result().status_code for one in pressed] == [303] * 6
+        with site.client() as client:
+            assert client.get(f"/api/polls/{identity}").json()["round"] == 2
 
     def test_a_browser_that_answered_in_one_round_does_not_answer_in_another(self, site: Any) -> None:
         identity, rng = publish(site, **SMALL), np.random.default_rng(2)

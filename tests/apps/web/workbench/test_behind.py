@@ -83,6 +83,18 @@ def test_parquet_says_its_own_types(tmp_path: Path) -> None:
     assert found.head.columns == {"n": "number", "x": "number", "t": "category", "b": "yesno"}
 
 
+def cell_at_the_far_corner() -> bytes:
+    """A workbook of two cells as far apart as a sheet allows, around which a rectangle fills no machine's memory."""
+    import xlsxwriter
+
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content, {"in_memory": True}) as book:
+        sheet = book.add_worksheet()
+        sheet.write(0, 0, "id")
+        sheet.write(2**20 - 1, 2**14 - 1, "Somebody")
+    return content.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "limit"),
     [
@@ -91,6 +103,7 @@ def test_parquet_says_its_own_types(tmp_path: Path) -> None:
         ("people.csv", CSV, {"largest": 20}),
         ("people.parquet", CSV, {}),
         ("people.xlsx", b"Somebody", {}),
+        ("people.xlsx", cell_at_the_far_corner(), {}),
         ("people.csv", b'a,"b\n1,Somebody\n', {}),
         ("people.csv", b"", {}),
     ],

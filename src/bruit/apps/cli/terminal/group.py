@@ -12,6 +12,9 @@ from bruit.errors import BruitError
 BAD_INPUT = 2
 """The exit status of whatever bruit refuses; click gives the same to a misspelt option."""
 
+HELP = ["--help"]
+"""What a group without a command is taken for: the help goes to the output as `-h` writes it, also into a pipe."""
+
 
 class DeferredCommand(click.RichCommand):
     """The name and help line of a command whose module is imported only when it runs."""
@@ -31,7 +34,8 @@ class DeferredCommand(click.RichCommand):
         """Imports the command and makes its click context."""
         command = self.load()
         refuse_repeated(command, info_name, args, parent)
-        return command.make_context(info_name, args, parent, **extra)
+        asked = HELP if command.no_args_is_help and not args else args
+        return command.make_context(info_name, list(asked), parent, **extra)
 
 
 def refuse_repeated(command: click.Command, name: str | None, args: list[str], parent: click.Context | None) -> None:
@@ -57,6 +61,10 @@ class DeferredGroup(click.RichGroup):
         self.commands = {
             name: DeferredCommand(name, module=f"{package}.{name}", line=line) for name, line in sorted(lines.items())
         }
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Shows the help where no command is named."""
+        return super().parse_args(ctx, args if args or ctx.resilient_parsing else list(HELP))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; an error of bruit, or a missing extra, is printed as one sentence without a traceback."""

@@ -15,7 +15,7 @@ SEED = 2013
 
 @cache
 def published(people: int, kilometres: int, hours: int) -> NDArray[np.int16]:
-    """Traces without names, at squares of so many kilometres and one square for so many hours (the first's)."""
+    """People's traces made coarser for publication: one grid square, of so many kilometres, every so many hours."""
     fine = traces(people, np.random.default_rng(SEED))
     row, column = fine // SIDE // kilometres, fine % SIDE // kilometres
     return np.asarray((row * SIDE + column)[:, ::hours], np.int16)

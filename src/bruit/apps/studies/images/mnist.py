@@ -187,7 +187,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame, used: str) -> Path:
-    """The accuracy of every way, with its interval."""
+    """Draws the accuracy of every training method, with its interval."""
     names = [f"{way}, ε = {epsilon:.3g}" if epsilon else way for way, epsilon in table.select("way", "epsilon").rows()]
     bars = plots.Bars("accuracy", 100 * table["mean"], 100 * table["low"], 100 * table["high"])
     return plots.bars(folder / "mnist.png", names, [bars], title=titled("Right answers on MNIST, %", used), y="percent")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from bruit.apps.web.admission import issuing
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.polls import access
 from bruit.apps.web.polls.api import Identity, refusals
 from bruit.apps.web.polls.collector import collector_of
@@ -82,6 +83,7 @@ async def make_cards(request: Request, identity: Identity) -> Response:
 def _count(poll: LivePoll, given: str) -> int:
     if poll.signing is None:
         raise HTTPException(404, "This poll asks for no card.")
-    if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= MOST_CARDS:
+    count = read_digits(given, most=MOST_CARDS)
+    if not count:
         raise HTTPException(422, f"From 1 to {MOST_CARDS} cards are made at once.")
-    return int(given)
+    return count

@@ -18,6 +18,7 @@ from bruit.aggregation import (
     Task,
     chunk_for,
 )
+from bruit.apps.web.digits import read_digits
 from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument
 
@@ -98,6 +99,6 @@ def read_form(given: Mapping[str, str]) -> Invitation:
 
 
 def _whole(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+    if (number := read_digits(text, most=2**32 - 1)) is None:
         raise InvalidArgument(f"the {name} is a whole number")
-    return int(text)
+    return number

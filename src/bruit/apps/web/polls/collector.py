@@ -92,15 +92,20 @@ class Collector:
         signing = None if private is None else SigningKey(private)
         return LivePoll(stored, question, wire, counts, signing, tuple(earlier))
 
-    async def change(self, poll: LivePoll, action: str) -> None:
-        """Opens or closes a poll or starts its next round, between two commits, so that no late report counts."""
-        identity = poll.stored.identity
-        if action == "next-round":
-            await self.writer.run(self.store.next_round, identity)
-        else:
-            await self.writer.run(self.store.set_open, identity, is_open=action == "open")
-        now = await asyncio.to_thread(self._load, identity)
-        if now is not None:
+    async def set_open(self, poll: LivePoll, *, is_open: bool) -> None:
+        """Opens or closes a poll, between two commits, so that no late report counts."""
+        await self.writer.run(self.store.set_open, poll.stored.identity, is_open=is_open)
+        await self._renew(poll)
+
+    async def next_round(self, poll: LivePoll, *, ends: int) -> None:
+        """Ends a round and starts the one after it, between two commits; a second press changes nothing."""
+        await self.writer.run(self.store.next_round, poll.stored.identity, ends=ends)
+        await self._renew(poll)
+
+    async def _renew(self, poll: LivePoll) -> None:
+        """Brings a live poll to what is stored, and tells the dashboards."""
+        now = await asyncio.to_thread(self._load, poll.stored.identity)
+        if now is not None and now.stored.round >= poll.stored.round:
             poll.wire, poll.earlier = now.wire, now.earlier
             poll.become(now.stored, now.counts)
             self._tell(poll)

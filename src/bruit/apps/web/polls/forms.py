@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 from starlette.datastructures import FormData
 
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.polls.question import PollQuestion
 
 FIELDS = (
@@ -56,9 +57,8 @@ MOST_PEOPLE = 10_000_000
 
 def read_people(fields: dict[str, str]) -> tuple[int | None, list[str]]:
     """How many people are expected to answer, or the sentence that says what is wrong with it."""
-    given = fields["people"].strip()
-    if given.isascii() and given.isdigit() and 1 <= int(given) <= MOST_PEOPLE:
-        return int(given), []
+    if people := read_digits(fields["people"].strip(), most=MOST_PEOPLE):
+        return people, []
     return None, ["Say about how many people will answer, a whole number like 30: it decides what they can show."]
 
 

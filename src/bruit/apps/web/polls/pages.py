@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from bruit.apps.web.admission.routes import pages as admission_pages
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.languages import Words, preferred_language, words
 from bruit.apps.web.polls import access, exports, forms, plain_words, results
 from bruit.apps.web.polls.api import Identity, describe_poll
@@ -198,16 +199,19 @@ router.include_router(admission_pages)
 
 @router.post("/{identity}/{action}")
 async def change(request: Request, identity: Identity, action: str) -> Response:
-    """Opens, closes or deletes a poll, or starts its next round."""
+    """Opens, closes or deletes a poll, or ends the round that the page showed: pressed twice, it ends one."""
     poll, collector = await collector_of(request).poll(identity), collector_of(request)
     access.require_admin(request, poll)
     if action == "delete":
         await collector.forget(poll)
         return RedirectResponse("/polls", 303)
-    if action == "next-round" and poll.question.kind == "open":
-        _require_next(poll)
-    if action in ("open", "close") or (action == "next-round" and poll.has_rounds):
-        await collector.change(poll, action)
+    if action in ("open", "close"):
+        await collector.set_open(poll, is_open=action == "open")
+    elif action == "next-round" and poll.has_rounds:
+        ends = read_digits(str((await request.form()).get("round", "")))
+        if ends == poll.stored.round:
+            _require_next(poll)
+            await collector.next_round(poll, ends=ends)
     else:
         raise HTTPException(404, "A poll can be opened, closed, asked again where it was planned so, or deleted.")
     return RedirectResponse(f"/polls/{identity}", 303)
@@ -215,6 +219,8 @@ async def change(request: Request, identity: Identity, action: str) -> Response:
 
 def _require_next(poll: LivePoll) -> None:
     """Refuses the next round of an open question whose last one has begun, or whose present one has no answer."""
+    if poll.question.kind != "open":
+        return
     if poll.stored.round >= search(poll.question).rounds:
         raise HTTPException(409, "This was the last round: what the question has found stands there.")
     if not poll.counts[0]:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bruit.apps.web.admission.tokens import is_admitted
+from bruit.apps.web.digits import MOST, read_digits
 from bruit.apps.web.error_pages import refusal_of, refuse
 from bruit.apps.web.polls.collector import Collector
 from bruit.apps.web.polls.live_poll import LivePoll
@@ -41,7 +42,7 @@ class Report(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     token: Annotated[str, Field(pattern=TOKEN)]
-    round: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    round: Annotated[int, Field(ge=1, le=MOST)]
     report: Annotated[
         int | str | Pair,
         Field(description="A place, or bits in hexadecimal digits, or [cohort, bits].", union_mode="left_to_right"),
@@ -128,7 +129,7 @@ def _has_answered(cookies: bytes, identity: str, number: int | None) -> bool:
         found = SimpleCookie(cookies.decode("latin-1")).get(f"bruit_sent_{identity}")
     except CookieError:
         return False
-    return found is not None and number in (None, int(found.value) if found.value.isdigit() else 0)
+    return found is not None and number in (None, read_digits(found.value))
 
 
 _COUNTED: Final = b'{"accepted":true,"counted":true}'

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.error_pages import Refusal, refuse
 from bruit.apps.web.security.csp import content_security_policy
 from bruit.apps.web.security.csrf import SAFE
@@ -83,8 +84,10 @@ class Guard:
             return Refusal(429, sentence, {"retry-after": str(int(wait) + 1)})
         if len(headers.get(b"host", b"")) > LONGEST_HOST:
             return Refusal(400, "The name of the host is too long.")
+        if not scope["path"].startswith("/"):
+            return Refusal(400, "The address of a page begins with a slash.")
         limit, length = self.body_limit(scope), headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > limit:
+        if read_digits(length.decode("latin-1"), most=limit) is None:
             return _too_large(limit)
         if scope["method"] not in SAFE and not same_origin(headers):
             return Refusal(403, "This request came from another site, so nothing was changed.")

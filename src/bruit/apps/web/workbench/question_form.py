@@ -8,6 +8,7 @@ from typing import Any
 
 from bruit.apps.steward.queries import Query
 from bruit.apps.steward.recipe.written_questions import EXTRACTS, PARTS, SQL_BY_NAME, quote, select_of
+from bruit.apps.web.digits import read_digits
 from bruit.central.questions import Limit
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
@@ -137,9 +138,9 @@ def whole_number(filled: Mapping[str, str], name: str) -> int | None:
     """A field as a whole number; None where it is empty."""
     if name not in filled:
         return None
-    if not filled[name].isdecimal() or len(filled[name]) > 9:
+    if (number := read_digits(filled[name])) is None:
         raise InvalidArgument(f"{name}: give a whole number, at least 1")
-    return int(filled[name])
+    return number
 
 
 def _number(text: str) -> str:

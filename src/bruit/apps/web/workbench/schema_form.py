@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.workbench.uploads import Loaded
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
@@ -65,7 +66,8 @@ def read_facts(form: Mapping[str, str], held: File) -> File:
     if held.kind == "excel":
         facts["header"] = _whole(form.get("header", "1"), "the row of names")
         sheet = form.get("sheet", "0").strip()
-        facts["sheet"] = int(sheet) if sheet.isdecimal() else sheet
+        number = read_digits(sheet)
+        facts["sheet"] = sheet if number is None else number
     return File(**facts | {"missing": tuple(facts["missing"])})
 
 
@@ -149,6 +151,6 @@ def people_of(loaded: Loaded) -> list[tuple[str, str]]:
 
 
 def _whole(text: str, what: str) -> int:
-    if not text.strip().isdecimal() or len(text) > 6:
+    if (number := read_digits(text.strip())) is None:
         raise InvalidArgument(f"{what}: give a whole number")
-    return int(text)
+    return number

@@ -13,6 +13,7 @@ from bruit.apps.steward.looking import NOTICE
 from bruit.apps.steward.statements import LOOKED
 from bruit.apps.steward.synthetic_tables.comparison import compare_exactly
 from bruit.apps.steward.synthetic_tables.results import is_measured, read_conditions
+from bruit.apps.web.digits import read_digits
 from bruit.apps.web.rendering import page
 from bruit.apps.web.workbench import context
 from bruit.apps.web.workbench.context import router
@@ -76,8 +77,8 @@ def count(request: Request, book: str, number: int) -> Response:
 @router.post("/release/compare")
 def compare(request: Request, form: Form) -> Response:
     """The synthetic table beside the true one, exactly, for the curator only; the ledger records that they looked."""
-    number = form.get("number", "")
-    view = _find(request, form.get("book", ""), int(number) if number.isdecimal() else 0)
+    number = read_digits(form.get("number", ""))
+    view = _find(request, form.get("book", ""), number or 0)
     one = next((each for each in _same_tables(request, view) if each.key == form.get("table")), None)
     if one is None or one.schema is None:
         raise HTTPException(404, "Load the true table under the same schema first.")

@@ -28,7 +28,7 @@ LARGEST = 512 * 1024 * 1024
 KINDS = tuple(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
 """Ends of the names of files that can be loaded."""
 
-NO_TABLE = "this is no whole CSV, Excel or Parquet file: it was cut, is empty, or is of another kind"
+NO_TABLE = "this is no whole CSV, Excel or Parquet file: it was cut, is empty or too wide, or is of another kind"
 
 MOST = 8
 """Tables that one session may hold."""

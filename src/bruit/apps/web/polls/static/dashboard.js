@@ -6,7 +6,7 @@ const lang = document.documentElement.lang;
 const isShare = poll.kind !== "number", isText = poll.kind === "text" || poll.kind === "open";
 const tenths = value => value.toLocaleString(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false });
 const precise = value => value.toLocaleString(lang, { minimumSignificantDigits: 4, maximumSignificantDigits: 4, useGrouping: false });
-const percent = share => `${tenths(100 * share)} %`;
+const percent = share => `${tenths(100 * share)}\u00a0%`;
 const shown = value => (isShare ? percent(value) : precise(value));
 // the answers of our own, such as yes and no, in the language of the page; all others are their maker's
 const label = row => (poll.kind === "choices" || isText ? row.label : (say[row.label] ?? row.label));

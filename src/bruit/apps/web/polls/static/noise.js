@@ -65,7 +65,7 @@ const population = ({ protocol, people }) => {
 
 const number = text => text.split("/").map(Number).reduce((a, b) => a / b);
 const written = (value, digits) => value.toLocaleString(document.documentElement.lang, { maximumSignificantDigits: digits });
-const percent = share => `${Math.round(100 * share)} %`;
+const percent = share => `${Math.round(100 * share)}\u00a0%`;
 
 // The crowd of a protocol whose report is the place of an answer, or a bit.
 export const showCrowd = (figure, shown, said) => {

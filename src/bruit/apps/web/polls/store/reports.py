@@ -135,13 +135,12 @@ class ReportStore:
         with writing(self._engine) as connection:
             connection.execute(polls.update().where(polls.c.identity == identity).values(is_open=is_open))
 
-    def next_round(self, identity: str) -> None:
-        """Opens the next round of the same question."""
+    def next_round(self, identity: str, *, ends: int) -> None:
+        """Ends a round and opens the one after it; changes nothing where that round has ended already."""
+        present = (polls.c.identity == identity) & (polls.c.round == ends)
         with writing(self._engine) as connection:
-            raised = {"round": polls.c.round + 1, "is_open": True}
-            line = polls.update().where(polls.c.identity == identity).values(raised)
-            number = connection.execute(line.returning(polls.c.round)).scalar_one()
-            self._open_round(connection, identity, int(number))
+            if connection.execute(polls.update().where(present).values(round=ends + 1, is_open=True)).rowcount:
+                self._open_round(connection, identity, ends + 1)
 
     def delete(self, identity: str) -> None:
         """Deletes a poll and all its reports, and overwrites them in SQLite's file and WAL."""
