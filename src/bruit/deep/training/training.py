@@ -165,7 +165,7 @@ class Training:
         self.group.once(self._reserve)
         self.done += 1  # before the data is read: a step that fails half-way counts
         self.optimiser.zero_grad(set_to_none=True)
-        with put_back(self.model, weights=self.engine.assumes_apart):  # examined before the charge: nothing is refused now
+        with put_back(self.model, weights=self.engine.assumes_apart):  # examined before the charge
             sums = self._clip(batch)
         gradients = self._noisy(sums)
         self._adapt()
