@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bruit.synthetic.fitting import BELIEFS, believe, finish_rows
+from bruit.synthetic.fitting import BELIEFS, believe, finish_rows, possible_row, without_impossible
 from bruit.synthetic.gibbs import GibbsSampler, Impossible, Measured
 from bruit.synthetic.marginals import count_cells
 
@@ -63,3 +63,10 @@ def test_a_marginal_is_believed_by_how_far_it_is_from_what_was_expected(times: f
         found.append(np.log(one.belief))
         assert one.pull == pytest.approx(one.belief / deviation)
     assert np.mean(found) == pytest.approx(np.log(belief), abs=0.2)
+
+
+def test_rows_that_are_all_impossible_become_possible_ones() -> None:
+    known = [Impossible((0, 1), np.arange(12) != 11), Impossible((1, 3), np.arange(24) < 22)]
+    table = without_impossible(_chain(50, seed=9) * 0, known, SIZES, np.random.default_rng(0))
+    assert (table == [2, 3, 0, 4]).all()
+    assert possible_row([*known, Impossible((3,), np.arange(6) > 3)], SIZES) is None

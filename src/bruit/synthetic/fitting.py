@@ -29,6 +29,9 @@ MOST_SETTLED: Final = 2e9
 MOST_MEANS: Final = 2**22
 """Cells that a sweep looks at, and cells with a mean, at most, where rows settle to triples of columns, or to pairs."""
 
+MOST_TRIES: Final = 10_000
+"""Values that are tried in search of a row without impossible combinations."""
+
 BELIEFS: Final = 3.0 ** np.linspace(-1, 1, 9)
 """How much more than usual a marginal can be believed: from a third to three times. Set on UCI Adult."""
 
@@ -143,16 +146,38 @@ def _last_sweeps(rows: int, measured: Sequence[Measured], sizes: Counts) -> int:
 def without_impossible(
     table: NDArray[np.uint8], impossible: Sequence[Impossible], sizes: Counts, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """Replaces rows that hold an impossible combination by random copies of other rows."""
+    """Replaces rows that hold an impossible combination by random copies of other rows, or else by a possible one."""
     wrong = np.zeros(len(table), bool)
     for each in impossible:
         cell = np.zeros(len(table), np.int64)
         for i in each.clique:
             cell = cell * sizes[i] + table[:, i]
         wrong |= each.cells[cell]
-    if wrong.any() and not wrong.all():
-        table[wrong] = table[rng.choice(np.flatnonzero(~wrong), int(wrong.sum()))]
+    if wrong.any():
+        right = np.flatnonzero(~wrong)
+        table[wrong] = table[rng.choice(right, int(wrong.sum()))] if len(right) else possible_row(impossible, sizes)
     return table
+
+
+def possible_row(impossible: Sequence[Impossible], sizes: Counts) -> NDArray[np.uint8] | None:
+    """The first row without an impossible combination; None where none was found, column by column."""
+    row, tries = np.zeros(len(sizes), np.uint8), iter(range(MOST_TRIES))
+
+    def fill(column: int) -> bool:
+        if column == len(sizes):
+            return True
+        allowed = np.ones(sizes[column], bool)
+        for each in impossible:
+            if each.clique[-1] == column:
+                allowed &= ~each.cells.reshape(sizes[list(each.clique)])[tuple(row[list(each.clique[:-1])])]
+        for row[column] in np.flatnonzero(allowed):
+            if next(tries, None) is None:
+                return False
+            if fill(column + 1):
+                return True
+        return False
+
+    return row if fill(0) else None
 
 
 def noisy_size(measured: Sequence[Measured]) -> float:

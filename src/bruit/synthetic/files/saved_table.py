@@ -19,7 +19,7 @@ from bruit.errors import BadFile, MissingData
 from bruit.privacy import Neighbours
 from bruit.synthetic.accuracy.estimates import Measurements
 from bruit.synthetic.coding import MOST_CELLS, CodedColumn
-from bruit.synthetic.fitting import Fit
+from bruit.synthetic.fitting import Fit, possible_row
 from bruit.synthetic.gibbs import Impossible, Measured
 from bruit.synthetic.plan import Mode, NoisePlan, PublicNumbers
 from bruit.synthetic.synthesis import Rehearsal
@@ -58,8 +58,7 @@ def load(path: str | Path) -> SyntheticTable:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
             rows, noisy, about = (held[name] for name in ("rows", "noisy", "about"))
         described = json.loads(about.tobytes())
-        if described["format"] != FORMAT:
-            raise refused
+        _require(described["format"] == FORMAT)
         return _rebuild(described, rows, noisy)
     except FileNotFoundError:
         raise MissingData(f"{path}: no such file") from None
@@ -114,6 +113,7 @@ def _rebuild(held: dict[str, Any], rows: NDArray[np.uint8], noisy: NDArray[np.in
         known = np.zeros(many, bool)
         known[places] = True
         impossible.append(Impossible(tuple(clique), known))
+    _require(possible_row(impossible, np.array(sizes)) is not None)
     size = None if held["size"] is None else whole(held["size"], "size", most=MOST_ROWS)
     return SyntheticTable(
         columns,
