@@ -86,6 +86,8 @@ def draw_rows(
 ) -> NDArray[np.uint8]:
     """So many rows fitted to the counts of a fit, beginning with copies of its rows; each stands for a part of one."""
     rng = np.random.default_rng(state)
+    if not len(fit.rows):
+        return fit.rows
     table = np.ascontiguousarray(fit.rows[rng.permutation(np.arange(many) % len(fit.rows))])
     sampler = GibbsSampler(sizes, fit.measured, impossible=impossible, frozen=range(frozen), state=state)
     finish_rows(sampler, table, fit.people, frozen=frozen)
@@ -116,7 +118,7 @@ def finish_rows(sampler: GibbsSampler, table: NDArray[np.uint8], people: float, 
     sizes, rows = sampler.sizes, len(table)
     sweeps, cliques = _last_sweeps(rows, sampler.measured, sizes), _settling(rows, sizes)
     turns = int(np.clip(MEAN_ROWS // max(rows, 1), *MEAN_SWEEPS))
-    if sweeps < LAST_SWEEPS or not cliques:
+    if not rows or sweeps < LAST_SWEEPS or not cliques:
         sampler.run(table, people, sweeps)
         return
     sampler.run(table, people, sweeps - MEAN_SWEEPS[0])
