@@ -160,9 +160,11 @@ def without_impossible(
         for i in each.clique:
             cell = cell * sizes[i] + table[:, i]
         wrong |= each.cells[cell]
-    if wrong.any():
-        right = np.flatnonzero(~wrong)
-        table[wrong] = table[rng.choice(right, int(wrong.sum()))] if len(right) else possible_row(impossible, sizes)
+    right = np.flatnonzero(~wrong)
+    if len(right):
+        table[wrong] = table[rng.choice(right, int(wrong.sum()))]
+    elif (row := possible_row(impossible, sizes)) is not None:
+        table[:] = row
     return table
 
 
