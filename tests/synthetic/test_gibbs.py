@@ -56,3 +56,13 @@ def test_cells_are_counted_as_numpy_counts_them(clique: tuple[Any, ...]) -> None
     cell = np.ravel_multi_index([columns[i] for i in clique], [SIZES[i] for i in clique])
     expected = np.bincount(cell, minlength=int(np.prod(SIZES[list(clique)])))
     assert (count_cells(columns, clique, SIZES) == expected).all()
+
+
+def test_means_are_counted_in_people_over_the_sweeps() -> None:
+    rng = np.random.default_rng(4)
+    table = rng.integers(0, SIZES, (400, 3)).astype(np.uint8)
+    truth = np.ascontiguousarray(table.T).copy()
+    sampler = GibbsSampler(SIZES, [Measured((0, 1), 2 * count_cells(truth, (0, 1), SIZES), 1.0)], state=2)
+    (mean,) = sampler.mean_counts(table, 800.0, [(0, 1)], 20)
+    assert mean.sum() == pytest.approx(800)
+    assert np.abs(mean - 2 * count_cells(truth, (0, 1), SIZES)).max() < 10

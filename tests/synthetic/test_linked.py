@@ -1,5 +1,6 @@
 """People and their visits: linked, bounded, and close to the true ones."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import bruit
 from bruit.core import Neighbours
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.synthetic import synthesise_linked
+from bruit.synthetic.fitting import finish_rows
+from bruit.synthetic.gibbs import GibbsSampler
 from bruit.tables import among, read, within
 
 PEOPLE: dict[str, Any] = {"old": among(["yes", "no"]), "sex": among(["F", "M"])}
@@ -68,3 +71,20 @@ def test_tables_that_are_not_linked_are_refused(budget: Any) -> None:
             read(people, person="id"), read(visits, person="id").limit(rows=2), **asked, number="old", budget=price
         )
     assert price.ledger.entries == ()
+
+
+def test_people_without_any_visit_are_answered(budget: Any) -> None:
+    people, visits = hospital(3000)
+    made = synthesise_linked(
+        read(people, person="id"),
+        read(visits.head(0), person="id").limit(rows=2),
+        people_columns=PEOPLE,
+        visit_columns=VISITS,
+        budget=budget(20, person="id"),
+        rng=np.random.default_rng(2),
+    ).value
+    persons, stays = made.frames()
+    assert stays.height == persons["visits"].sum() < 100
+    nobody = replace(made.visits, fit=replace(made.visits.fit, rows=made.visits.rows[:0]))
+    assert nobody.draw(10).height == 0
+    finish_rows(GibbsSampler(np.array([2, 2]), (), state=1), np.empty((0, 2), np.uint8), 0.0, frozen=0)

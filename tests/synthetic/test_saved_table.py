@@ -1,7 +1,9 @@
 """A synthetic table that was saved answers as before; a preview of one costs nothing, and its own book alone pays."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -47,6 +49,70 @@ def test_what_is_no_saved_table_is_refused(tmp_path: Path) -> None:
     for name in ("other", "cut", "text"):
         with pytest.raises(BadFile, match="no synthetic table"):
             load(tmp_path / f"{name}.npz")
+
+
+@pytest.fixture
+def saved(budget: Callable[..., bruit.Budget], tmp_path: Path) -> Path:
+    known = [{"age": (0, 15), "licence": "yes"}]
+    edges = {"age": [16, 40, 70]}
+    table = read(people(300), person=bruit.EACH_ROW)
+    made = synthesise(table, COLUMNS, budget=budget(), edges=edges, mode="tree", impossible=known).value
+    return save(made, tmp_path / "made.npz")
+
+
+def _changed(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Path:
+    """The same file with another content, as a stranger could write it."""
+    with np.load(path) as held:
+        arrays = dict(held)
+    about = json.loads(arrays["about"].tobytes())
+    change(arrays, about)
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez(path, **arrays)
+    return path
+
+
+WRONG: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
+    "a cell that its column has not": lambda arrays, about: arrays["rows"].fill(200),
+    "rows of another type": lambda arrays, about: arrays.update(rows=arrays["rows"].astype(float)),
+    "a column too few": lambda arrays, about: arrays.update(rows=arrays["rows"][:, 1:]),
+    "counts too few": lambda arrays, about: arrays.update(noisy=arrays["noisy"][1:]),
+    "counts as fractions": lambda arrays, about: arrays.update(noisy=arrays["noisy"] / 2),
+    "code instead of counts": lambda arrays, about: arrays.update(noisy=np.array([print], object)),
+    "a marginal of no column": lambda arrays, about: about["measured"][-1].__setitem__(0, [0, 9]),
+    "a marginal turned round": lambda arrays, about: about["measured"][-1].__setitem__(0, [2, 1]),
+    "a variance of 0": lambda arrays, about: about["measured"][0].__setitem__(1, 0),
+    "nobody": lambda arrays, about: about.update(people=float("nan")),
+    "an impossible cell of none": lambda arrays, about: about["impossible"][0].__setitem__(1, [10**6]),
+    "cells out of order": lambda arrays, about: about["columns"][0].update(firsts=[0, 70, 40, 16]),
+    "another plan": lambda arrays, about: about["public"].update(sizes=[2, 2]),
+    "a number that fills the memory": lambda arrays, about: about["noise"].update(pairs="1e999999999"),
+    "an epsilon that fills the memory": lambda arrays, about: about["guarantee"].update(epsilon="1e999999999"),
+    "a bound that fills the memory": lambda arrays, about: about["columns"][0]["domain"].update(high="1e999999999"),
+    "no coins": lambda arrays, about: about.update(state=0),
+    "an earlier version": lambda arrays, about: about.update(format="bruit synthetic table 1"),
+    "no description": lambda arrays, about: about.clear(),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_file_of_a_stranger_is_refused_in_one_sentence(wrong: str, saved: Path) -> None:
+    load(_changed(saved, lambda arrays, about: None))
+    with pytest.raises(BadFile, match="no synthetic table"):
+        load(_changed(saved, WRONG[wrong]))
+
+
+def test_a_damaged_file_is_refused_or_reads_as_before(saved: Path) -> None:
+    whole_file, rng, refused = saved.read_bytes(), np.random.default_rng(3), 0
+    rows = load(saved).rows
+    for _ in range(200):
+        damaged = bytearray(whole_file)
+        damaged[rng.integers(len(damaged))] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(damaged)
+        try:
+            assert (load(saved).rows == rows).all()
+        except BadFile:
+            refused += 1
+    assert refused > 100
 
 
 def test_a_preview_charges_nothing_and_the_release_costs_what_it_said(

@@ -83,6 +83,8 @@ def test_refusals_leave_the_book_untouched(table: Any, budget: Any) -> None:
         ({"expected_rows": -1}, InvalidArgument),
         ({"impossible": [{"age": (0, 99)}]}, InvalidArgument),
         ({"impossible": [{}]}, InvalidArgument),
+        ({"impossible": [{"age": (0, 16), "licence": "yes"}]}, InvalidArgument),
+        ({"impossible": [{"licence": "yes"}, {"licence": "no"}, {"licence": None}]}, InvalidArgument),
         ({"edges": {"region": [1]}}, InvalidArgument),
     ]
     for given, error in wrong:

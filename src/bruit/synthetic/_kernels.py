@@ -31,11 +31,10 @@ def tally(columns: Columns, clique: Whole, sizes: Whole, out: Whole) -> None:
         for row in range(columns.shape[1]):
             out[first[row] * stride + second[row]] += 1
         return
+    first, second, third = columns[clique[0]], columns[clique[1]], columns[clique[2]]
+    stride, last = sizes[clique[1]] * sizes[clique[2]], sizes[clique[2]]
     for row in range(columns.shape[1]):
-        cell = np.int64(0)
-        for i in clique:
-            cell = cell * sizes[i] + columns[i, row]
-        out[cell] += 1
+        out[first[row] * stride + second[row] * last + third[row]] += 1
 
 
 LANES = 8

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bruit.errors import InvalidArgument
 from bruit.privacy import Exact, exactly
 from bruit.synthetic.coding import CodedColumn
+from bruit.synthetic.fitting import possible_row
 from bruit.synthetic.gibbs import Impossible
 from bruit.tables import Among, Within
 
@@ -87,8 +88,11 @@ def _range_shares(column: CodedColumn, domain: Within, condition: Condition) -> 
 
 
 def read_impossible(coded: Sequence[CodedColumn], combinations: Sequence[Where]) -> tuple[Impossible, ...]:
-    """The cells of publicly impossible combinations; a cell is excluded only if all its values are impossible."""
-    return tuple(_impossible(coded, each) for each in combinations)
+    """The cells of publicly impossible combinations; a range that cuts a cell, or that leaves no row, is refused."""
+    found = tuple(_impossible(coded, each) for each in combinations)
+    if possible_row(found, np.array([column.size for column in coded])) is None:
+        raise InvalidArgument("impossible: all combinations together leave no row at all; narrow them")
+    return found
 
 
 def _impossible(coded: Sequence[CodedColumn], where: Where) -> Impossible:
@@ -96,7 +100,10 @@ def _impossible(coded: Sequence[CodedColumn], where: Where) -> Impossible:
         raise InvalidArgument(f"an impossible combination names 1 to {MOST_COLUMNS} columns; {len(where)} were given")
     shares = read_where(coded, where)
     cells = np.ones(1, bool)
-    for each in shares.values():
+    for i, each in shares.items():
+        if (each.inside != each.touched).any():
+            name = coded[i].name
+            raise InvalidArgument(f"impossible: {where[name]} cuts a cell of {name} in two: give edges where it ends")
         cells = np.logical_and.outer(cells, each.inside).ravel()
     if cells.all():
         raise InvalidArgument(f"impossible: {dict(where)} leaves no value at all; narrow it")

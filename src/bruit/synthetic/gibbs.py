@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.synthetic._kernels import LANES, sweep
-from bruit.synthetic.marginals import Clique, Counts, count_cells
+from bruit.synthetic.marginals import Clique, Counts, cells_of, count_cells
 
 IMPOSSIBLE: Final = np.float32(-1e6)
 """The field of a combination that cannot occur: far below any that counts can have, so its weight is exactly 0."""
@@ -18,16 +18,20 @@ IMPOSSIBLE: Final = np.float32(-1e6)
 
 @dataclass(frozen=True)
 class Measured:
-    """The noisy counts of one marginal, as a flat array, with the variance of their noise."""
+    """The noisy counts of one marginal, as a flat array, with the variance of their noise.
+
+    `belief` is how much more than usual the marginal's own pattern is believed, as its noisy counts suggest.
+    """
 
     clique: Clique
-    noisy: Counts
+    noisy: NDArray[Any]
     variance: float
+    belief: float = 1.0
 
     @property
     def pull(self) -> float:
-        """The weight of this marginal in the sampler: 1 / standard deviation of its noise."""
-        return float(self.variance**-0.5)
+        """The weight of this marginal in the sampler: belief / standard deviation of its noise."""
+        return float(self.belief * self.variance**-0.5)
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,9 @@ class _View:
 
 
 class GibbsSampler:
-    """Draws rows from P(table) ~ exp(-sum over marginals k of |noisy_k - counts_k(table)|^2 / (2 deviation_k)).
+    """Draws rows from P(table) ~ exp(-sum over marginals k of pull_k |noisy_k - counts_k(table)|^2 / 2).
 
-    At the fixed point a cell of c rows keeps the share c / (c + deviation) of its noisy residual: small cells are
+    At the fixed point a cell of c rows keeps the share c / (c + 1 / pull) of its noisy residual: small cells are
     shrunk, large ones are believed. Columns in `frozen` stay as they are.
     """
 
@@ -114,6 +118,18 @@ class GibbsSampler:
             self._fill(field, np.ascontiguousarray(table.T), weight)
             views = self._first, self._start, self._other, self._stride, self._twin, self._twins
             self.state = np.uint64(sweep(table, field, *views, step, self.sizes, self.state))
+
+    def mean_counts(
+        self, table: NDArray[np.uint8], people: float, cliques: Sequence[Clique], sweeps: int
+    ) -> list[NDArray[np.float64]]:
+        """Redraws the rows as `run` does, and returns the counts of marginals in people, their mean over the sweeps."""
+        sums = [np.zeros(cells_of(clique, self.sizes)) for clique in cliques]
+        for _ in range(sweeps):
+            self.run(table, people, 1)
+            columns = np.ascontiguousarray(table.T)
+            for total, clique in zip(sums, cliques, strict=True):
+                total += count_cells(columns, clique, self.sizes)
+        return [total * (people / len(table) / sweeps) for total in sums]
 
     def _fill(self, field: NDArray[np.float32], columns: NDArray[np.uint8], weight: float) -> None:
         gaps = [m.pull * (m.noisy - weight * count_cells(columns, m.clique, self.sizes)) for m in self.measured]

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
-from math import prod
+from itertools import pairwise
+from math import comb, inf, prod
 from pathlib import Path
 from typing import Any, Final
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.core import guarantee_from_json
+from bruit.core.arguments import is_whole, whole
 from bruit.errors import BadFile, MissingData
 from bruit.privacy import Neighbours
 from bruit.synthetic.accuracy.estimates import Measurements
-from bruit.synthetic.coding import CodedColumn
-from bruit.synthetic.fitting import Fit
+from bruit.synthetic.coding import MOST_CELLS, CodedColumn
+from bruit.synthetic.fitting import Fit, possible_row
 from bruit.synthetic.gibbs import Impossible, Measured
 from bruit.synthetic.plan import Mode, NoisePlan, PublicNumbers
 from bruit.synthetic.synthesis import Rehearsal
-from bruit.synthetic.synthetic_table import SyntheticTable
+from bruit.synthetic.synthetic_table import MOST_ORDER, MOST_ROWS, SyntheticTable
 from bruit.tables import domain_from_json
 
-FORMAT: Final = "bruit synthetic table 1"
+FORMAT: Final = "bruit synthetic table 2"
 EXACT: Final = ("singles", "pairs", "choice", "audit")
 """The parts of a plan that are fractions."""
+
+HUGE: Final = re.compile(r"[-+.\d]*e[-+]?\d+", re.IGNORECASE)
+"""Numbers with exponents, which `save` never writes: a short text may stand for one that fills the memory."""
 
 
 def save(table: SyntheticTable, path: str | Path) -> Path:
@@ -44,18 +49,21 @@ def save(table: SyntheticTable, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> SyntheticTable:
-    """Reads a synthetic table from a file that `save` wrote."""
+    """Reads a synthetic table from a file that `save` wrote.
+
+    The file may come from anybody: it holds no code, and whatever does not fit together is refused.
+    """
+    refused = BadFile(f"{path}: no synthetic table that bruit.synthetic.save of this version wrote, or a damaged one")
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
             rows, noisy, about = (held[name] for name in ("rows", "noisy", "about"))
         described = json.loads(about.tobytes())
+        _require(described["format"] == FORMAT)
+        return _rebuild(described, rows, noisy)
     except FileNotFoundError:
         raise MissingData(f"{path}: no such file") from None
-    except (OSError, ValueError, KeyError, BadZipFile):
-        described = {}
-    if described.get("format") != FORMAT:
-        raise BadFile(f"{path}: no synthetic table that bruit.synthetic.save of this version wrote")
-    return _rebuild(described, rows, noisy)
+    except Exception as error:  # a damaged archive fails in a dozen ways
+        raise refused from error
 
 
 def _describe(table: SyntheticTable) -> dict[str, Any]:
@@ -68,7 +76,7 @@ def _describe(table: SyntheticTable) -> dict[str, Any]:
         "columns": [column.to_json() for column in table.columns],
         "guarantee": table.guarantee.to_json(),
         "people": table.fit.people,
-        "measured": [[list(one.clique), one.variance] for one in table.fit.measured],
+        "measured": [[list(one.clique), one.variance, one.belief] for one in table.fit.measured],
         "size": again.size,
         "audited": list(table.audited.items()),
         "impossible": [[list(each.clique), np.flatnonzero(each.cells).tolist()] for each in again.impossible],
@@ -80,38 +88,77 @@ def _describe(table: SyntheticTable) -> dict[str, Any]:
 
 
 def _rebuild(held: dict[str, Any], rows: NDArray[np.uint8], noisy: NDArray[np.int64]) -> SyntheticTable:
+    texts = [
+        text for each in (*(one["domain"] for one in held["columns"]), held["guarantee"]) for text in each.values()
+    ]
+    _require(not any(isinstance(text, str) and HUGE.fullmatch(text) for text in texts))
     columns = tuple(
         CodedColumn(each["name"], domain_from_json(each["domain"]), tuple(each["firsts"])) for each in held["columns"]
     )
     sizes = tuple(column.size for column in columns)
-    cliques = [tuple(clique) for clique, _ in held["measured"]]
-    ends = np.cumsum([prod(sizes[i] for i in clique) for clique in cliques])
-    parts = np.split(noisy, ends[:-1])
+    plan = _plan(held)
+    cliques = [tuple(clique) for clique, *_ in held["measured"] + held["impossible"]]
+    _require(all(_is_coded(column) for column in columns))
+    _require(rows.dtype == np.uint8 and rows.ndim == 2 and rows.shape[1] == len(sizes) and (rows < sizes).all())
+    _require(all(_is_clique(clique, len(sizes)) for clique in cliques) and plan.question.sizes == sizes)
+    cells = [prod(sizes[i] for i in clique) for clique in cliques]
+    parts = np.split(noisy, np.cumsum(cells[: len(held["measured"])])[:-1])
     measured = tuple(
-        Measured(clique, part, variance)
-        for clique, part, (_, variance) in zip(cliques, parts, held["measured"], strict=True)
+        Measured(clique, part, _positive(variance), _positive(belief))
+        for clique, part, (_, variance, belief) in zip(cliques, parts, held["measured"], strict=False)
     )
+    _require(noisy.dtype == np.int64 and all(one.noisy.shape == (n,) for one, n in zip(measured, cells, strict=False)))
     impossible = []
-    for clique, places in held["impossible"]:
-        cells = np.zeros(prod(sizes[i] for i in clique), bool)
-        cells[places] = True
-        impossible.append(Impossible(tuple(clique), cells))
+    for (clique, places), many in zip(held["impossible"], cells[len(measured) :], strict=True):
+        known = np.zeros(many, bool)
+        known[places] = True
+        impossible.append(Impossible(tuple(clique), known))
+    _require(possible_row(impossible, np.array(sizes)) is not None)
+    size = None if held["size"] is None else whole(held["size"], "size", most=MOST_ROWS)
     return SyntheticTable(
         columns,
-        Fit(rows, held["people"], measured),
+        Fit(np.ascontiguousarray(rows), _positive(held["people"]), measured),
         guarantee_from_json(held["guarantee"]),
-        Measurements(measured, sizes, held["size"]),
-        dict(held["audited"]),
-        Rehearsal(_plan(held), held["size"], tuple(impossible)),
-        held["state"],
+        Measurements(measured, sizes, size),
+        {whole(order, "order", most=MOST_ORDER): float(misfit) for order, misfit in held["audited"]},
+        Rehearsal(plan, size, tuple(impossible)),
+        whole(held["state"], "state", most=2**62),
     )
+
+
+def _require(holds: object) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _is_coded(column: CodedColumn) -> bool:
+    """Whether the cells of a column are cuts of its domain that a byte holds."""
+    ends = (*column.firsts, column.domain.lowest + column.domain.size)
+    rising = all(is_whole(a) and a < b for a, b in pairwise(ends))
+    return rising and column.firsts[0] == column.domain.lowest and column.size <= MOST_CELLS
+
+
+def _is_clique(clique: tuple[Any, ...], columns: int) -> bool:
+    """Whether these are one to three columns in increasing order."""
+    rising = all(a < b for a, b in pairwise((-1, *clique, columns)))
+    return rising and 1 <= len(clique) <= MOST_ORDER and all(map(is_whole, clique))
+
+
+def _positive(value: float) -> float:
+    _require(0 < value < inf)
+    return float(value)
 
 
 def _plan(held: dict[str, Any]) -> NoisePlan:
     public = held["public"]
     stated = {"sizes": tuple(public["sizes"]), "neighbours": Neighbours(public["neighbours"])}
     question = PublicNumbers(**public | stated | {"mode": Mode(public["mode"])})
-    noise = {name: Fraction(text) for name, text in held["noise"].items() if text is not None}
+    noise = {name: Fraction(*map(int, text.split("/"))) for name, text in held["noise"].items() if text is not None}
+    _require(all(value > 0 for value in noise.values()))
+    whole(question.rows, "rows")
+    whole(held["picks"], "picks", least=0, most=comb(len(question.sizes), 2))
+    _require(question.frozen in range(len(question.sizes)))
+    _require(question.target is None or question.target in range(len(question.sizes)))
     return NoisePlan(question, held["picks"], **{"choice": None, **noise})  # type: ignore[arg-type]
 
 

@@ -273,3 +273,17 @@ def test_the_form_says_what_is_asked() -> None:
         "predict": None,
     }
     assert (asked.book, asked.price) == ("b", {"epsilon": "1", "delta": "1e-6"})
+
+
+def test_a_kept_table_whose_file_is_damaged_is_said_to_be(store: str, people: Path, tmp_path: Path) -> None:
+    open_book(store, "damaged")
+    with serving(store) as before:
+        address = load_stays(before, people)
+        shown = make(before, address, {**ASKED, **PRICE, "book": "damaged"})
+        assert shown.status_code == 200
+    (file,) = tmp_path.rglob("*.npz")
+    file.write_bytes(file.read_bytes()[:-200])
+    with serving(store) as after:
+        shown = after.get(str(shown.url))
+    assert shown.status_code == 400
+    assert "or a damaged one" in shown.text
