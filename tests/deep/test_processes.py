@@ -21,7 +21,7 @@ from bruit.errors import InvalidArgument
 torch.set_num_threads(1)
 
 WORKER = """
-import sys, torch, numpy as np
+import os, sys, torch, numpy as np
 from bruit.deep import Banded
 sys.path.insert(0, sys.argv[4])
 from deep.test_processes import noise_alone, run
@@ -29,7 +29,9 @@ rank, file, out = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 torch.distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
 banded = {"banded": run(True, pays=rank == 0, correlation=Banded(2))["weight"], "drawn": noise_alone(pays=rank == 0)}
 torch.save(run(True, pays=rank == 0) | banded, f"{out}/{rank}.pt")
+torch.distributed.barrier()
 torch.distributed.destroy_process_group()
+os._exit(0)  # gloo's threads sometimes abort a process that is ending
 """
 
 

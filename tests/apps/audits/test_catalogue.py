@@ -119,7 +119,7 @@ def loud(part: str, neighbours: bruit.privacy.Neighbours) -> list[Case]:
 SHOWN_LOUDLY = {case.label for part in SLOW for case in loud(part, bruit.ADD_OR_REMOVE_ONE)}
 
 SHOWN_BROKEN = {case.label for case in CASES if case.variant == "people"}
-"""Done right they show little of a person; faults that are planted in them below show in as many draws."""
+"""Done right they show little of a person; planted faults do, of estimators below, of networks in tests/deep."""
 
 ENUMERATED = {"central.quantiles[joint]", "central.quantiles[recursive]"}
 """Their law on four rows is nearly flat, so a pair shows little; tests/central sums their whole law instead."""
@@ -278,7 +278,7 @@ IGNORED = [(ignore_groups, neighbours) for neighbours in catalogue.CENTRAL]
     [*IGNORED, (count_every_row, bruit.REPLACE_ONE), (noise_one_row, bruit.ADD_OR_REMOVE_ONE)],
     ids=lambda value: getattr(value, "__name__", None),
 )
-@pytest.mark.parametrize("label", sorted(SHOWN_BROKEN))
+@pytest.mark.parametrize("label", sorted(label for label in SHOWN_BROKEN if label.startswith("learning.")))
 def test_a_model_that_ignores_whose_rows_they_are_is_caught(
     label: str, fault: Any, neighbours: bruit.privacy.Neighbours, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,7 +186,7 @@ def _fits_nobody(_rng: np.random.Generator) -> bool:
     return _says_how_many(lambda rows: model.fit([["0", "1"]], ["yes" if rows else "never stated"]))
 
 
-def _says_how_many(read: Callable[[int], Any]) -> bool:
+def _says_how_many(read: Callable[[int], object]) -> bool:
     """Whether no row and one row differ by an error."""
     ends = []
     for rows in (0, 1):

@@ -136,7 +136,7 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "planted": (
         "faults.planted",
         "Classic faults of private mechanisms, planted on purpose, and the test that catches each.",
-        (),
+        ("learn",),
     ),
     "reconstruction": (
         "studies.reconstruction",
