@@ -128,16 +128,16 @@ def epochs_seen(
             training.engine = start  # every epoch begins with the same bound
         before = training.engine.bound
         training.step(batch)
-        seen.append(_along(model) if training.adaptive is None else _with_bound(model, training, before))
+        seen.append(_along(model) if training.adaptive is None else _with_bound(training, before))
     sums: NDArray[np.float64] = np.array(seen).reshape(samples, -1).sum(1)
     return sums
 
 
-def _with_bound(model: Any, training: Any, before: float) -> float:
+def _with_bound(training: Any, before: float) -> float:
     """The likelihood ratio of one step with a bound that adapts: a clipped canary adds 1 bound and −½ to the count."""
     adaptive, noise, size = training.adaptive, training.paid.noise, training.paid.batch_size
     share = adaptive.quantile - np.log(training.engine.bound / before) / adaptive.rate
-    gradient = _along(model) * size / before / adaptive.gradient_noise(noise, size) ** 2
+    gradient = _along(training.model) * size / before / adaptive.gradient_noise(noise, size) ** 2
     return float(gradient - 0.5 * (share - 0.5) * size / adaptive.deviation(noise, size) ** 2)
 
 
