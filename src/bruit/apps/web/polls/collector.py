@@ -167,7 +167,7 @@ class Collector:
             await asyncio.shield(poll.summing)
         return poll.summed[1]
 
-    async def results_at_hand(self, poll: LivePoll) -> dict[str, Any] | None:
+    async def results_at_hand(self, poll: LivePoll) -> dict[str, object] | None:
         """The data of a dashboard for its first look; None where the estimate takes longer or fails."""
         try:
             return await asyncio.wait_for(self.results(poll), PAUSE)
