@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import grimp
 import pytest
-from apps.cli.without_extras import COMMANDS
+from apps.cli.without_extras import COMMANDS, every_command
 
 import bruit
 from bruit.apps.cli import COMMANDS as NAMES
@@ -49,6 +50,15 @@ def test_every_command_without_every_extra(tmp_path: Path) -> None:
         assert_works_or_names(row, set(EXTRAS))
 
 
+def test_every_command_with_the_demo_alone(tmp_path: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    brought = re.findall(r"bruit\[(.*?)\]", project["optional-dependencies"]["demo"][0])[0].split(",")
+    hidden = set(EXTRAS) - set(brought)
+    assert "deep" in hidden
+    for row in run_without([package for extra in hidden for package in EXTRAS[extra]], tmp_path):
+        assert_works_or_names(row, hidden)
+
+
 @pytest.mark.stress
 @pytest.mark.parametrize("extra", sorted(EXTRAS))
 def test_every_command_without_one_extra(extra: str, tmp_path: Path) -> None:
@@ -61,10 +71,10 @@ def test_every_command_is_tried() -> None:
 
 
 def test_commands_in_the_readme_are_tried() -> None:
-    table = (ROOT / "README.md").read_text().partition("## I want to")[2].partition("\n## ")[0]
-    named = set(re.findall(r"`bruit ([a-z]+)", table))
-    assert named
-    assert named <= {command[0] for _, command in COMMANDS}
+    named = {tuple(words.split()) for words in re.findall(r"`bruit ([a-z0-9 ]+)`", (ROOT / "README.md").read_text())}
+    assert ("study", "mnist") in named
+    tried = [command for _, command in every_command()]
+    assert [words for words in named if not any(command[: len(words)] == words for command in tried)] == []
 
 
 def test_extras_list_the_packages_that_they_install() -> None:

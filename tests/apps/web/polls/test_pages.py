@@ -441,7 +441,7 @@ def test_a_label_of_a_chart_is_text_whatever_it_holds(visit: Callable[..., Any],
         assert client.post(f"/api/polls/{identity}/reports", json=report).status_code == 200
     page = visit(f"/polls/{identity}")
     expect(page.locator("#answers")).to_have_text("1")
-    expect(page.locator("#estimate-figure .ytick text").first).to_have_text(label)
+    expect(page.locator("#estimate-figure text").first).to_have_text(label)
     expect(page.locator("#estimate-figure a")).to_have_count(0)
 
 

@@ -167,6 +167,13 @@ class Collector:
             await asyncio.shield(poll.summing)
         return poll.summed[1]
 
+    async def results_at_hand(self, poll: LivePoll) -> dict[str, object] | None:
+        """The data of a dashboard for its first look; None where the estimate takes longer or fails."""
+        try:
+            return await asyncio.wait_for(self.results(poll), PAUSE)
+        except Exception:  # the broadcast brings what is late, and logs what failed
+            return None
+
     async def _sum(self, poll: LivePoll) -> None:
         version, stored, counts = poll.version, poll.stored, poll.counts
         loop = asyncio.get_running_loop()

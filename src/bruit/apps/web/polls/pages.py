@@ -159,6 +159,7 @@ async def _dashboard(request: Request, poll: LivePoll, template: str) -> Respons
         "low": poll.question.low,
         "high": poll.question.high,
         "rounds": poll.question.rounds,
+        "results": await collector_of(request).results_at_hand(poll),
         "say": words(DASHBOARD, language)["script"],
     }
     return page(
