@@ -89,7 +89,7 @@ def _choices() -> Iterator[Fault]:
     yield check_fault(
         "a search without its number of runs", story, "promise", _divergence_of_three, _divergence_of_best
     )
-    story = "The best of a thousand runs is sold for the ε of one at a thousandth of δ: how a person moves tails is not paid."
+    story = "The best of a thousand runs is sold for the ε of one at a thousandth of δ; its tails are not paid."
     yield check_fault("a search without its tails", story, "promise", _price_without_tails, _price_with_tails)
     story = "A setting that was tried because the first one scored badly has a clean guarantee: only one has scored."
     yield check_fault("marked by two scores", story, "promise", _clean_until_two_score, _clean_after_a_score)
