@@ -16,7 +16,7 @@ from scipy import special
 
 import bruit
 from bruit.core.best_of import BestOf, RenyiBounded
-from bruit.core.losses import Approximate, DiscreteGaussian, Loss, Pure, ZeroConcentrated, loss_from_json
+from bruit.core.losses import Approximate, DiscreteGaussian, Gaussian, Loss, Pure, ZeroConcentrated, loss_from_json
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Purchase, ask
 from bruit.ledger.best_of_runs import price_runs
@@ -89,6 +89,29 @@ def test_the_price_bounds_the_best_of_runs_that_may_fail(
     )
     promised = basic(BestOf(Approximate(epsilon, delta, **NEAR), shape=shape, stop=stop))
     assert np.maximum(best - math.exp(promised[0]) * other, 0).sum() <= float(promised[1]) + 1e-9
+    whole = BestOf(Approximate(epsilon, delta, **NEAR), shape=shape, stop=stop)
+    for share in (0.3, 0.6, 0.8, 0.95):
+        spent = share * float(promised[0])
+        bound = float(bruit.privacy.delta(whole, epsilon=spent, by="pld"))
+        for one, two in ((best, other), (other, best)):
+            assert np.maximum(one - math.exp(spent) * two, 0).sum() <= bound + 1e-9
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([0, 1]), st.sampled_from([0.5, 0.1, 0.01]), st.sampled_from([0.5, 1.0, 3.0]))
+def test_the_profile_bounds_the_best_of_normal_outputs_in_any_order(
+    data: Any, shape: int, stop: float, noise: float
+) -> None:
+    """Cells of two shifted normal laws, from worst to best in an order of the adversary's."""
+    edges = np.arange(-3, 5) * noise
+    order = np.array(data.draw(st.permutations(range(len(edges) + 1))))
+    laws = [np.diff(special.ndtr((edges - shift) / noise), prepend=0.0, append=1.0)[order] for shift in (0, 1)]
+    best, other = (best_of(law, shape, stop) for law in laws)
+    whole = BestOf(Gaussian(noise, **NEAR), shape=shape, stop=stop)
+    for delta in (0.1, 1e-3, 1e-5):
+        spent = float(bruit.privacy.epsilon(whole, delta=delta, by="pld"))
+        for one, two in ((best, other), (other, best)):
+            assert np.maximum(one - math.exp(spent) * two, 0).sum() <= delta + 1e-9
 
 
 def test_the_best_of_runs_costs_more_than_one_and_nearly_three() -> None:

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.core.best_of import BestOf
 from bruit.core.losses import BoundedRange, Gaussian, Loss, NormalShift, Sampled, ZeroConcentrated
 from bruit.core.numbers import Exact, exactly, probability, root, rounded_up
 from bruit.errors import InvalidArgument, NotPrivate
@@ -28,6 +29,7 @@ from bruit.privacy.accounting.composition import (
     total,
 )
 from bruit.privacy.accounting.gaussian import bounded_range_shift, gaussian_delta, gaussian_epsilon, pure_shift
+from bruit.privacy.pld.best_of_runs import best_delta, best_epsilon
 from bruit.privacy.pld.distribution import pld_delta, pld_epsilon
 
 Orders = Sequence[float] | NDArray[np.float64] | Literal["fine"] | None
@@ -242,7 +244,8 @@ def _pld_epsilon(loss: Loss, delta: Fraction, _: Orders) -> Price:
     if delta == 0 or (delta < LEAST_DELTA and _has_own_price(loss)):
         remaining_delta(delta, total(loss, approximation), "pld")
         return Price(basic(loss)[0])  # the largest loss there is
-    found = rounded_up(pld_epsilon(loss, _round_down(delta, "pld")))
+    given = _round_down(delta, "pld")
+    found = rounded_up(best_epsilon(loss, given) if isinstance(loss, BestOf) else pld_epsilon(loss, given))
     return Price(min(found, _sum_of_prices(loss, delta, otherwise=found)))
 
 
@@ -256,7 +259,8 @@ def _sum_of_prices(loss: Loss, delta: Fraction, *, otherwise: Fraction) -> Fract
 def _pld_delta(loss: Loss, epsilon: Fraction, _: Orders) -> Price:
     if _has_own_price(loss) and basic(loss)[0] <= epsilon:
         return Price(total(loss, approximation))  # no finite loss is above it
-    return Price(rounded_up(pld_delta(loss, float(epsilon) * (1 - 2.0**-50))))
+    given = float(epsilon) * (1 - 2.0**-50)
+    return Price(rounded_up(best_delta(loss, given) if isinstance(loss, BestOf) else pld_delta(loss, given)))
 
 
 def _delta_left(loss: Loss, delta: Fraction, by: str) -> float:

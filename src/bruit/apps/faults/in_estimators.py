@@ -16,7 +16,7 @@ from bruit.apps.faults.in_sensitivity import CLIP, MOST, PEOPLE, clip, gradients
 from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.ledger import Ledger
-from bruit.privacy import BestOf, ZeroConcentrated, rdp
+from bruit.privacy import BestOf, Gaussian, ZeroConcentrated, epsilon, rdp
 from bruit.tables import among, within
 
 Outputs = NDArray[Any]
@@ -27,6 +27,9 @@ STOP, RARE = 1 / 20, np.array([0.05, 0.3])
 
 ORDER, SHIFT, RUNS = 2, 0.1, Fraction(1, 1000)
 """A book's Rényi order, how far one person shifts a run's normal output, and the chance that a search stops."""
+
+DELTA = Fraction(1, 1000)
+"""The delta of a search whose price is stated in epsilon and delta."""
 
 WIDE, LONG = 8, 1e4
 """A layer's width, and an input so long that single precision loses a one added to its squares."""
@@ -86,6 +89,8 @@ def _choices() -> Iterator[Fault]:
     yield check_fault(
         "a search without its number of runs", story, "promise", _divergence_of_three, _divergence_of_best
     )
+    story = "The best of a thousand runs is sold for the ε of one at a thousandth of δ; its tails are not paid."
+    yield check_fault("a search without its tails", story, "promise", _price_without_tails, _price_with_tails)
     story = "A setting that was tried because the first one scored badly has a clean guarantee: only one has scored."
     yield check_fault("marked by two scores", story, "promise", _clean_until_two_score, _clean_after_a_score)
     story = "A fit stops after its charge where no row has a stated label: the error tells that one more row had."
@@ -146,6 +151,26 @@ def _best_is_dearer(claimed: float) -> bool:
     seen = (one > 0) & (other > 0)
     moment = np.sum(other[seen] * (one[seen] / other[seen]) ** ORDER)
     return bool(np.log(moment) / (ORDER - 1) > claimed)
+
+
+NORMAL = Gaussian(1, neighbours=ADD_OR_REMOVE_ONE)
+
+
+def _price_without_tails(_rng: np.random.Generator) -> bool:
+    return _best_passes_delta(float(epsilon(NORMAL, delta=DELTA * RUNS, by="pld")))
+
+
+def _price_with_tails(_rng: np.random.Generator) -> bool:
+    return _best_passes_delta(float(epsilon(BestOf(NORMAL, shape=1, stop=RUNS), delta=DELTA, by="pld")))
+
+
+def _best_passes_delta(claimed: float) -> bool:
+    """Whether one output is likelier than claimed: outputs above 3.75 come next to the best, those below -2.5."""
+    stop, seen = float(RUNS), []
+    for shift in (0, 1):
+        below = 1 - ndtr(-2.5 - shift) - np.array([ndtr(shift - 3.75), 0])
+        seen.append(np.diff(stop * below / (1 - (1 - stop) * below))[0])
+    return bool(seen[1] - np.exp(claimed) * seen[0] > DELTA)
 
 
 def _clean_until_two_score(_rng: np.random.Generator) -> bool:
