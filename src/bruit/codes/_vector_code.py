@@ -33,9 +33,10 @@ def processor_has(*features: str) -> bool:
 
     That is this one, unless the settings of numba (NUMBA_CPU_FEATURES, NUMBA_ENABLE_AVX) say otherwise.
     """
-    if config.CPU_FEATURES is not None:
-        return {f"+{feature}" for feature in features} <= set(config.CPU_FEATURES.split(","))
-    if not config.ENABLE_AVX and any(feature.startswith("avx") for feature in features):
+    settings = vars(config)
+    if settings["CPU_FEATURES"] is not None:
+        return {f"+{feature}" for feature in features} <= set(settings["CPU_FEATURES"].split(","))
+    if not settings["ENABLE_AVX"] and any(feature.startswith("avx") for feature in features):
         return False
     try:
         found = llvm.get_host_cpu_features()
