@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.case import Case, Peer, Work
+from benchmarks.codes.timing import rate
 
 SYMBOLS, SYMBOL = 1000, 1280
 REPAIR = 100
@@ -30,7 +31,7 @@ def encode() -> Work:
 
     payload = content()
     file = RaptorQFile(len(payload), symbol=SYMBOL)
-    return lambda: file.packets(payload, repair=REPAIR)
+    return rate(lambda: file.packets(payload, repair=REPAIR), MEGABYTES)
 
 
 def decode() -> Work:
@@ -41,14 +42,14 @@ def decode() -> Work:
     payload = content()
     file = RaptorQFile(len(payload), symbol=SYMBOL)
     arrived = np.array(some_of(file.packets(payload, repair=REPAIR)))
-    return lambda: file.content(arrived)
+    return rate(lambda: file.content(arrived), MEGABYTES)
 
 
 def encode_peer() -> Work:
     import raptorq
 
     payload = content()
-    return lambda: raptorq.Encoder.with_defaults(payload, SYMBOL).get_encoded_packets(REPAIR)
+    return rate(lambda: raptorq.Encoder.with_defaults(payload, SYMBOL).get_encoded_packets(REPAIR), MEGABYTES)
 
 
 def decode_peer() -> Work:
@@ -61,7 +62,7 @@ def decode_peer() -> Work:
         decoder = raptorq.Decoder.with_defaults(len(payload), SYMBOL)
         return next(found for packet in arrived if (found := decoder.decode(packet)) is not None)
 
-    return work
+    return rate(work, MEGABYTES)
 
 
 CASES = [
@@ -71,8 +72,8 @@ CASES = [
         "higher",
         encode,
         (Peer("raptorq", encode_peer),),
-        amount=MEGABYTES,
         goal=200,
+        returned=True,
     ),
     Case(
         "RaptorQ K=1000, 1280 bytes: decode, a tenth lost",
@@ -80,7 +81,7 @@ CASES = [
         "higher",
         decode,
         (Peer("raptorq", decode_peer),),
-        amount=MEGABYTES,
         goal=200,
+        returned=True,
     ),
 ]

@@ -1,31 +1,21 @@
-"""Block codes and check digits beside galois, creedsolo, komm and stdnum."""
+"""Block codes and check digits beside galois, creedsolo, libfec, ISA-L, komm and stdnum."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
+from benchmarks.codes.timing import rate
 
 WORDS = 1000
 PEER_WORDS = 200
+SIDE_BY_SIDE = 4096  # words whose symbols stay in the caches
 NUMBERS = 500_000
 PEER_NUMBERS = 20_000
 MEGA, GIGA = 1e6, 1e9
-
-
-def rate(work: Callable[[], object], amount: float) -> Work:
-    """Units a second: the sides are timed on sizes of their own, since some peers take a thousand times as long."""
-
-    def timed() -> float:
-        began = perf_counter()
-        work()
-        return amount / (perf_counter() - began)
-
-    return timed
 
 
 def damaged(words: Any, errors: int, erasures: int) -> tuple[Any, Any]:
@@ -106,6 +96,31 @@ def creedsolo_code(errors: int | None, erasures: int = 0) -> Prepare:
     return prepare
 
 
+def libfec_code(errors: int | None, erasures: int = 0) -> Prepare:
+    """In C, a word a call; words are copied afresh, since they are corrected in place."""
+
+    def prepare() -> Work:
+        from benchmarks.codes import native
+
+        sent = messages(PEER_WORDS)
+        if errors is None:
+            return rate(native.libfec_encoder(sent), sent.size / MEGA)
+        return rate(native.libfec_decoder(sent, lambda words: damaged(words, errors, erasures)), sent.size / MEGA)
+
+    return prepare
+
+
+def isal_code(sources: int, sums: int) -> Prepare:
+    """In assembly; words already lie side by side, and erasures at the same places of all words."""
+
+    def prepare() -> Work:
+        from benchmarks.codes import native
+
+        return rate(native.isal_products(sources, sums, SIDE_BY_SIDE), SIDE_BY_SIDE * 223 / MEGA)
+
+    return prepare
+
+
 def hamming() -> Work:
     import numpy as np
 
@@ -179,12 +194,22 @@ def two_threads() -> Work:
     return timed
 
 
+ISAL = {
+    "encode": Peer("ISA-L, words side by side", isal_code(223, 32)),
+    "decode clean": Peer("ISA-L, the syndromes alone, words side by side", isal_code(255, 32)),
+    "decode 16 erasures": Peer("ISA-L, the same places in all words", isal_code(223, 16)),
+    "decode 32 erasures": Peer("ISA-L, the same places in all words", isal_code(223, 32)),
+}
+"""What a library for storage does of the work: sums of products, with nothing to be located."""
+
+
 def words_case(name: str, errors: int | None, erasures: int, goal: float) -> Case:
-    peers: tuple[Peer, ...] = (Peer("creedsolo", creedsolo_code(errors, erasures)),)
+    peers = [Peer("creedsolo", creedsolo_code(errors, erasures)), Peer("libfec", libfec_code(errors, erasures))]
     if not erasures:
-        peers = (Peer("galois", galois_code(errors)), *peers)
+        peers = [Peer("galois", galois_code(errors)), *peers]
+    peers += [ISAL[name]] if name in ISAL else []
     return Case(
-        f"RS(255,223) {name}", "MB/s", "higher", reed_solomon(errors, erasures), peers, goal=goal, returned=True
+        f"RS(255,223) {name}", "MB/s", "higher", reed_solomon(errors, erasures), tuple(peers), goal=goal, returned=True
     )
 
 

@@ -1,27 +1,16 @@
-"""Soft decoders beside komm, ldpc and scikit-commpy: Viterbi, layered LDPC, turbo. Part of the area `codes`."""
+"""Soft decoders beside VOLK, komm, ldpc and scikit-commpy: Viterbi, layered LDPC, turbo. Part of the area `codes`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
 from benchmarks.case import Case, Peer, Work
+from benchmarks.codes.timing import rate
 
 MEGA = 1e6
 STEPS = 2048  # of the trellis: 2042 message bits and six that flush
-
-
-def rate(work: Callable[[], object], amount: float) -> Work:
-    """Units a second: the sides are timed on sizes of their own, since some peers take a thousand times as long."""
-
-    def timed() -> float:
-        began = perf_counter()
-        work()
-        return amount / (perf_counter() - began)
-
-    return timed
 
 
 def heard(words: Any, share: float, level: float) -> Any:
@@ -80,6 +69,18 @@ def viterbi_komm() -> Work:
     words = np.array([code.encode(message) for message in messages(2, 200)])
     received = heard(words, 1 / 2, 4.0).astype(float)
     return rate(lambda: [decoder.decode(word) for word in received], received.shape[0] * 200 / MEGA)
+
+
+def viterbi_volk() -> Work:
+    """In C with vectors, from bytes, a word a call."""
+    import numpy as np
+
+    from benchmarks.codes import native
+
+    sent = messages(64, STEPS - 6)
+    received = heard(native.flushed_words(sent), 1 / 2, 4.0)  # positive is 0: 255 shall be 1
+    values = np.clip(np.round(127.5 - 8 * received), 0, 255).astype(np.uint8)
+    return rate(native.volk_viterbi(sent, values), sent.size / MEGA)
 
 
 def viterbi_commpy() -> Work:
@@ -212,7 +213,11 @@ CASES = [
         "Mbit/s",
         "higher",
         viterbi,
-        (Peer("komm", viterbi_komm, times=100), Peer("scikit-commpy", viterbi_commpy, times=100)),
+        (
+            Peer("VOLK (GNU Radio)", viterbi_volk),
+            Peer("komm", viterbi_komm, times=100),
+            Peer("scikit-commpy", viterbi_commpy, times=100),
+        ),
         goal=250,
         returned=True,
     ),

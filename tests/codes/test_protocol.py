@@ -109,6 +109,68 @@ def test_a_clean_word_comes_back(code: Any) -> None:
 
 
 @every_code
+@pytest.mark.parametrize("kind", ["u1", "i1", "i4", ">i4", "u8"])
+def test_any_integers_in_any_order_of_memory_are_read_alike(code: Any, kind: str) -> None:
+    messages = code.random_messages(6, np.random.default_rng(5))
+    words = code.encode(messages)
+    if code.symbols - 1 > np.iinfo(kind).max:
+        return
+    for given in (words.astype(kind), np.asfortranarray(words, kind), np.repeat(words.astype(kind), 2, axis=1)[:, ::2]):
+        given.flags.writeable = False
+        for shape in ((6,), (2, 3), (1, 6, 1)):
+            found = code.decode(given.reshape(*shape, code.n))
+            assert found.decoded.shape == found.corrected.shape == shape
+            np.testing.assert_array_equal(found.message, messages.reshape(*shape, code.k))
+        np.testing.assert_array_equal(given, words)
+
+
+@every_code
+def test_errors_are_corrected_to_a_word_or_left_alone(code: Any) -> None:
+    """Whatever is decoded is a word of the code, whatever is not comes back as received, and changes are counted."""
+    rng = np.random.default_rng(6)
+    words = code.encode(code.random_messages(40, rng))
+    wrong = rng.random(words.shape) < rng.choice([0.01, 0.1, 0.5, 1], (40, 1))
+    received = np.where(wrong, (words + rng.integers(1, code.symbols, words.shape)) % code.symbols, words)
+    found = code.decode(received)
+    changed = (found.word != received).sum(axis=1)
+    np.testing.assert_array_equal(found.corrected, changed)
+    assert not changed[~found.decoded].any()
+    if found.decoded.any():
+        good = found.decoded
+        np.testing.assert_array_equal(code.encode(found.message[good]), found.word[good])
+
+
+WRONG: dict[str, Callable[[int, Any], Any]] = {
+    "no word": lambda length, _: np.zeros((0, length), np.uint8),
+    "no symbol": lambda _, code: np.zeros((3, 0), np.uint8),
+    "too short": lambda length, _: np.zeros((3, length - 1), np.uint8),
+    "too long": lambda length, _: bytes(length + 1),
+    "one number": lambda _, code: 3,
+    "nothing": lambda _, code: None,
+    "a text": lambda length, _: "0" * length,
+    "texts": lambda length, _: ["0"] * length,
+    "unequal rows": lambda _, code: [[1], [1, 2]],
+    "negative": lambda length, _: np.full(length, -1),
+    "too large": lambda length, code: np.full(length, code.symbols),
+    "huge": lambda length, _: np.full(length, 2**63, np.uint64),
+    "larger than any": lambda length, _: [2**70] * length,
+    "complex": lambda length, _: np.zeros(length, complex),
+    "dates": lambda length, _: np.zeros(length, "M8[s]"),
+    "not a number": lambda length, _: np.full(length, np.nan),
+}
+
+
+@every_code
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG.keys())
+def test_what_is_no_word_is_refused_in_a_sentence(code: Any, wrong: Any) -> None:
+    for function, length in ((code.decode, code.n), (code.encode, code.k)):
+        with pytest.raises(InvalidArgument) as refused:
+            function(wrong(length, code))
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) > 20
+
+
+@every_code
 def test_every_code_is_simulated(code: Any) -> None:
     frame = simulate(code, "symmetric", [0.0005], words=64, rng=np.random.default_rng(2))
     assert frame["words"][0] == 64

@@ -237,9 +237,7 @@ def test_bad_words_are_refused(received: Any) -> None:
         ReedSolomon(15, 11).decode(received)
 
 
-@pytest.mark.parametrize(
-    "erasures", [[0, 1, 2, 3, 4], [15], [-1], [True] * 5 + [False] * 10, [True] * 14, [[1, 2]], [0.5], ["a"]]
-)
+@pytest.mark.parametrize("erasures", [[15], [-1], [True] * 14, [[1, 2]], [[1], [1, 2]], [0.5], ["a"]])
 def test_bad_erasures_are_refused(erasures: list[Any]) -> None:
     with pytest.raises(InvalidArgument):
         ReedSolomon(15, 11).decode([0] * 15, erasures=erasures)

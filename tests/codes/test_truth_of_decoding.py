@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from bruit.codes import (
     Bch,
+    CcsdsTurbo,
     Convolutional,
     Ldpc,
     LteTurbo,
+    RaptorQ,
+    ReedSolomon,
     Repetition,
+    dvb_s2,
     golay,
     nr,
     nr_polar,
@@ -25,6 +29,7 @@ from bruit.codes import (
     wimax,
 )
 from bruit.codes.soft import CERTAIN, read_soft_words
+from bruit.errors import DecodingFailure
 
 K7 = (0o171, 0o133)
 SOFT: dict[str, Any] = {
@@ -40,6 +45,7 @@ SOFT: dict[str, Any] = {
     "bcjr, bitten": Convolutional(K7, 30, ending="bitten", decoder="bcjr"),
     "max-log": Convolutional(K7, 30, decoder="max-log"),
     "turbo": LteTurbo(40),
+    "turbo, bits not sent": LteTurbo(40, length=100, version=1),
     "min-sum": wifi(648, "1/2"),
     "min-sum, unsent bits": nr(60, 150),
     "min-sum, bits sent twice": nr(20, 300),
@@ -53,6 +59,11 @@ SOFT: dict[str, Any] = {
     "list, bits not sent": nr_polar(20, 100),
     "list, bits known": nr_polar(64, 120),
     "list, bits sent twice": nr_polar(20, 300),
+}
+LARGE: dict[str, Any] = {
+    "min-sum, many bits": dvb_s2(16200, "3/4", decoder="min-sum"),
+    "log-MAP turbo": CcsdsTurbo(1784, "1/3"),
+    "log-MAP turbo, punctured": CcsdsTurbo(1784),
 }
 every_decoder = pytest.mark.parametrize("code", SOFT.values(), ids=SOFT.keys())
 
@@ -125,6 +136,57 @@ def test_what_was_heard_without_an_error_is_never_decoded_wrongly(
     words = code.encode(code.random_messages(4, rng))
     found = code.decode((1 - 2.0 * words) * np.where(rng.random(words.shape) < share, faint, 1))
     np.testing.assert_array_equal(found.word[found.decoded], words[found.decoded])
+
+
+WEIGHTS: dict[str, Any] = {
+    "nearly equal": lambda rng, shape: rng.uniform(0.01, 1, shape),
+    "a few far surer": lambda rng, shape: rng.pareto(0.5, shape) + 1e-3,
+    "very unequal": lambda rng, shape: np.exp(rng.normal(0, 10, shape)),
+    "hardly heard": lambda rng, shape: np.full(shape, 1e-40),
+    "certain in part": lambda rng, shape: rng.choice([np.inf, 1e30, 1e18, 1, 1e-20], shape),
+}
+
+
+@pytest.mark.parametrize("code", [*SOFT.values(), *LARGE.values()], ids=[*SOFT.keys(), *LARGE.keys()])
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS.keys())
+@pytest.mark.parametrize("kind", ["f4", ">f8"])
+def test_what_was_heard_without_an_error_is_decoded_however_unequally_sure(code: Any, weights: Any, kind: str) -> None:
+    """Where every bit was heard and all are a codeword, that is the likeliest one, whatever the weights."""
+    rng = np.random.default_rng(8)
+    messages = code.random_messages(4, rng)
+    words = code.encode(messages)
+    found = code.decode(((1 - 2.0 * words) * weights(rng, words.shape)).astype(kind), raise_on_failure=True)
+    np.testing.assert_array_equal(found.message, messages)
+    np.testing.assert_array_equal(found.word, words)
+    assert not found.corrected.any()
+
+
+@pytest.mark.parametrize("code", [LteTurbo(1024), CcsdsTurbo(1784, "1/3")], ids=str)
+def test_a_turbo_word_is_decoded_where_both_registers_agree(code: Any) -> None:
+    """Far below its threshold every word comes out wrong, and none is called decoded; well above all are."""
+    rng = np.random.default_rng(9)
+    words = code.encode(code.random_messages(40, rng))
+    for deviation, share in ((2.0, 0.0), (0.6, 1.0)):
+        heard = 2 / deviation**2 * (1 - 2.0 * words + rng.normal(0, deviation, words.shape))
+        found = code.decode(heard)
+        assert found.decoded.mean() == share
+        assert (found.word == words).all(axis=1).mean() == share
+
+
+@pytest.mark.parametrize("code", [ReedSolomon(15, 11), ReedSolomon(300, 280), Bch(31, 16), RaptorQ(10, 14)], ids=str)
+def test_a_word_that_lost_too_much_is_a_failure_beside_one_that_did_not(code: Any) -> None:
+    rng, most = np.random.default_rng(10), 2 * code.corrects if isinstance(code, Bch) else code.n - code.k
+    words = code.encode(code.random_messages(code.n + 1, rng))
+    lost = np.array([np.isin(np.arange(code.n), rng.permutation(code.n)[:count]) for count in range(code.n + 1)])
+    received = np.where(lost, 0, words).astype(words.dtype)
+    found = code.decode(received, erasures=lost)
+    np.testing.assert_array_equal(found.decoded, lost.sum(axis=1) <= most)
+    np.testing.assert_array_equal(found.word, np.where(found.decoded[:, None], words, received))
+    assert (found.checks == np.maximum(0, code.n - code.k - lost.sum(axis=1))).all() or isinstance(code, Bch)
+    with pytest.raises(DecodingFailure, match="beyond what"):
+        code.decode(received, erasures=lost, raise_on_failure=True)
+    frame = simulate(code, "erasure", [0.9], words=100, rng=rng)
+    assert frame["undetected"][0] == 0 < frame["word_errors"][0]
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e15, 9e17])

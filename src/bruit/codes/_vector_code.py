@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 from numpy.typing import DTypeLike, NDArray
 
@@ -29,7 +29,15 @@ Instruction: TypeAlias = tuple[Any, Callable[..., Any]]
 
 
 def processor_has(*features: str) -> bool:
-    """Whether the processor has all of these features, by LLVM's names for them."""
+    """Whether numba compiles for a processor that has all of these features, by LLVM's names for them.
+
+    That is this one, unless the settings of numba (NUMBA_CPU_FEATURES, NUMBA_ENABLE_AVX) say otherwise.
+    """
+    settings = vars(config)
+    if settings["CPU_FEATURES"] is not None:
+        return {f"+{feature}" for feature in features} <= set(settings["CPU_FEATURES"].split(","))
+    if not settings["ENABLE_AVX"] and any(feature.startswith("avx") for feature in features):
+        return False
     try:
         found = llvm.get_host_cpu_features()
     except RuntimeError:  # LLVM does not know how to ask this one

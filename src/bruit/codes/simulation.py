@@ -85,9 +85,8 @@ def received_through(
         return code.decode(channel.log_likelihood(seen))
     if isinstance(channel, ErasureChannel):
         lost = seen == code.symbols
-        told = lost & (lost.sum(axis=-1, keepdims=True) <= code.n - code.k)  # more than that cannot be filled in
         decode: Callable[..., Decoded] = code.decode
-        return decode(np.where(lost, 0, seen).astype(words.dtype), erasures=told)
+        return decode(np.where(lost, 0, seen).astype(words.dtype), erasures=lost)
     return code.decode(seen.astype(words.dtype))
 
 

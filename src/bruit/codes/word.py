@@ -145,13 +145,22 @@ def settle(code: object, **spans: tuple[int | None, int | None]) -> None:
 
 def is_soft(received: Received) -> bool:
     """Whether the values are log-likelihood ratios (floats) rather than symbols (integers)."""
-    return not isinstance(received, bytes | bytearray | memoryview) and np.asarray(received).dtype.kind == "f"
+    return as_array(received, "received words").dtype.kind == "f"
+
+
+def as_array(values: Received, what: str) -> NDArray[Any]:
+    """An array of the values; bytes are symbols, and rows of unequal length are refused."""
+    if isinstance(values, bytes | bytearray | memoryview):
+        return np.frombuffer(values, np.uint8)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InvalidArgument(f"{what} are no array: give words of one length each") from error
 
 
 def as_symbols(values: Received, length: int, *, symbols: int, what: str) -> NDArray[Any]:
     """Checked symbols below `symbols`, `length` on the last axis, contiguous in the smallest unsigned type."""
-    raw: Any = np.frombuffer(values, np.uint8) if isinstance(values, bytes | bytearray | memoryview) else values
-    array = np.asarray(raw)
+    array = as_array(values, what)
     if array.dtype.kind not in "biu":
         raise InvalidArgument(f"{what} of type {array.dtype}: give whole numbers from 0 to {symbols - 1}")
     check_shape(array, length, what)
@@ -164,7 +173,7 @@ def as_symbols(values: Received, length: int, *, symbols: int, what: str) -> NDA
 
 def as_log_likelihoods(values: ArrayLike, length: int, *, what: str = "log-likelihoods") -> NDArray[np.float64]:
     """Checked log-likelihood ratios, `length` on the last axis; infinities mean certainty, NaN is refused."""
-    array = np.ascontiguousarray(np.asarray(values), np.float64)
+    array = np.ascontiguousarray(as_array(values, what), np.float64)
     check_shape(array, length, what)
     if np.isnan(array).any():
         raise InvalidArgument(f"{what} hold NaN; give 0 for a bit of which nothing is known")
@@ -183,7 +192,7 @@ def erasure_flags(erasures: ArrayLike | None, shape: tuple[int, ...]) -> NDArray
     """Flags of lost symbols for words of this shape: given as such, as the places of one word, or not at all."""
     if erasures is None:
         return np.zeros(shape, bool)
-    given = np.asarray(erasures)
+    given = as_array(erasures, "erasures")
     if given.dtype == bool and given.shape == shape:
         return given
     if (given.dtype.kind not in "iu" and given.size) or not given.ndim == len(shape) == 1:

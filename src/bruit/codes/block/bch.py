@@ -109,7 +109,10 @@ class Bch(HardBits):
     def decode(
         self, received: Received, *, erasures: ArrayLike | None = None, raise_on_failure: bool = False
     ) -> Decoded:
-        """The unique codeword with 2·errors + erasures ≤ 2t, or a marked failure that returns the word as received."""
+        """The unique codeword with 2·errors + erasures ≤ 2t, or a marked failure that returns the word as received.
+
+        `erasures` marks the bits known to be lost: flags of the shape of `received`, or for one word their places.
+        """
         bits = as_symbols(received, self.n, symbols=2, what="received words")
         found = self._over.decode(bits, erasures=erasures)
         binary = found.word.max(axis=-1, keepdims=True) < 2  # a word of the larger code may hold other symbols

@@ -85,7 +85,7 @@ class Linear(SoftBits):
         decode_ordered(batch.likelihoods, orders, self.generator, self.depth, word, decided)
         places, inverse = self._inverse
         message = (word[:, places].astype(np.int64) @ inverse & 1).astype(np.uint8)
-        result = answer(batch, message, word, decided)
+        result = answer(self, batch, message, word, decided)
         return result.raised(self) if raise_on_failure else result
 
 

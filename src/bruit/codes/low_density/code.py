@@ -96,7 +96,7 @@ class Ldpc(SoftBits):
         """
         batch = read_soft_words(received, self.n)
         run = self._min_sum if self.decoder == "min-sum" else self._sum_product
-        result = answer(batch, *run(batch))
+        result = answer(self, batch, *run(batch))
         return result.raised(self) if raise_on_failure else result
 
     @cached_property

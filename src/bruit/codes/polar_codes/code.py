@@ -95,7 +95,7 @@ class Polar(SoftBits):
         kernels.decode_list(
             self._whole_word(batch), self._plan, self.paths, self.places, self._columns, message, decided
         )
-        result = answer(batch, message[:, : self.k], self._words(message[:, : self.k]), decided)
+        result = answer(self, batch, message[:, : self.k], self._words(message[:, : self.k]), decided)
         return result.raised(self) if raise_on_failure else result
 
     def _whole_word(self, batch: SoftWords) -> NDArray[np.float32]:

@@ -116,16 +116,18 @@ class ReedSolomon(BlockWords):
         """The unique codeword with 2·errors + erasures ≤ n − k, or a marked failure that returns the word as received.
 
         `erasures` marks the symbols known to be lost: flags of the shape of `received`, or for one word their places.
+        A word that lost more than n − k is a failure.
         """
         symbols = as_symbols(received, self.n, symbols=self.symbols, what="received words")
         rows = symbols.reshape(-1, self.n)
-        erased = self._erasure_flags(erasures, symbols.shape)
+        erased, left = self._erased(erasures, symbols.shape)
         word, status = self._run(rows, erased)
+        if erased is not None:
+            word[left < 0], status[left < 0] = rows[left < 0], short_kernels.FAILED
         word, status = word.reshape(symbols.shape), status.reshape(symbols.shape[:-1])
-        lost = 0 if erased is None else self._lost(erased).reshape(status.shape)
         good = np.asarray(status != short_kernels.FAILED)
-        left = np.broadcast_to(np.asarray(self.checks - lost, np.int64), status.shape)
-        answer = Decoded(word[..., : self.k], word, symbols, np.asarray(np.maximum(status, 0)), good, left)
+        checks = np.broadcast_to(left if erased is None else np.maximum(left, 0).reshape(status.shape), status.shape)
+        answer = Decoded(word[..., : self.k], word, symbols, np.asarray(np.maximum(status, 0)), good, checks)
         return answer.raised(self) if raise_on_failure else answer
 
     def _run(self, rows: NDArray[Any], erased: NDArray[np.uint8] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -148,19 +150,15 @@ class ReedSolomon(BlockWords):
         long_kernels.decode(wide, flags, erased is not None, self.first_root % order, order, *logs, word, status)
         return word.astype(rows.dtype, copy=False), status
 
-    def _erasure_flags(self, erasures: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
-        """Flags, one row per word, no row with more than there are checks."""
+    def _erased(
+        self, erasures: ArrayLike | None, shape: tuple[int, ...]
+    ) -> tuple[NDArray[np.uint8] | None, NDArray[np.int64]]:
+        """Flags of lost symbols, one row per word, none where they are too many; how many checks each word has left."""
         if erasures is None:
-            return None
+            return None, np.asarray(self.checks, np.int64)
         rows = np.ascontiguousarray(erasure_flags(erasures, shape).reshape(-1, self.n))
-        if self._lost(rows).max() > self.checks:
-            raise InvalidArgument(f"a word has more than {self.checks} erasures, as many as {self} has checks")
-        return read_only(rows.view(np.uint8))
-
-    @staticmethod
-    def _lost(flags: NDArray[Any]) -> NDArray[np.int64]:
-        """How many symbols of each word are erased."""
-        return np.asarray(np.count_nonzero(flags.view(np.bool_), axis=1), np.int64)
+        left = self.checks - np.count_nonzero(rows, axis=1).astype(np.int64)
+        return read_only((rows & (left >= 0)[:, None]).view(np.uint8)), left
 
     def miscorrection_bound(self, erasures: int = 0) -> float:
         """A bound on the miscorrection probability of words beyond the decoding radius, over random errors.

@@ -167,7 +167,7 @@ def turbo_lanes(
 ) -> None:
     """Turbo-decodes soft (3k + 12, LANES): k systematic, 2 × k parity and 2 × 6 tail rows, to decoded (words, k).
 
-    decided (words) is false where a bit of the word is as likely 0 as 1.
+    decided (words) is false where a bit of the word is as likely 0 as 1, or the last two passes differ on one.
 
     `work` is (5, k, LANES): the systematic bits interleaved, two priors and two extrinsics.
     """
@@ -181,13 +181,17 @@ def turbo_lanes(
             prior1[t, f] = 0
     first, second, third = soft[:k], soft[k : 2 * k], soft[2 * k : 3 * k]
     tail1, tail2 = soft[3 * k : 3 * k + 6], soft[3 * k + 6 : 3 * k + 12]
-    for _ in range(iterations):
+    for turn in range(iterations):
         max_log_pass(first, second, prior1, tail1, extrinsic1, alpha, beta)
         for t in range(k):
             i = interleaver[t]
             for f in range(LANES):
                 prior2[t, f] = _damp(extrinsic1[i, f])
         max_log_pass(shuffled, third, prior2, tail2, extrinsic2, alpha, beta)
+        if turn == iterations - 1:
+            for t in range(k):  # what the first code says of each bit, where its priors stood
+                for f in range(LANES):
+                    prior2[t, f] = (np.int64(first[t, f]) + extrinsic1[t, f] + prior1[t, f]) < 0
         for t in range(k):
             i = interleaver[t]
             for f in range(LANES):
@@ -197,4 +201,4 @@ def turbo_lanes(
         for t in range(k):
             known = np.int64(first[t, w]) + np.int64(extrinsic1[t, w]) + np.int64(prior1[t, w])
             decoded[w, t] = known < 0
-            decided[w] &= known != 0
+            decided[w] &= (known != 0) and decoded[w, t] == prior2[t, w]

@@ -16,6 +16,9 @@ from bruit.errors import InvalidArgument
 FLUSH = 4
 """Steps that bring the registers back to 0."""
 
+CHANCE = 4.0
+"""At least so many deviations fewer parities are wrong than the half that an unrelated word has."""
+
 SUREST = 80.0
 """Received log-likelihoods are clipped to this; a bit is then wrong with chance e^−80."""
 
@@ -109,30 +112,50 @@ class CcsdsTurbo(SoftBits):
     def decode(self, received: Received, *, raise_on_failure: bool = False) -> Decoded:
         """The message after the last iteration, or after the first in which both constituent decoders agree.
 
-        A failure where a bit of it is as likely 0 as 1; the code itself notices no other wrong answer.
+        A failure where they do not agree on every bit, or one is as likely 0 as 1, or where the parities fit what was
+        heard little better than chance; the code itself notices no other wrong answer.
         """
         batch = read_soft_words(received, self.n)
-        likely = self._posterior(batch)
+        likely, agreed = self._posterior(batch)
         message = (likely < 0).astype(np.uint8)
-        result = answer(batch, message, self._words(message), np.abs(likely).min(axis=1) > UNDECIDED)
+        word = self._words(message)
+        decided = agreed & (np.abs(likely).min(axis=1) > UNDECIDED) & self._fits(word, batch)
+        result = answer(self, batch, message, word, decided)
         return result.raised(self) if raise_on_failure else result
 
-    def _posterior(self, batch: SoftWords) -> NDArray[np.float32]:
-        """The posterior log-likelihood ratios log p(0)/p(1) of the message bits (words, k)."""
+    def _fits(self, word: NDArray[np.uint8], batch: SoftWords) -> NDArray[np.bool_]:
+        """Whether the parities that differ from what was heard are nearer to those of a right word than to chance.
+
+        A right word has as many as the log-likelihoods say, an unrelated one half of all. Where nearly nothing is
+        heard, both decoders believe the message bits as they came, and agree.
+        """
+        parities = self.place >= self.steps
+        heard = np.abs(batch.likelihoods[:, parities])
+        count = np.count_nonzero(heard, axis=1)
+        wrong = np.count_nonzero((word != batch.hard)[:, parities] & (heard != 0), axis=1)
+        expected = (1 / (1 + np.exp(np.minimum(heard, SUREST)))).sum(axis=1, where=heard != 0)
+        limit = np.minimum((expected + count / 2) / 2, count / 2 - CHANCE * np.sqrt(count) / 2)
+        return np.asarray(wrong <= limit)
+
+    def _posterior(self, batch: SoftWords) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """The posterior log-likelihood ratios log p(0)/p(1) of the message bits (words, k), and who agreed on them."""
         words, streams = batch.likelihoods.shape[0], 1 + sum(map(len, PARITIES[self.share]))
         soft = np.zeros((streams * self.steps, LANES), np.float32)
         alpha = np.empty((self.steps + 1, STATES, LANES), np.float32)
-        result = np.empty((words, self.k), np.float32)
+        result, agreed = np.empty((words, self.k), np.float32), np.empty(words, bool)
         for first in range(0, words, LANES):
             group = batch.likelihoods[first : first + LANES]
             soft[:, group.shape[0] :] = 1  # unused words are clean, so that the group can stop
             soft[self.place, : group.shape[0]] = np.clip(group, -SUREST, SUREST).T
-            likely = self._turns(soft.reshape(streams, self.steps, LANES), alpha)
+            likely, alike = self._turns(soft.reshape(streams, self.steps, LANES), alpha)
             result[first : first + LANES] = likely[:, : group.shape[0]].T
-        return result
+            agreed[first : first + LANES] = alike[: group.shape[0]]
+        return result, agreed
 
-    def _turns(self, soft: NDArray[np.float32], alpha: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The posterior of the message bits (k, LANES) after the last iteration, or the first with agreement.
+    def _turns(
+        self, soft: NDArray[np.float32], alpha: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """The posterior of the message bits (k, LANES) after the last iteration, or the first in which all words agree.
 
         soft (1 + parities, steps, LANES) is what was heard: the message, the parities of both registers. The flushing
         bits of the second one are not sent.
@@ -143,12 +166,13 @@ class CcsdsTurbo(SoftBits):
         for turn in range(self.iterations):
             log_map_pass(known, soft[1:first], self._branches[0], alpha, posterior)
             if turn and ((posterior[order] < 0) == (other[: self.k] < 0)).all():
-                return posterior[: self.k]
+                return posterior[: self.k], np.ones(LANES, bool)
             told[: self.k] = soft[0, order] + np.clip(posterior - known, -SUREST_TOLD, SUREST_TOLD)[order]
             log_map_pass(told, soft[first:], self._branches[1], alpha, other)
             known[order] = soft[0, order] + np.clip(other - told, -SUREST_TOLD, SUREST_TOLD)[: self.k]
+        agreed = ((posterior[order] < 0) == (other[: self.k] < 0)).all(axis=0)
         posterior[order] = other[: self.k]
-        return posterior[: self.k]
+        return posterior[: self.k], agreed
 
     @cached_property
     def _branches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

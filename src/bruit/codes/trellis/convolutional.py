@@ -105,10 +105,10 @@ class Convolutional(SoftBits):
         """
         batch = read_soft_words(received, self.n)
         if self.decoder == "viterbi":
-            result = answer(batch, *self._likeliest(batch))
+            result = answer(self, batch, *self._likeliest(batch))
         else:
             message, decided = self._by_posterior(batch, exact=self.decoder == "bcjr")
-            result = answer(batch, message, self._words(message), decided)
+            result = answer(self, batch, message, self._words(message), decided)
         return result.raised(self) if raise_on_failure else result
 
     def _likeliest(self, batch: SoftWords) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_]]:

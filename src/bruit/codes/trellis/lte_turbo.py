@@ -125,7 +125,7 @@ class LteTurbo(SoftBits):
         """
         batch = read_soft_words(received, self.n)
         message, decided = self._messages(batch)
-        result = answer(batch, message, self._words(message), decided)
+        result = answer(self, batch, message, self._words(message), decided)
         return result.raised(self) if raise_on_failure else result
 
     def messages(self, received: Received) -> NDArray[np.uint8]:
