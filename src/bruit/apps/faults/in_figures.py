@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bruit import audit, central, local, tables
 from bruit.apps.faults.fault import Check, Fault, Test, check_fault
+from bruit.channels import ONE
 from bruit.core.guarantee import Guarantee
 from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE
@@ -38,6 +39,8 @@ def faults() -> Iterator[Fault]:
          "promise", _cheap_forecast, _true_forecast),
         ("promise of a first report", "Seven reports of one answer are promised what the first one loses.",
          "promise", _first_promised, _all_promised),
+        ("a change of mind taken for hidden", "What memoised answers cost is promised to people whose answers changed.",
+         "promise", _memories_alone, _fresh_noise),
         ("rounds taken for people", "Ten reports of each respondent are counted as ten respondents.",
          "promise", _rounds_added, _rounds_known),
         ("saved after the report", "A device dies between its report and its file, and counts one value less.",
@@ -96,6 +99,24 @@ def _first_promised(_rng: np.random.Generator) -> bool:
 
 def _all_promised(_rng: np.random.Generator) -> bool:
     return ASKED.after(REPORTS) > ASKED.guarantee().epsilon
+
+
+def _memories_alone(_rng: np.random.Generator) -> bool:
+    return _change_seen() > ASKED.states * ASKED.forever
+
+
+def _fresh_noise(_rng: np.random.Generator) -> bool:
+    return _change_seen() > ASKED.after_changes(2 * REPORTS)
+
+
+def _change_seen() -> float:
+    """How well reports that follow a change tell it from one answer given throughout: of both, the law of all."""
+    first, second = ASKED.permanent, ASKED.instantaneous
+    kept, moved = second.keep / ONE, second.other / ONE
+    followed = [kept**REPORTS, moved**REPORTS]
+    each = [(first.keep * followed[place] + first.other * followed[1 - place]) / ONE for place in (0, 1)]
+    same = (kept * moved) ** REPORTS
+    return log(each[0] ** 2 / same)
 
 
 def _rounds_added(rng: np.random.Generator) -> bool:
