@@ -18,8 +18,9 @@ from bruit import audit, central, local, tables
 from bruit.apps.faults.fault import Check, Fault, Test, check_fault
 from bruit.channels import ONE
 from bruit.core.guarantee import Guarantee
-from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated
+from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated, parallel
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE
+from bruit.errors import NotPrivate
 from bruit.ledger import Ledger
 from bruit.local.rappor.protocol import Rappor
 from bruit.privacy import RenyiBounded, delta, epsilon
@@ -51,6 +52,8 @@ def faults() -> Iterator[Fault]:
          "promise", _grid_alone, _never_above),
         ("bulk taken for the tail", "A guess far above the tail chooses the grid, and δ at a tiny rate is hundreds of "
          "times too high.", "promise", _loose_delta, _closed_form),
+        ("the same part every time", "Of parallel parts the worst is composed, as if a person were in one part of all.",
+         "promise", _same_part, _any_part),
         ("k times epsilon for a group", "A family of three keeps the δ of one.",
          "promise", _same_delta, _group_delta),
         ("a family without its failures", "The curve of a book tells nothing of what it keeps for chances of failure.",
@@ -117,6 +120,28 @@ def _change_seen() -> float:
     each = [(first.keep * followed[place] + first.other * followed[1 - place]) / ONE for place in (0, 1)]
     same = (kept * moved) ** REPORTS
     return log(each[0] ** 2 / same)
+
+
+PARTS = Pure(1, neighbours=ADD_OR_REMOVE_ONE), Gaussian("1.5", neighbours=ADD_OR_REMOVE_ONE)
+TIMES = 4
+
+
+def _same_part(_rng: np.random.Generator) -> bool:
+    return _costs_more(max(delta(part * TIMES, epsilon=TIMES, by="pld") for part in PARTS))
+
+
+def _any_part(_rng: np.random.Generator) -> bool:
+    try:
+        stated = delta(parallel(*PARTS) * TIMES, epsilon=TIMES, by="pld")
+    except NotPrivate:
+        stated = delta(parallel(*PARTS) * TIMES, epsilon=TIMES, by="rdp")
+    return _costs_more(stated)
+
+
+def _costs_more(stated: Fraction) -> bool:
+    """Whether somebody who was in the first part of all releases but one has lost more."""
+    first, second = PARTS
+    return delta(first * (TIMES - 1) + second, epsilon=TIMES, by="pld") > stated
 
 
 def _rounds_added(rng: np.random.Generator) -> bool:
