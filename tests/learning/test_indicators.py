@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bruit
 from bruit.channels import CubeNoise
 from bruit.learning import AdditiveModel, LinearRegression, LogisticRegression, PrivateSearch
-from bruit.learning.linear_models._descent import GRAIN, gradient, moments, plan_descent
+from bruit.learning.linear_models._descent import GRAIN, gradient, mean_of_looks, moments, plan_descent
 from bruit.learning.linear_models._design import STEPS, Design
 from bruit.learning.linear_models._moments import product_entries, sum_of_products, with_ones
 from bruit.learning.linear_models._sparse_noise import SparseNoise, buy_for_few
@@ -47,10 +47,18 @@ def test_one_row_moves_no_more_of_a_release_than_is_paid_for(
     design = Design(DOMAIN, first=0, curves=curves)
     rows = design.sparse(np.array([row[:3]]))
     moved = gradient(rows, np.array([label]), np.array(theta[: design.columns + 1]), np.array([dither]))
-    looked = GRAIN * moments(rows.numbers, np.array([dither]))
+    looked = moments(rows.numbers, np.array([dither]))
     assert np.count_nonzero(moved) <= design.touched + 1
     assert np.count_nonzero(looked) <= 2 * len(design.places)
     assert max(np.abs(moved).max(), np.abs(looked).max()) <= GRAIN
+
+
+def test_rule_7_looks_at_numbers_tell_the_noisy_whole_numbers_and_no_more() -> None:
+    """Seven looks, of which a plan has so many: of neighbours whose noisy sums are the same nothing else is kept."""
+    rng = np.random.default_rng(4)
+    for exact in rng.integers(-1000, 1000, (200, 2, 1)):
+        noise = rng.integers(-5000, 5000, (7, 2, 1))
+        assert np.array_equal(mean_of_looks(exact, noise), mean_of_looks(exact + GRAIN, noise - GRAIN))
 
 
 @pytest.mark.parametrize("curves", [False, True])

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from math import cosh, log
+from math import cosh, exp, log
 
+import numpy as np
 import pytest
 
 from bruit import ADD_OR_REMOVE_ONE, Ledger
@@ -99,3 +100,17 @@ def test_a_book_by_sums_shows_its_sum_and_an_empty_one_nothing() -> None:
     del told["odometer"]
     assert "valid whenever it is read" not in page(told)
     assert book("zcdp", 0.05).odometer.epsilon == 0
+
+
+def test_a_basic_odometer_promises_sets_of_answers_and_not_the_loss_itself() -> None:
+    """The exact law of Gaussian noise sold at (1, 1e-5): its loss is above 1 fifteen times as often as delta."""
+    noise = DiscreteGaussian(Fraction("3.742") ** 2, squared_sensitivity=1, **RELATION)
+    ledger = Ledger("o", epsilon=8, delta=1e-4, **RELATION, person="id")
+    ledger.budget(epsilon=1, delta=1e-5).charge(noise, what="a count")
+    shown, places = ledger.odometer, np.arange(-200, 201)
+    with_one = np.exp(-((places - 1) ** 2) / (2 * float(noise.variance)))
+    without = np.exp(-(places**2) / (2 * float(noise.variance)))
+    with_one, without = with_one / with_one.sum(), without / without.sum()
+    above = np.log(with_one / without) > float(shown.epsilon)
+    assert with_one[above].sum() > 10 * float(shown.delta)
+    assert np.maximum(with_one - exp(shown.epsilon) * without, 0).sum() <= float(shown.delta)

@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from bruit.channels import ONE
 from bruit.errors import BadFile, InvalidArgument
-from bruit.local import KRR, LOLOHA, OUE, Client, LongitudinalKRR, LongitudinalOUE
+from bruit.local import KRR, LOLOHA, OUE, Client, LongitudinalKRR, LongitudinalOUE, Rappor, RapporClient
 from bruit.local.frequencies import bits
 from bruit.local.longitudinal.memoised import Longitudinal
 
@@ -109,8 +110,25 @@ def test_loloha_never_costs_more_than_its_buckets() -> None:
     assert client.distinct == 3
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+def test_what_a_device_remembers_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        (tmp_path / "a").write_text("left by another program")
+        Client(LongitudinalKRR(2, epsilon=0.5, forever=1), path=tmp_path / "a").report(1)
+        RapporClient(Rappor(bits=16, hashes=2, cohorts=2, f="0.5"), path=tmp_path / "b").report("a text")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a", "b")} == {0o600}
+
+
 def chances(protocol: Longitudinal, reports: int) -> list[list[float]]:
-    """The law of every sequence of reports for each state, summed over all memories; a row for each state."""
+    """The law of every sequence of reports of one state, summed over all memories; a row for each state."""
+    return [law_of(protocol, (state,) * reports) for state in range(protocol.states)]
+
+
+def law_of(protocol: Longitudinal, held: tuple[int, ...]) -> list[float]:
+    """The law of every sequence of reports of the states held one after the other, each with a memory of its own."""
     if isinstance(protocol, LongitudinalOUE):
         true, false = (weight / ONE for weight in protocol.permanent)
         error, size = int(protocol.instantaneous.weights[0, 1]) / ONE, len(protocol.categories)
@@ -134,13 +152,12 @@ def chances(protocol: Longitudinal, reports: int) -> list[list[float]]:
         def fresh(memory: tuple[int, ...], said: tuple[int, ...]) -> float:
             return (second.keep if memory == said else second.other) / ONE
 
-    return [
-        [
-            sum(kept(memory, state) * math.prod(fresh(memory, said) for said in sequence) for memory in memories)
-            for sequence in itertools.product(symbols, repeat=reports)
-        ]
-        for state in range(size)
-    ]
+    def said_by(state: int, sequence: tuple[tuple[int, ...], ...]) -> float:
+        said = [each for each, holding in zip(sequence, held, strict=True) if holding == state]
+        return sum(kept(memory, state) * math.prod(fresh(memory, each) for each in said) for memory in memories)
+
+    every = itertools.product(symbols, repeat=len(held))
+    return [math.prod(said_by(state, sequence) for state in set(held)) for sequence in every]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,6 +169,36 @@ def test_what_some_reports_cost_is_the_largest_ratio_over_every_sequence(
     law = np.array(chances(protocol, reports))
     worst = max(float(np.log(one / other).max()) for one in law for other in law)
     assert float(protocol.after(reports)) == pytest.approx(worst, rel=1e-9)
+
+
+def loss_between(protocol: Longitudinal, held: tuple[int, ...], other: tuple[int, ...]) -> float:
+    """The exact loss between two histories of states."""
+    return float(np.log(np.array(law_of(protocol, held)) / np.array(law_of(protocol, other))).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_client_has_spent_bounds_all_that_changed_at_the_same_times(kind: type[Longitudinal]) -> None:
+    """And what fresh noise costs bounds all others, of which some are above what the client has spent."""
+    protocol, above = kind(["a", "b"], epsilon=0.5, forever=1), 0
+    histories = list(itertools.product(range(2), repeat=4))
+    for held, other in itertools.product(histories, repeat=2):
+        loss, spent = loss_between(protocol, held, other), protocol.forever * len(set(held))
+        if held in (other, tuple(1 - state for state in other)):
+            assert loss <= spent
+        assert loss <= protocol.privacy(reports=4).epsilon == protocol.after_changes(4)
+        above += loss > spent
+    assert above
+    with pytest.raises(InvalidArgument):
+        protocol.after_changes(0)
+
+
+def test_the_page_tells_how_well_a_change_is_seen() -> None:
+    protocol = LongitudinalKRR(["no", "yes"], epsilon=0.5, forever=1)
+    seen = loss_between(protocol, (0, 0, 0, 0, 1, 1, 1, 1), (0, 0, 0, 1, 0, 0, 0, 0))
+    assert (round(seen, 2), round(float(protocol.after_changes(8)), 2)) == (4.33, 8.76)
+    assert seen > protocol.states * protocol.forever
+    assert seen > 8 * protocol.privacy().epsilon
+    assert protocol.privacy().epsilon == protocol.epsilon
 
 
 @settings(max_examples=25)

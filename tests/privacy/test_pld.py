@@ -362,10 +362,33 @@ def test_parallel_parts_are_every_choice() -> None:
         pld_epsilon(parallel(*many, cells=5) + many[0], 1e-6)
 
 
-@pytest.mark.parametrize("squared", [1, 2, 5, 9])
-def test_many_entries_stay_below_the_concentrated_bound(squared: int) -> None:
-    loss = DiscreteGaussian(9, squared_sensitivity=squared, entries=9, neighbours=AR) * 4
+@pytest.mark.parametrize(("squared", "times"), [(1, 4), (2, 4), (5, 1), (9, 1)])
+def test_many_entries_stay_below_the_concentrated_bound(squared: int, times: int) -> None:
+    loss = DiscreteGaussian(9, squared_sensitivity=squared, entries=9, neighbours=AR) * times
     assert pld_epsilon(loss, 1e-6) < float(epsilon(loss, delta=1e-6, by="zcdp"))
+
+
+def test_who_is_in_other_parts_from_release_to_release_has_no_pair() -> None:
+    """Three times in one part and once in the other costs nearly four times the delta of either part four times."""
+    pure, smooth = Pure(1, neighbours=AR), Gaussian(Fraction(3, 2), neighbours=AR)
+    mixed, asked = pure * 3 + smooth, parallel(pure, smooth) * 4
+    assert delta(mixed, epsilon=4, by="pld") > 3 * max(delta(one * 4, epsilon=4, by="pld") for one in (pure, smooth))
+    for by in ("rdp", "zcdp"):
+        assert delta(asked, epsilon=4, by=by) > delta(mixed, epsilon=4, by="pld")
+    for several in (asked, parallel(pure, smooth) + pure, parallel(asked, pure), _spread() * 2, _spread() + pure):
+        with pytest.raises(NotPrivate, match="different ways"):
+            epsilon(several, delta=1e-3, by="pld")
+        with pytest.raises(NotPrivate, match="different ways"):
+            delta(several, epsilon=4, by="pld")
+
+
+def _spread() -> DiscreteGaussian:
+    return DiscreteGaussian(1, squared_sensitivity=4, entries=4, neighbours=AR)
+
+
+def test_parts_of_one_kind_have_a_worst() -> None:
+    loose, tight = Gaussian(2, neighbours=AR), Gaussian(1, neighbours=AR)
+    assert pld_epsilon(parallel(loose, tight) * 9, 1e-6) == pld_epsilon(tight * 9, 1e-6)
 
 
 def test_what_has_no_dominating_pair_is_refused() -> None:

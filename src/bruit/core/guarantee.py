@@ -19,6 +19,7 @@ class Assumption(StrEnum):
     IDEALISED_ARITHMETIC = "idealised arithmetic"
     SAMPLES_APART = "samples kept apart"
     TRUSTED_SHUFFLER = "trusted shuffler"
+    OTHERS_FOLLOW = "others follow the noise"
     SEEDED = "seeded"
     TWO_COLLECTORS = "two collectors do not join"
     TURBOSHAKE128 = "TurboSHAKE128"

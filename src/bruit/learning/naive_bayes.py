@@ -226,13 +226,13 @@ def _counts(sums: _Sums, size: int | None) -> Floats:
 
 def _shares(records: Records, column: int, domain: Among, noise: VectorNoise | None) -> Floats:
     """The share of each category in each class, from noisy counts smoothed by as much as their noise."""
-    counts = np.zeros((len(records.classes), domain.size))
+    counts = np.zeros((len(records.classes), domain.size), np.int64)
     np.add.at(counts, (records.target, records.values[:, column]), 1)
     smoothing = 1.0
     if noise is not None:
         counts += noise.draw(counts.size, rng=records.rng).reshape(counts.shape)
         smoothing += noise.deviation
-    counts = np.maximum(counts, 0)
-    pooled = counts.sum(axis=0) + smoothing
-    counts += smoothing * pooled / pooled.sum()
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+    found = np.maximum(counts, 0.0)  # whole numbers until the noise is in
+    pooled = found.sum(axis=0) + smoothing
+    found += smoothing * pooled / pooled.sum()
+    return np.asarray(found / found.sum(axis=1, keepdims=True))

@@ -1,14 +1,18 @@
 """The privacy odometer: a running total that is valid even when later questions depend on it.
 
 A filter promises the whole of a book. An odometer is read while questions follow answers, and stopping because of what
-it shows must not break it: with a chance of at least 1 - delta the privacy loss L is at most the figure shown, at every
-time.
+it shows must not break it: of neighbours P and P', any set S of answers after which it shows at most (epsilon, delta)
+has P(S) <= e^epsilon P'(S) + delta.
 
-    basic           the sum of the epsilons                                            [Rogers et al. 2016, Sec. 3]
+    basic           the sums of the epsilons and of the deltas                         [Rogers et al. 2016, Sec. 3]
     rdp, order a    R + log(1/delta) / (a - 1), R the sum of the divergences
     zcdp            the least of a rho + log(J/delta) / (a - 1) over J orders a that are fixed when the book is made
 
-For an order a, exp((a - 1) (L - R)) is a supermartingale whatever is asked next, since each question adds its own
+Basic: what comes after the figure may be answered by nothing, and the proof of the filter holds. The privacy loss L
+itself is above the sum of the epsilons more often than delta says: an (epsilon, delta) allows it.
+
+For an order a more is true, with a chance of at least 1 - delta L is at most the figure at every time:
+exp((a - 1) (L - R)) is a supermartingale whatever is asked next, since each question adds its own
 divergence to R and exp((a - 1) L) grows by no more on average; so it passes 1/delta with a chance of at most delta, at
 whatever time [Ville]. For rho-zCDP the divergence of order a is a rho; over J orders the chances add up, J delta/J.
 What a book keeps for chances of failure is no part of that delta: they add to it.

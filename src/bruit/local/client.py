@@ -24,10 +24,10 @@ from bruit.randomness import generator, is_strong, words
 class Client:
     """One respondent's device, whose memoised responses are as private as the answers and never leave it.
 
-    `distinct` counts the different states memoised so far (answers, or buckets of LOLOHA); together they have cost up
-    to `spent`, and can never cost more than `protocol.states` times `protocol.forever`. `seeded` tells that the hash or
-    a memoised response can be drawn again, which marks every later report. `reports` counts the reports that were sent:
-    each of them says which one it is, so that a tally of several rounds knows that they are of the same respondents.
+    `distinct` counts the different states memoised so far (answers, or buckets of LOLOHA); which they are has cost up
+    to `spent`; when they changed is not hidden. `seeded` tells that the hash or a memoised response can be drawn again,
+    which marks every later report. `reports` counts the reports that were sent: each of them says which one it is, so
+    that a tally of several rounds knows that they are of the same respondents.
 
     A client that was given a `path`, was loaded or was saved once keeps its file up to date: a new state is on the disk
     before a report of it is drawn, so that a crash can only count too much. Without a file it forgets when it ends.
@@ -53,7 +53,11 @@ class Client:
 
     @property
     def spent(self) -> Fraction:
-        """An upper bound on this respondent's privacy loss over all reports so far."""
+        """What all reports so far have lost of which states they are of: distinct states times `forever`.
+
+        It bounds the loss against any other states that changed, and came back, at the same times. Against all others
+        the bound is `protocol.after_changes(reports)`.
+        """
         return self.protocol.forever * self.distinct
 
     def report(self, answer: Any, *, rng: np.random.Generator | None = None) -> Reports:

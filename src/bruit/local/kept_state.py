@@ -7,9 +7,13 @@ from pathlib import Path
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Writes a text to a file atomically and durably: a crash leaves the old content or all of the new."""
+    """Writes a text to a file atomically and durably, for its owner alone.
+
+    A crash leaves the old content or all of the new.
+    """
     beside = path.with_name(f"{path.name}.new")
-    with beside.open("w", encoding="utf-8") as stream:
+    beside.unlink(missing_ok=True)  # one that a crash left may be open to others
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())

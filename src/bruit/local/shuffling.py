@@ -51,7 +51,8 @@ def shuffled_delta(local_epsilon: float, people: int, epsilon: float) -> float:
 def shuffled(local_epsilon: Exact, people: int, *, delta: Exact) -> Guarantee:
     """The privacy guarantee of n shuffled reports of a local_epsilon-private protocol, at the given delta.
 
-    The number of answers is public and one respondent's answer is replaced. Never worse than the local guarantee.
+    The number of answers is public and one respondent's answer is replaced. The others hide them: n counts those who
+    follow the noise, not reports that were made up. Never worse than the local guarantee.
     """
     local, allowed = exactly(local_epsilon, "local_epsilon"), probability(delta, "delta")
     if local <= 0 or allowed == 0:
@@ -63,7 +64,7 @@ def shuffled(local_epsilon: Exact, people: int, *, delta: Exact) -> Guarantee:
         middle = (low + high) // 2
         good = shuffled_delta(float(local), people, float(local) * middle / steps) <= allowed
         low, high = (low, middle) if good else (middle, high)
-    assumed = (Assumption.TRUSTED_SHUFFLER, Assumption.PUBLIC_SIZE)
+    assumed = (Assumption.TRUSTED_SHUFFLER, Assumption.PUBLIC_SIZE, Assumption.OTHERS_FOLLOW)
     amplified = local * Fraction(high, steps)
     return Guarantee(
         amplified, allowed if high < steps else Fraction(0), REPLACE_ONE, "one respondent", "shuffling", assumed

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bruit.apps.faults import in_searches
 from bruit.apps.faults.fault import Fault, audit_fault, check_fault
-from bruit.apps.faults.in_noise import add_noise, laplace
+from bruit.apps.faults.in_noise import add_noise, finer_than_one_allows, laplace
 from bruit.apps.faults.in_sensitivity import CLIP, MOST, PEOPLE, clip, gradients, sensitivity_fault
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.ledger import Ledger
@@ -18,6 +18,7 @@ from bruit.tables import among, within
 
 Outputs = NDArray[Any]
 STEPS = 4
+LOOKS = 7
 PATIENCE = 10
 WIDE, LONG = 8, 1e4
 """A layer's width, and an input so long that single precision loses a one added to its squares."""
@@ -80,6 +81,9 @@ def _unpaid_steps() -> Iterator[Fault]:
     story = "The noise of one step is kept for all."
     steps = np.zeros(STEPS, int), np.eye(1, STEPS, dtype=int)[0]
     yield audit_fault("one noise for all steps", story, _one_noise, _fresh_noises, steps)
+    story = "What is exact is added to the mean of seven noises, which was rounded before."
+    looks = (_rounded_first, _whole_first, (0, 1))
+    yield audit_fault("a mean of noises rounded first", story, *looks, event=finer_than_one_allows)
 
 
 def _stops_at_nobody(_rng: np.random.Generator) -> bool:
@@ -141,6 +145,14 @@ def _one_noise(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs
 
 def _fresh_noises(data: Outputs, samples: int, rng: np.random.Generator) -> Outputs:
     return data + laplace(STEPS, (samples, STEPS), rng)
+
+
+def _rounded_first(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    return np.asarray(data + laplace(LOOKS, (samples, LOOKS), rng).mean(axis=1))
+
+
+def _whole_first(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    return np.asarray((data + laplace(LOOKS, (samples, LOOKS), rng)).sum(axis=1) / LOOKS)
 
 
 def _gradients() -> Iterator[Fault]:

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from bruit import audit, central, local, tables
 from bruit.apps.faults.fault import Check, Fault, Test, check_fault
+from bruit.channels import ONE
 from bruit.core.guarantee import Guarantee
-from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated
+from bruit.core.losses import Gaussian, Pure, Sampled, Scheme, ZeroConcentrated, parallel
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE
+from bruit.errors import NotPrivate
 from bruit.ledger import Ledger
 from bruit.local.rappor.protocol import Rappor
 from bruit.privacy import RenyiBounded, delta, epsilon
@@ -38,6 +40,8 @@ def faults() -> Iterator[Fault]:
          "promise", _cheap_forecast, _true_forecast),
         ("promise of a first report", "Seven reports of one answer are promised what the first one loses.",
          "promise", _first_promised, _all_promised),
+        ("a change of mind taken for hidden", "What memoised answers cost is promised to people whose answers changed.",
+         "promise", _memories_alone, _fresh_noise),
         ("rounds taken for people", "Ten reports of each respondent are counted as ten respondents.",
          "promise", _rounds_added, _rounds_known),
         ("saved after the report", "A device dies between its report and its file, and counts one value less.",
@@ -48,6 +52,8 @@ def faults() -> Iterator[Fault]:
          "promise", _grid_alone, _never_above),
         ("bulk taken for the tail", "A guess far above the tail chooses the grid, and δ at a tiny rate is hundreds of "
          "times too high.", "promise", _loose_delta, _closed_form),
+        ("the same part every time", "Of parallel parts the worst is composed, as if a person were in one part of all.",
+         "promise", _same_part, _any_part),
         ("k times epsilon for a group", "A family of three keeps the δ of one.",
          "promise", _same_delta, _group_delta),
         ("a family without its failures", "The curve of a book tells nothing of what it keeps for chances of failure.",
@@ -96,6 +102,46 @@ def _first_promised(_rng: np.random.Generator) -> bool:
 
 def _all_promised(_rng: np.random.Generator) -> bool:
     return ASKED.after(REPORTS) > ASKED.guarantee().epsilon
+
+
+def _memories_alone(_rng: np.random.Generator) -> bool:
+    return _change_seen() > ASKED.states * ASKED.forever
+
+
+def _fresh_noise(_rng: np.random.Generator) -> bool:
+    return _change_seen() > ASKED.after_changes(2 * REPORTS)
+
+
+def _change_seen() -> float:
+    """How well reports that follow a change tell it from one answer given throughout: of both, the law of all."""
+    first, second = ASKED.permanent, ASKED.instantaneous
+    kept, moved = second.keep / ONE, second.other / ONE
+    followed = [kept**REPORTS, moved**REPORTS]
+    each = [(first.keep * followed[place] + first.other * followed[1 - place]) / ONE for place in (0, 1)]
+    same = (kept * moved) ** REPORTS
+    return log(each[0] ** 2 / same)
+
+
+PARTS = Pure(1, neighbours=ADD_OR_REMOVE_ONE), Gaussian("1.5", neighbours=ADD_OR_REMOVE_ONE)
+TIMES = 4
+
+
+def _same_part(_rng: np.random.Generator) -> bool:
+    return _costs_more(max(delta(part * TIMES, epsilon=TIMES, by="pld") for part in PARTS))
+
+
+def _any_part(_rng: np.random.Generator) -> bool:
+    try:
+        stated = delta(parallel(*PARTS) * TIMES, epsilon=TIMES, by="pld")
+    except NotPrivate:
+        stated = delta(parallel(*PARTS) * TIMES, epsilon=TIMES, by="rdp")
+    return _costs_more(stated)
+
+
+def _costs_more(stated: Fraction) -> bool:
+    """Whether somebody who was in the first part of all releases but one has lost more."""
+    first, second = PARTS
+    return delta(first * (TIMES - 1) + second, epsilon=TIMES, by="pld") > stated
 
 
 def _rounds_added(rng: np.random.Generator) -> bool:

@@ -121,7 +121,7 @@ class Descent:
         means, deviations = np.zeros(self.design.columns + 1), np.ones(self.design.columns + 1)
         if self.looks:
             exact = moments(rows.numbers, dither)
-            first, second = exact + self.draw((self.looks, *exact.shape), rng).mean(axis=0) / GRAIN
+            first, second = mean_of_looks(exact, self.draw((self.looks, *exact.shape), rng))
             centre = np.clip(first / size, -1, 1)
             least = CLEAR * self.deviation / sqrt(self.looks) / size
             means[rows.places] = centre
@@ -136,11 +136,19 @@ def gradient(rows: SparseRows, label: NDArray[np.bool_], theta: Floats, dither: 
     return sums
 
 
-def moments(numbers: Floats, dither: Floats) -> Floats:
-    """The sums of the numbers and of their squares, of which one row moves every entry by at most one."""
+def moments(numbers: Floats, dither: Floats) -> NDArray[np.int64]:
+    """The exact sums of the numbers and of their squares, in steps of 1 / GRAIN; a row moves each by at most GRAIN."""
     powers = np.stack([numbers, numbers**2])
     steps = np.clip(np.floor(GRAIN * powers + dither[:, None]), -GRAIN, GRAIN)  # 16 + 0.99… may round up to 17
-    return np.asarray(steps.sum(axis=1) / GRAIN)
+    return np.asarray(steps.sum(axis=1), np.int64)
+
+
+def mean_of_looks(exact: NDArray[np.int64], noise: NDArray[np.int64]) -> Floats:
+    """The mean of several noisy looks at the same sums; the exact and the noise are added as whole numbers.
+
+    The mean of the noise is rounded: with the exact added to that, the last bits of the result would tell it.
+    """
+    return np.asarray((exact + noise).sum(axis=0) / (len(noise) * GRAIN))
 
 
 def plan_descent(question: FitRequest, models: int, *, curves: bool) -> Descent:

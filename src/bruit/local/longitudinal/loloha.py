@@ -24,8 +24,9 @@ from bruit.randomness import words
 class LOLOHA(SymmetricStages):
     """Each client draws one permanent hash into g buckets, then runs longitudinal KRR on them. [Arcolezi et al. 2023]
 
-    A client has at most g different memories, so its whole loss is at most g times `forever`, however often and to
-    however many answers its value changes; with g = 2 the loss is least, with more buckets the error.
+    A client has at most g different memories, which cost at most g times `forever` together, however many answers it
+    has held; with g = 2 that is least, with more buckets the error. Which of its reports came from one memory is not
+    hidden: where answers change, two people differ in that too (`after_changes`).
     """
 
     offer: ClassVar[Offer | None] = Offer(

@@ -1,7 +1,8 @@
 """Protocols for a repeated question: a permanent noisy response is memoised, and each report adds fresh noise.
 
 Averaging many fresh answers would wash fresh noise out. Here each different value is noised once, permanently, at a
-loss of `forever`; every report adds instantaneous noise so that one report alone costs only `epsilon`.
+loss of `forever`; every report adds instantaneous noise so that one report alone costs only `epsilon`. What is hidden
+is which answer was given: that it changed, and when, the reports tell the better the more there are.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from bruit.channels import (
 )
 from bruit.core.arguments import whole
 from bruit.core.guarantee import Guarantee, print_above
+from bruit.core.losses import Pure
+from bruit.core.neighbours import LOCAL
 from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument
 from bruit.local.categories import Categories, CategoryList, category_list
@@ -68,7 +71,7 @@ class Longitudinal(FrequencyProtocol):
 
     @property
     def states(self) -> int:
-        """How many values a client may ever memoise; the total loss is at most this number times `forever`."""
+        """How many different states (answers, or buckets) a client may ever memoise a response for."""
         return len(self.categories)
 
     def after(self, reports: int) -> Fraction:
@@ -79,6 +82,27 @@ class Longitudinal(FrequencyProtocol):
     @abstractmethod
     def _loss_after(self, reports: int) -> Fraction:
         """The loss of the most telling reports of one answer, from the integers of both stages."""
+
+    def after_changes(self, reports: int) -> Fraction:
+        """An upper bound on the loss of this many reports, whatever else the answers were and whenever they changed.
+
+        Memoised responses repeat themselves as the answers do: who always gave one answer and who gave another now and
+        then are told apart however alike the answers are, and only the fresh noise hides it: of every report after the
+        first one by itself, whatever the memories are.
+        """
+        return self.epsilon + (whole(reports, "reports") - 1) * self._fresh_loss
+
+    def privacy(self, *, reports: int = 1) -> Pure:
+        """The privacy loss of so many reports of one respondent, ready to be composed with other losses.
+
+        That of several reports is not so many times that of one: they come from the same memories (`after_changes`).
+        """
+        return Pure(self.after_changes(reports), neighbours=LOCAL)
+
+    @property
+    @abstractmethod
+    def _fresh_loss(self) -> Fraction:
+        """By how much one report tells two memoised responses apart, rounded up."""
 
     def guarantee(self, *, seeded: bool = False, reports: int | None = None) -> Guarantee:
         """The privacy guarantee of one respondent over `reports` reports of one answer, or any number of reports."""
@@ -140,6 +164,10 @@ class SymmetricStages(Longitudinal):
         true = first.keep * kept + (first.size - 1) * first.other * moved
         false = first.other * kept + (first.keep + (first.size - 2) * first.other) * moved
         return either_way(true, false)
+
+    @property
+    def _fresh_loss(self) -> Fraction:
+        return either_way(self.instantaneous.keep, self.instantaneous.other)
 
     @property
     def _gap(self) -> int:
@@ -224,6 +252,11 @@ class LongitudinalOUE(Longitudinal):
         ones_true, ones_false = (one * kept + (ONE - one) * moved for one in (true, false))
         zeros_true, zeros_false = (one * moved + (ONE - one) * kept for one in (true, false))
         return either_way(ones_true * zeros_false, ones_false * zeros_true)
+
+    @property
+    def _fresh_loss(self) -> Fraction:
+        error = int(self.instantaneous.weights[0, 1])
+        return len(self.categories) * either_way(ONE - error, error)
 
     @property
     def _gap(self) -> int:

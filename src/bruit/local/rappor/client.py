@@ -24,8 +24,9 @@ class RapporClient:
     """One respondent's device: its cohort and the memoised bits of each value reported so far.
 
     The state is as private as the values themselves and never leaves the device. `distinct` counts the different
-    values protected so far; together they have cost up to `spent`. `seeded` tells that the cohort or a memoised
-    response can be drawn again, which marks every later report. `reports` counts the reports that were sent.
+    values protected so far; which they are has cost up to `spent`, and when they changed is not hidden. `seeded` tells
+    that the cohort or a memoised response can be drawn again, which marks every later report. `reports` counts the
+    reports that were sent.
 
     A client that was given a `path`, was loaded or was saved once keeps its file up to date: what a report is drawn
     from is on the disk before it leaves, so that a crash can only count too much.
@@ -54,7 +55,11 @@ class RapporClient:
 
     @property
     def spent(self) -> Fraction | float:
-        """An upper bound on this respondent's loss over all reports so far: distinct values times `forever`."""
+        """What all reports so far have lost of which values they are of: distinct values times `forever`.
+
+        It bounds the loss against any other values that changed, and came back, at the same times. Reports of one value
+        come from the same memoised bits: whoever compares them can see that a value changed, and when.
+        """
         return self.protocol.law.forever * self.distinct
 
     def report(self, value: str, *, rng: np.random.Generator | None = None) -> RapporReports:

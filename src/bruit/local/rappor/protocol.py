@@ -33,8 +33,8 @@ class Rappor(LocalProtocol):
 
     A value sets h bits of the filter of its respondent's cohort; each bit passes the permanent noise once and the
     instantaneous one in every report. p=0, q=1 is the one-time variant; `BasicRappor` gives each category its own bit.
-    A respondent who reports c different values has spent up to c times `law.forever`, and one who uses several
-    devices is several respondents to this count.                                            [docs/spec.md S2.18, S2.21]
+    A respondent who reports c different values has spent up to c times `law.forever` on which they are; when they
+    changed is not hidden. One who uses several devices is several respondents.              [docs/spec.md S2.18, S2.21]
     """
 
     offer: ClassVar[Offer | None] = Offer(
@@ -111,7 +111,10 @@ class Rappor(LocalProtocol):
         return RapporTally(self, sizes, counts, reports.seeded, rounds)
 
     def privacy(self, *, values: int = 1) -> Pure:
-        """The privacy loss of a respondent who reports `values` different values, each any number of times."""
+        """The privacy loss of a respondent who reports `values` different values, each any number of times.
+
+        It is of which values they are: against any others that changed, and came back, at the same times.
+        """
         return Pure(_finite(self.law) * whole(values, "values"), neighbours=LOCAL)
 
     def to_json(self) -> dict[str, Any]:

@@ -40,14 +40,37 @@ Counted = list[tuple[Pair, int]]
 def cases(loss: Loss) -> list[Counted]:
     """One list of counted pairs per worst case: the parts a person is in, the entries moved, added or removed.
 
-    The true trade-off of two neighbours is that of one case, so the worst case bounds them all.
+    The true trade-off of two neighbours is that of one case, so the worst case bounds them all. That holds for one
+    release: in the next one a person may be in another part, or change other entries, as the answers before it decide.
     """
+    _require_same_way(loss)
     found: list[Counted] = []
     for parts in _lists_of_losses(loss):
         for direction in (Direction.REMOVE, Direction.ADD) if any(map(_is_lopsided, parts)) else (Direction.REMOVE,):
             found.append([(pair_of(part, direction), times) for part, times in _gather(parts).items()])
             _require_few(len(found))
     return found
+
+
+def _require_same_way(loss: Loss) -> None:
+    """Refuses a composition of which one release can tell of a person in several ways: no pair dominates them all."""
+    for part, times in loss.parts():
+        inner = part.losses if isinstance(part, Parallel) else (part.loss,) if isinstance(part, Sampled) else ()
+        for each in inner:
+            _require_same_way(each)
+        several = times > 1 or len(list(itertools.islice(loss.parts(), 2))) > 1
+        if several and not _have_worst(list(itertools.islice(_lists_of_losses(part), MOST_CASES))):
+            raise NotPrivate(
+                f"{type(part).__name__} beside other releases has different ways in which one person may matter, which "
+                "may change from one to the next: pld has no proved bound for that; ask by='rdp' or by='zcdp'"
+            )
+
+
+def _have_worst(ways: list[list[tuple[Loss, int]]]) -> bool:
+    """Whether one of several ways to pay dominates all others: a single one, or single losses of one number."""
+    kinds = {type(part) for parts in ways for part, _ in parts}
+    alone = all(sum(times for _, times in parts) == 1 for parts in ways)
+    return len(ways) < 2 or (alone and len(kinds) == 1 and kinds <= {Pure, BoundedRange, Gaussian, Laplace})
 
 
 def _require_few(count: int) -> None:

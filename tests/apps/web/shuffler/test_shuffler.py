@@ -95,11 +95,26 @@ def test_the_order_is_that_of_fresh_random_tokens(made: Any) -> None:
     assert made.store.mix(20) == mixed  # until it was handed on, the batch is the same
 
 
+def test_reports_of_another_round_are_no_crowd(made: Any) -> None:
+    """The collector sees the round of each report: one that it had given a number of its own would stand alone."""
+    for at in range(19):
+        made.take(1, f"{at:032x}", 0)
+    made.take(2, f"{19:032x}", 1)
+    assert made.store.mix(20) == []
+    for at in range(20, 45):
+        made.take(2, f"{at:032x}", 1)
+    assert {one.round for one in made.store.mix(20)} == {2}
+    made.store.forget()
+    assert made.store.mix(20) == []
+    made.take(1, f"{45:032x}", 0)
+    assert [one.round for one in made.store.mix(20)] == [1] * 20
+
+
 def test_the_bound_is_that_of_the_shuffled_model(made: Any) -> None:
     found = made.guarantee(1000)
     assert found == shuffled(1, 1000, delta="1e-6")
     assert 0 < found.epsilon < 1
-    assert "trusted shuffler" in str(found)
+    assert "trusted shuffler, public size, others follow the noise" in str(found)
 
 
 def test_what_cannot_be_shuffled_is_refused(collector: Any, tmp_path: Path) -> None:

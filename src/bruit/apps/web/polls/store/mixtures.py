@@ -57,18 +57,20 @@ class MixtureStore:
     def mix(self, least: int) -> list[Mixed]:
         """The batch to forward, in the order of fresh random tokens, or the previous one if not yet forwarded.
 
-        Fewer than `least` reports are no batch. The tokens are on disk before anything is sent: a batch that is sent
-        twice, because somebody was killed between, is counted once.
+        Fewer than `least` reports of one round are no batch: the collector sees the round of each, so that those of
+        another round hide nobody. The tokens are on disk before anything is sent: a batch that is sent twice, because
+        somebody was killed between, is counted once.
         """
         batch = self._under_way()
         if batch:
             return batch
         with writing(self._engine) as connection:
-            line = waiting.select().where(waiting.c.report != "", waiting.c.sent_as == "")
-            found = connection.execute(line).all()
-            if len(found) < least:
+            line = select(waiting.c.round).where(waiting.c.report != "", waiting.c.sent_as == "")
+            full = line.group_by(waiting.c.round).having(func.count() >= least).order_by(waiting.c.round)
+            number = connection.execute(full).scalar()
+            if number is None:
                 return []
-            for row in found:
+            for row in connection.execute(waiting.select().where(waiting.c.report != "", waiting.c.round == number)):
                 same = (waiting.c.round == row.round) & (waiting.c.token == row.token)
                 connection.execute(waiting.update().where(same).values(sent_as=secrets.token_hex(16)))
         return self._under_way()
