@@ -4,11 +4,13 @@ import io
 import json
 import re
 import zipfile
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+import xlsxwriter
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
@@ -214,3 +216,49 @@ def test_what_could_not_be_written_is_refused_before_it_is_paid(folder: Path) ->
         told = bruit("ask", "export.csv", "select count(*) as n from stays", *price, option, path, fails=True)
         assert sentence in told
     assert Ledger.open("hospital", "sqlite:///bruit.db").entries == ()
+
+
+def write_workbook(path: Path) -> Path:
+    """Merged titles, a name twice, dates that lost their format, costs as texts, formulas, totals at the end."""
+    with xlsxwriter.Workbook(str(path)) as book:
+        book.add_worksheet("Paramètres")
+        sheet, as_date = book.add_worksheet("Séjours"), book.add_format({"num_format": "dd/mm/yyyy"})
+        sheet.merge_range(0, 0, 0, 6, "CHU de Lyon")
+        sheet.merge_range(1, 3, 1, 4, "Mesures")
+        sheet.write_row(2, 0, NAMES.rstrip(";").split(";"))
+        for i in range(ROWS):
+            day, text = datetime(2025, 1, 1) + timedelta(days=i), f"{cost(i):,.2f}".replace(",", "\u202f")
+            sheet.write_row(3 + i, 0, [f"P{i % 60:03}", WARDS[i % 3]])
+            sheet.write_datetime(3 + i, 2, day, as_date) if i % 2 else sheet.write_number(3 + i, 2, 45658 + i)
+            sheet.write_formula(3 + i, 3, f"=MOD({i},31)", None, i % 31)
+            sheet.write(3 + i, 4, f"{text} €".replace(".", ",") if i % 2 else cost(i))
+            sheet.write_row(3 + i, 5, ["à revoir\nvite", "non"])
+        sheet.write_row(3 + ROWS, 0, ["TOTAL", None, None, 9999])
+    return path
+
+
+def test_a_workbook_with_titles_and_dates_without_a_format_is_published_too(folder: Path) -> None:
+    write_workbook(folder / "export.xlsx")
+    assert "[columns" not in bruit("schema", "export.xlsx")  # its first sheet is empty
+    sheet = ("--sheet", "Séjours", "--header", "3", "--name", "stays", "--out", "stays.toml")
+    bruit("schema", "export.xlsx", *sheet)
+    draft = (folder / "stays.toml").read_text("utf-8")
+    assert 'leave this one out.\n[columns."Note"]' in draft
+    assert "Note_" not in draft
+    facts = 'header = 3\ndecimal = ","\nthousands = " "\nmissing = ["", "TOTAL"]'
+    stated = complete(draft).replace("header = 3", facts)
+    (folder / "stays.toml").write_text(stated, "utf-8")
+    look = json.loads(bruit("look", "export.xlsx", "--schema", "stays.toml", "--json"))
+    assert [column["unreadable"] for column in look["columns"]] == [0] * 5
+    terms = ("--epsilon", "5000", "--neighbours", "add or remove one", "--person", "Patient")
+    bruit("ledger", "create", "hospital", *terms)
+    query = "select date_trunc('month', Admission) as m, count(*) as n from stays group by m"
+    asked = ("--schema", "stays.toml", "--rows", "10", "--epsilon", "2000", "--ledger", "hospital", "--json")
+    told = {row["m"]: row["n"] for row in json.loads(bruit("ask", "export.xlsx", query, *asked))["rows"]}
+    assert (told["2025-01"], told["2025-02"], told["2025-12"]) == (31, 28, 0)
+    assert sum(told.values()) == ROWS
+    twice = stated + '[columns."Note"]\ntype = "category"\nvalues = ["non"]\n'
+    (folder / "twice.toml").write_text(twice, "utf-8")
+    asked = ("--schema", "twice.toml", *asked[2:])
+    assert "several columns are called 'Note'" in bruit("ask", "export.xlsx", query, *asked, fails=True)
+    assert len(Ledger.open("hospital", "sqlite:///bruit.db").entries) == 1

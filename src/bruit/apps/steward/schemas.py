@@ -65,7 +65,7 @@ class Head:
     """Whether the last line of a CSV file ends; where it does not, the file may have been cut."""
 
     twice: tuple[str, ...] = ()
-    """Names that several columns of a CSV file have: none of these can be declared."""
+    """Names that several columns of a CSV or Excel file have: none of these can be declared."""
 
 
 def read_schema(path: Path) -> Schema:

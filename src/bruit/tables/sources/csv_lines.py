@@ -52,8 +52,8 @@ def head_of(path: Path, facts: File) -> bytes:
         raise BadFile(f"{path}: line {facts.header} of the file must name the columns; it is empty")
     if b"\r" in first.rstrip(b"\r\n"):
         raise BadFile(
-            f"{path}: its lines end with a carriage return alone, as old programs write them, so that the whole file is "
-            "one line; open it and save it as CSV again"
+            f"{path}: its lines end with a carriage return alone, as old programs write them, so that the whole file "
+            "is one line; open it and save it as CSV again"
         )
     if not facts.complete and not _ends(path, facts):
         raise BadFile(
