@@ -306,12 +306,12 @@ def count_width() -> Work:
     from bruit.central.questions import Limit, Question, count
     from bruit.tables.schema import Schema, number, whole
 
-    columns = {"id": whole(), "cell": number(0, CELLS - 1, grid=1)}
-    table = bruit.tables.open_table(rows(1000), Schema("id", columns))
+    schema = Schema("id", {"id": whole(), "cell": number(0, CELLS - 1, grid=1)})
+    table = bruit.tables.open_table(rows(1000), schema)
     question = Question(table, {"n": count()}, {"cell": table["cell"]}, Limit(rows=KEPT))
     book = bruit.Ledger("benchmark", epsilon=1, delta=1e-7, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
     release = question.release(budget=book.budget(epsilon=1, delta=1e-7))
-    return lambda: float(release.noise[0])
+    return lambda: float(release.frame()["noise"][0])
 
 
 def opendp_width() -> Work:
