@@ -229,7 +229,7 @@ def opendp_question() -> Work:
     def work() -> object:
         context = dp.Context.compositor(
             data=frame.lazy(),
-            privacy_unit=dp.unit_of(contributions=KEPT, identifier=polars.col("id")),
+            privacy_unit=dp.unit_of(contributions=1, identifier=polars.col("id")),
             privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-7),
             split_evenly_over=1,
             margins=[dp.polars.Margin(by=["cell"], invariant="keys", max_length=ROWS)],
@@ -300,6 +300,37 @@ def width(kind: str | None, *, cells: int = 64) -> Prepare:
     return prepare
 
 
+def count_width() -> Work:
+    """The half-width of a count by cell of at most three rows of each person, at (1, 1e-7)."""
+    import bruit
+    from bruit.central.questions import Limit, Question, count
+    from bruit.tables.schema import Schema, number, whole
+
+    schema = Schema("id", {"id": whole(), "cell": number(0, CELLS - 1, grid=1)})
+    table = bruit.tables.open_table(rows(1000), schema)
+    question = Question(table, {"n": count()}, {"cell": table["cell"]}, Limit(rows=KEPT))
+    book = bruit.Ledger("benchmark", epsilon=1, delta=1e-7, neighbours=bruit.ADD_OR_REMOVE_ONE, person="id")
+    release = question.release(budget=book.budget(epsilon=1, delta=1e-7))
+    return lambda: float(release.frame()["noise"][0])
+
+
+def opendp_width() -> Work:
+    """OpenDP's half-width of the same count, as its own summary of the query says."""
+    import opendp.prelude as dp
+    import polars
+
+    dp.enable_features("contrib")
+    context = dp.Context.compositor(
+        data=rows(1000).lazy(),
+        privacy_unit=dp.unit_of(contributions=1, identifier=polars.col("id")),
+        privacy_loss=dp.loss_of(epsilon=1.0, delta=1e-7),
+        split_evenly_over=1,
+        margins=[dp.polars.Margin(by=["cell"], invariant="keys", max_length=ROWS)],
+    )
+    query = context.query().truncate_per_group(KEPT).group_by("cell").agg(dp.len())
+    return lambda: float(query.summarize(alpha=0.05)["accuracy"][0])
+
+
 def question_case(name: str, ours: Prepare, peer: Peer, **more: Any) -> Case:
     return Case(name, "s", "lower", ours, (peer,), threads=None, calls=2, rounds=2, **more)
 
@@ -367,6 +398,16 @@ CASES = [
         "beside OpenDP: count and mean by 120 cells, rows=3",
         on_polars(),
         Peer("OpenDP, polars", opendp_question, times=1.0),
+    ),
+    Case(
+        "beside OpenDP: half-width of a count, rows=3, at (1, 1e-7)",
+        "rows",
+        "lower",
+        count_width,
+        (Peer("OpenDP, polars", opendp_width, times=1.0),),
+        returned=True,
+        calls=1,
+        rounds=1,
     ),
     question_case(
         f"beside PipelineDP: {LOCAL_ROWS} rows",

@@ -329,6 +329,31 @@ def test_the_mean_is_narrower_than_a_split_between_a_sum_and_a_count() -> None:
     assert np.std(theirs) / np.std(ours) > 1.35
 
 
+def test_the_variance_is_narrower_than_a_split_between_squares_a_sum_and_a_count() -> None:
+    """Three ends at epsilon against centred squares, sum and count at a third of it each: 1.7 times the error."""
+    rng, n, width, epsilon, draws = np.random.default_rng(3), 2000, 100, Fraction(1, 2), 20_000
+    x = np.clip(rng.normal(50, 10, n).round(), 0, width).astype(int)
+    below, above = width - x, x
+
+    def variance(low: Any, middle: Any, high: Any) -> Any:
+        whole = low + middle + high
+        return width**2 * (high / whole - ((high + middle / 2) / whole) ** 2)
+
+    own = IntegerNoise.laplace(epsilon, sensitivity=width**2, neighbours=ADD_OR_REMOVE_ONE)
+    ends = [(below**2).sum(), (2 * below * above).sum(), (above**2).sum()]
+    low, middle, high = (int(end) + own.draw(draws, rng=rng) for end in ends)
+    ours = variance(low, middle, high)
+    assert variance(*ends) == pytest.approx(x.var())
+    half, centred = width // 2, x - 50
+    squares, total, number = (
+        int(part)
+        + IntegerNoise.laplace(epsilon / 3, sensitivity=most, neighbours=ADD_OR_REMOVE_ONE).draw(draws, rng=rng)
+        for part, most in (((centred**2).sum(), half**2), (centred.sum(), half), (n, 1))
+    )
+    theirs = squares / number - (total / number) ** 2
+    assert np.std(theirs) / np.std(ours) > 1.7
+
+
 def test_the_same_question_has_the_same_digest_and_words() -> None:
     table = opened(stays(300))
     asked = [Question(table, {"n": count()}, {"w": table["ward"]}, Limit(rows=rows)) for rows in (3, 3, 2)]

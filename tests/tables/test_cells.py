@@ -30,6 +30,7 @@ COLUMNS: dict[str, Any] = {
     "dropped": category(["a", "Lyon"], others="drop"),
     "yesno": yesno(yes=["oui", "1", "true"], no=["non", "0"]),
     "date": date(format="dd/mm/yyyy", first="2025-01-01", last="2025-12-31"),
+    "serial": date(format="excel", first="2025-01-01", last="2025-12-31"),
     "nearest": date(first="2025-01-01", last="2025-12-31", outside="nearest"),
     "time": time(format="dd/mm/yyyy HH:MM", first="2025-01-01", last="2025-12-31", zone="Europe/Paris", outside="drop"),
     "whole": whole(),
@@ -204,7 +205,7 @@ def test_titles_above_the_names_of_columns_are_no_rows(encoding: str, tmp_path: 
 def test_a_declared_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("number,text,text\n1,a,b\n")
-    with pytest.raises(InvalidArgument, match="two columns are called 'text'"):
+    with pytest.raises(InvalidArgument, match="several columns are called 'text'"):
         open_source(path, schema(["number", "text"], csv()))
     stated = schema(["number"], csv())
     assert len(read_all(open_source(path, stated), stated)["number"]) == 1

@@ -27,6 +27,7 @@ CELLS: dict[str, Any] = {
     "category": category(["a", "é", "1", "7", "true", "Lyon", "'"]),
     "yesno": yesno(yes=["oui", "1", "true"], no=["non", "0"]),
     "date": date(format="dd/mm/yyyy", first="2025-01-01", last="2025-12-31"),
+    "serial": date(format="excel", first="2025-01-01", last="2025-12-31"),
     "whole": whole(),
     "text": text(),
     "found": found(longest=3),

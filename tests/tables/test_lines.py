@@ -16,6 +16,7 @@ from bruit.errors import BadFile
 from bruit.privacy import EACH_ROW
 from bruit.tables import Table
 from bruit.tables.lines import rows_of
+from bruit.tables.sources import csv_lines
 
 HEAD = "id,v,words\n"
 OTHERS = [f"p{i},{i % 7},hello\n" for i in range(1000)]
@@ -114,3 +115,15 @@ def test_what_is_refused_hangs_on_the_first_line_and_on_the_last_byte(tmp_path: 
     (tmp_path / "people.csv").write_text(text)
     with pytest.raises(BadFile, match=words):
         tables.read(tmp_path / "people.csv", person=EACH_ROW)
+
+
+@given(st.lists(st.text("a\n", max_size=9), max_size=8), st.integers(10, 30))
+def test_a_line_beyond_the_longest_is_no_row_however_the_file_is_read(parts: list[str], longest: int) -> None:
+    """A file that never ends a line takes bounded memory, and no other line of it is lost."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(csv_lines, "LONGEST_LINE", longest)
+        found = b"".join(csv_lines._whole_lines(part.encode() for part in parts))
+    *ended, last = "".join(parts).split("\n")
+    wanted = [f"{line}\n" if len(line) < longest else '"\n' for line in ended]
+    wanted += [f"{last}\n" if len(last) <= longest else '"\n'] if last else []
+    assert found.decode() == "".join(wanted)

@@ -1,6 +1,8 @@
 """The twelfth walk of the steward on services: one question of a DuckDB file, PostgreSQL and a Spark cluster."""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,12 @@ import sqlalchemy as sa
 from hospital import schema_text, stays
 from postgres import Server
 
-from bruit import ADD_OR_REMOVE_ONE, Ledger, sql
+from bruit import ADD_OR_REMOVE_ONE, Ledger
+from bruit.apps.steward.answers import answer_table
+from bruit.apps.steward.exports import answer_bytes
+from bruit.apps.steward.queries import Query
 from bruit.apps.steward.sources import open_plan
+from bruit.apps.steward.statements import make_statement, statement_page, statement_text
 from bruit.central.questions import Limit
 from bruit.tables import open_table
 from bruit.tables.schema import Schema
@@ -45,10 +51,28 @@ def in_postgres(server: Server) -> str:
     return address
 
 
-def released(release: Any) -> Any:
-    """What a release says, without when it was paid."""
+def sheets(workbook: bytes) -> dict[str, bytes]:
+    """The texts and cells of a workbook, without the minute in which it was written."""
+    with zipfile.ZipFile(io.BytesIO(workbook)) as parts:
+        return {name: parts.read(name) for name in parts.namelist() if name != "docProps/core.xml"}
+
+
+def published(plan: Any) -> dict[str, Any]:
+    """Everything a steward may publish of the question: the answer, its statement, and every kind of file."""
+    book = Ledger("hospital", epsilon=3, delta=1e-6, neighbours=ADD_OR_REMOVE_ONE, person="patient")
+    query = Query(QUERY, {"stays": plan}, Limit(rows=3))
+    release = query.question.release(budget=book.budget(epsilon=1), rng=np.random.default_rng(12))
+    answer = answer_table(query, release)
+    statement = make_statement("Stays by ward", [answer], book=book, guarantee=release.guarantee, number=1)
+    files = {end: answer_bytes(answer, end, about=statement.facts) for end in (".csv", ".json", ".parquet", ".svg")}
     said = json.loads(release.to_json())
-    return {name: value for name, value in said.items() if name != "receipt"}
+    return files | {
+        "release": {name: value for name, value in said.items() if name != "receipt"},  # which holds the time
+        "rows": answer.frame.to_dicts(),
+        "text": statement_text(statement),
+        "page": statement_page(statement),
+        ".xlsx": sheets(answer_bytes(answer, ".xlsx", about=statement.facts)),
+    }
 
 
 def test_walk_12_one_question_of_a_duckdb_file_postgresql_and_a_spark_cluster(
@@ -65,15 +89,9 @@ def test_walk_12_one_question_of_a_duckdb_file_postgresql_and_a_spark_cluster(
         "postgresql": open_plan(in_postgres(postgres), schema),
         "spark": open_table(spark.read.parquet(str(tmp_path / "stays.parquet")), schema),
     }
-    told = {}
-    for engine, plan in plans.items():
-        book = Ledger("hospital", epsilon=3, neighbours=ADD_OR_REMOVE_ONE, person="patient")
-        answer = sql.ask(
-            QUERY,
-            tables={"stays": plan},
-            budget=book.budget(epsilon=1),
-            limit=Limit(rows=3),
-            rng=np.random.default_rng(12),
-        )
-        told[engine] = (answer.frame.to_dicts(), released(answer.release))
-    assert all(said == told["polars"] for said in told.values())
+    told = {engine: published(plan) for engine, plan in plans.items()}
+    for engine, said in told.items():
+        for what, content in said.items():
+            assert content == told["polars"][what], (engine, what)
+    text = told["polars"]["text"]
+    assert all(part in text for part in ("at most 3 rows of each person", "'patient'", "ε = 1", "'hospital', entry 1"))

@@ -17,7 +17,15 @@ from bruit.apps.cli.terminal.output import json_option, print_json, show, table,
 from bruit.apps.steward import NAMED, FileStatistic, open_table, preview, price_of, remaining_of
 from bruit.apps.steward.answers import labelled_table
 from bruit.apps.steward.exports import check_ending, finite, write_answer
-from bruit.apps.steward.recipe import check_outputs, open_recipe, read_recipe, release_recipe, to_json, write_outputs
+from bruit.apps.steward.recipe import (
+    Published,
+    check_outputs,
+    open_recipe,
+    read_recipe,
+    release_recipe,
+    to_json,
+    write_outputs,
+)
 from bruit.apps.steward.statements import make_statement
 from bruit.central import STATISTICS, Need
 from bruit.core.neighbours import EACH_ROW
@@ -126,11 +134,11 @@ def release_one(
         print_json(told) if as_json else _show_preview(told)
         return
     release = question.release(data, price_of(book, price))
-    write_files(_title(question), release, book, outs)
     if as_json:
         print_json({"statistic": question.statistic, **json.loads(release.to_json()), **remaining_of(book)})
     else:
         _show(question, release, book)
+    write_files(_title(question), release, book, outs)  # last: what was paid for is shown even if a disk is full
 
 
 def folder_of(outs: Sequence[Path]) -> Path:
@@ -176,18 +184,23 @@ def release_from_file(path: Path, folder: Path, store: str, *, only_preview: boo
         return
     check_outputs(recipe, folder)
     published = release_recipe(opened)
-    with writing(folder):
-        written = write_outputs(published, folder)
+    written: list[Path] = []
+    try:
+        with writing(folder):
+            written += write_outputs(published, folder)
+    finally:  # what was paid for is shown even if a disk is full
+        _show_recipe(published, opened.book, written, as_json=as_json)
+
+
+def _show_recipe(published: Published, book: Ledger, written: Sequence[Path], *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {**finite(to_json(published)), "written": [str(each) for each in written], **remaining_of(opened.book)}
-        )
+        print_json({**finite(to_json(published)), "written": [str(each) for each in written], **remaining_of(book)})
         return
     for answer in published.answers:
         show_answer(answer, None)
     show(escape(f"{published.release.guarantee}"), *(escape(f"Written: {each}") for each in written))
-    left = opened.book.remaining
-    show(escape(f"Left in {opened.book.name}: {left.measure} = {float(left.total):.6g}"))
+    left = book.remaining
+    show(escape(f"Left in {book.name}: {left.measure} = {float(left.total):.6g}"))
 
 
 def choose_statistic(flags: dict[str, bool], quantiles: str | None, group_by: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,11 +30,21 @@ def check_ending(path: Path) -> None:
     """Refuses an unknown file extension, or one whose writer is not installed, before anything is paid."""
     if path.suffix.lower() not in ENDINGS:
         raise InvalidArgument(f"{path.name}: give a name that ends in {', '.join(ENDINGS)}")
-    if not path.resolve().parent.is_dir():
-        raise InvalidArgument(f"{path}: there is no folder {path.resolve().parent}")
+    check_writable(path)
     needs = {".xlsx": "excel", ".png": "plot"}.get(path.suffix.lower())
     if needs is not None:
         require_extras(f"a file that ends in {path.suffix.lower()}", needs)
+
+
+def check_writable(path: Path) -> None:
+    """Refuses a path that no file can be written to, before anything is paid."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise InvalidArgument(f"{path}: there is no folder {folder}")
+    if path.is_dir():
+        raise InvalidArgument(f"{path} is a folder: give the name of a file")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InvalidArgument(f"{path} may not be written by you: choose another folder")
 
 
 def write_answer(answer: AnswerTable, path: Path, *, about: Sequence[tuple[str, str]] = ()) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,6 +39,8 @@ CHOICES = {
 }
 """What each type must say, for whoever completes a draft."""
 
+TWICE = "# Several columns are called so: give each a name of its own in the file, or leave this one out."
+
 UNNAMED = "__UNNAMED__"
 """How a column of an Excel sheet without a name is called."""
 
@@ -46,6 +49,7 @@ REMARKS = {
     "header": "  # the line that names the columns, where titles stand above it",
     "encoding": "  # utf-8, windows-1252 (Excel in Western Europe), latin-1 or utf-16",
     "decimal": '  # "." or ","',
+    "thousands": '  # the sign in 1 250: " " (any blank), ".", "," or "\'"',
 }
 
 
@@ -59,6 +63,9 @@ class Head:
 
     ends: bool = True
     """Whether the last line of a CSV file ends; where it does not, the file may have been cut."""
+
+    twice: tuple[str, ...] = ()
+    """Names that several columns of a CSV or Excel file have: none of these can be declared."""
 
 
 def read_schema(path: Path) -> Schema:
@@ -96,7 +103,9 @@ def read_names(path: Path, facts: File | None = None, *, header: int = 1, sheet:
     frame = scan_csv([path], replace(facts, complete=True)) if kind == "csv" else scan_excel(path, facts)
     ends = kind != "csv" or b"\n" in _last_bytes(path)
     named = [name for name in frame.collect_schema().names() if not is_nameless(name)]
-    return Head(facts, dict.fromkeys(named, ""), ends)
+    twice = [name for name in named if f"{name}_duplicated_0" in named]
+    again = {each for each in named for name in twice if re.fullmatch(rf"{re.escape(name)}_duplicated_[0-9]+", each)}
+    return Head(facts, {name: "" for name in named if name not in again}, ends, tuple(twice))
 
 
 def is_nameless(column: str) -> bool:
@@ -119,7 +128,7 @@ def draft_schema(head: Head, name: str) -> str:
     """A TOML draft with every column named, and every fact that must be stated left open."""
     plain = File().to_json()
     facts = {key: value for key, value in head.file.to_json().items() if value != plain[key] or key == "kind"}
-    shown = {"csv": ("separator", "encoding", "decimal", "header"), "excel": ("sheet", "header")}
+    shown = {"csv": ("separator", "encoding", "decimal", "thousands", "header"), "excel": ("sheet", "header")}
     facts |= {key: getattr(head.file, key) for key in shown.get(head.file.kind, ())}
     lines = [
         "# A draft: fill in every empty place with what is known before the table is seen, then",
@@ -134,7 +143,8 @@ def draft_schema(head: Head, name: str) -> str:
         *(f"# type = {json.dumps(kind)}: {options}" for kind, options in CHOICES.items()),
     ]
     for column, stated in head.columns.items():
-        lines += ["", f"[columns.{json.dumps(column, ensure_ascii=False)}]", *_open_places(stated)]
+        said = [TWICE] if column in head.twice else []
+        lines += ["", *said, f"[columns.{json.dumps(column, ensure_ascii=False)}]", *_open_places(stated)]
     return "\n".join(lines) + "\n"
 
 

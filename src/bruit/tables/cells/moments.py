@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bruit.tables.expressions.days import DAY, civil_day, day_of_second, local_second
 from bruit.tables.expressions.nodes import Coalesce, Constant, Field, If, Node, clamp, inside
-from bruit.tables.schema.calendar import Pattern
+from bruit.tables.schema.calendar import SERIAL, SERIAL_OF_1970, Pattern
 from bruit.tables.schema.columns import NEAREST, Date, Time
 
 EARLIEST, LATEST = -15_000_000_000, 40_000_000_000
@@ -21,7 +21,9 @@ def within_bounds(moment: Node, column: Date | Time) -> Node:
 
 
 def from_digits(names: dict[str, str], column: Date | Time) -> Node:
-    """The moment from matched digits; `names` gives the columns of yyyy, mm, dd, HH, MM and SS."""
+    """The moment from matched digits; `names` gives the columns of yyyy, mm, dd, HH, MM and SS, or of a serial."""
+    if SERIAL.groups[0] in names:
+        return Field(names[SERIAL.groups[0]]) - SERIAL_OF_1970
     day = civil_day(*(Field(names[token]) for token in TOKENS[:3]))
     day = If(Field(names["yyyy"]) >= 1, day)  # Python's calendar, and everyone's, begins with the year 1
     if isinstance(column, Date):

@@ -17,7 +17,7 @@ import numpy as np
 
 from bruit.tables.cells.moments import EARLIEST, LATEST
 from bruit.tables.cells.texts import BLANKS, WHOLE, Reading
-from bruit.tables.schema.calendar import EPOCH, Pattern, day_number
+from bruit.tables.schema.calendar import EPOCH, SERIAL_OF_1970, Pattern, day_number
 from bruit.tables.schema.columns import (
     DAY,
     LARGEST_WHOLE,
@@ -192,6 +192,8 @@ def _civil(pattern: Pattern, text: str) -> int | None:
     if match is None:
         return None
     values = {token: int(match[place] or 0) for place, token in enumerate(pattern.groups, 1)}
+    if "serial" in values:
+        return (values["serial"] - SERIAL_OF_1970) * DAY
     clock = [values.get(token, 0) for token in ("HH", "MM", "SS")]
     try:
         day = day_number(date(values["yyyy"], values["mm"], values["dd"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bruit.tables.schema.calendar import Pattern
+from bruit.tables.schema.calendar import SERIAL, Pattern
 from bruit.tables.schema.columns import Date, Time
 from bruit.tables.schema.files import SPACES, File
 
@@ -53,9 +53,15 @@ class Reading:
         return (plain, own) if self.machine and own != plain else (own,)
 
     def moments(self, column: Date | Time) -> tuple[Pattern, ...]:
-        """The forms in which a date or time may be written; the first that gives a valid one counts."""
-        iso = ISO_TIME if isinstance(column, Time) else ISO_DAY
-        return (iso, column.pattern) if self.machine else (column.pattern,)
+        """The forms in which a date or time may be written; the first that gives a valid one counts.
+
+        In a workbook a day may also be Excel's own number of it, where its cell has no format of dates.
+        """
+        if not self.machine:
+            return (column.pattern,)
+        if isinstance(column, Time):
+            return (ISO_TIME, column.pattern)
+        return (ISO_DAY, column.pattern, *([SERIAL] if self.file.kind == "excel" else []))
 
 
 def number_pattern(thousands: str, decimal: str) -> str:

@@ -122,7 +122,7 @@ def choose_rows(
     """The rows that count under a limit, with the layout's columns and the person; `text` if persons are texts."""
     held = (PERSON, ROW, *layout.texts)
     numbered = Project(source, (*same((PERSON, *layout.texts)), (ROW, layout.number)))
-    rows: Operation = Group(numbered, held, ((COUNT, "count", None),))
+    rows: Operation = Group(numbered, held, ((COUNT, "count", None),), gathered=True)
     by: tuple[str, ...] = (PERSON,)
     if limit.rows is None:
         assert limit.groups is not None

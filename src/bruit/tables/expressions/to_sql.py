@@ -52,10 +52,6 @@ class Dialect:
             return f"(CAST(conv(substr(sha2({salted}, 256), 1, 15), 16, 10) AS BIGINT) % {MODULUS})"
         return f"(CAST('0x' || substr(sha256({salted}), 1, 15) AS BIGINT) % {MODULUS})"
 
-    def copies(self, count: str) -> str:
-        """A select item that repeats a row once for each number from 1 to below `count`."""
-        return f"explode(sequence(1L, {count} - 1))" if self.spark else f"unnest(range(1, {count}))"
-
 
 DUCKDB = Dialect("duckdb")
 SPARK = Dialect("spark")

@@ -61,15 +61,14 @@ class Statement:
                 return self._project(self._step(source), columns)
             case Filter(source, condition):
                 return f"SELECT * FROM {self._step(source)} WHERE {to_sql(condition, self.dialect)}"
-            case Group(source, keys, aggregates):
-                wanted = ", ".join([*(self._names((key,)) for key in keys), *(self._aggregate(*a) for a in aggregates)])
-                return f"SELECT {wanted} FROM {self._step(source)} GROUP BY {self._names(keys)}"
+            case Group():
+                return self._group(operation)
             case Copies():
                 return self._copies(operation)
             case Least():
                 return self._least(operation)
-            case LeastNumbers():
-                return self._least_numbers(operation)
+            case LeastNumbers(source, by, number, most):  # by a window: DuckDB's min(…, n) fails beyond its memory
+                return self._least(Least(source, (*by, number), by, (number,), most))
             case Join(left, right, on, columns, outer):
                 return self._join(self._step(left), self._step(right), on, columns, outer=outer)
             case Union(inputs, columns):
@@ -109,6 +108,13 @@ class Statement:
         read = f"SELECT {', '.join(values) or '1 AS c'} FROM ({inner})"
         return f"SELECT * FROM ({read}) WHERE {self._names((PERSON,))} IS NOT NULL" if person else read
 
+    def _group(self, group: Group) -> str:
+        wanted = [*(self._names((key,)) for key in group.keys), *(self._aggregate(*each) for each in group.aggregates)]
+        source = self._step(group.input)
+        if group.gathered and self.dialect.spark:
+            source = f"(SELECT * FROM {source} DISTRIBUTE BY {self._names((PERSON,))})"
+        return f"SELECT {', '.join(wanted)} FROM {source} GROUP BY {self._names(group.keys)}"
+
     def _aggregate(self, name: str, what: str, column: str | None) -> str:
         called = self._names((name,))
         if column is None:
@@ -118,12 +124,19 @@ class Statement:
         return f"CAST({function} AS BIGINT) AS {called}"
 
     def _copies(self, copies: Copies) -> str:
-        """The first copy of every row, and beside them the further ones of the few rows that have any."""
+        """The first copy of every row, and beside them the further ones of the few rows that have any.
+
+        Spark would read the rows a second time for the second part: there one pass makes both.
+        """
         columns, source = self._names(copies.columns), self._step(copies.input)
         count, copy = self._names((copies.count,)), self._names((copies.copy,))
-        times = self.dialect.copies(f"least({count}, CAST({copies.most} AS BIGINT))")
+        number = f"least({count}, CAST({copies.most} AS BIGINT))"
+        if self.dialect.spark:
+            places = f"CASE WHEN {count} > 1 THEN sequence(0L, {number} - 1L) ELSE array(0L) END"
+            return f"SELECT {columns}, explode({places}) AS {copy} FROM {source}"
         first = f"SELECT {columns}, CAST(0 AS BIGINT) AS {copy} FROM {source}"
-        return f"{first} UNION ALL SELECT {columns}, {times} AS {copy} FROM {source} WHERE {count} > 1"
+        further = f"SELECT {columns}, unnest(range(1, {number})) AS {copy} FROM {source} WHERE {count} > 1"
+        return f"{first} UNION ALL {further}"
 
     def _least(self, least: Least) -> str:
         order = ", ".join(f"{self._names((name,))} ASC NULLS FIRST" for name in least.order)
@@ -131,14 +144,6 @@ class Statement:
         number = f"row_number() OVER (PARTITION BY {self._names(least.by)} ORDER BY {order})"
         numbered = f"SELECT *, {number} AS {place} FROM {self._step(least.input)}"
         return f"SELECT {self._names(least.columns)} FROM ({numbered}) WHERE {place} <= {least.most}"
-
-    def _least_numbers(self, least: LeastNumbers) -> str:
-        if self.dialect.spark:
-            return self._least(Least(least.input, (*least.by, least.number), least.by, (least.number,), least.most))
-        number, by = self._names((least.number,)), self._names(least.by)
-        return (
-            f"SELECT {by}, unnest(min({number}, {least.most})) AS {number} FROM {self._step(least.input)} GROUP BY {by}"
-        )
 
     def _join(self, left: str, right: str, on: tuple[str, ...], columns: tuple[str, ...], *, outer: bool) -> str:
         equal = " AND ".join(f"l.{self._names((name,))} = r.{self._names((name,))}" for name in on)

@@ -54,6 +54,10 @@ class Group:
     aggregates: tuple[tuple[str, str, str | None], ...]
     """The name of each, what it is, and of which column."""
 
+    gathered: bool = False
+    """Whether hardly any rows are alike in the keys, one of which is the person: Spark then brings each person's rows
+    together once and groups them there, instead of grouping on both sides of moving them."""
+
 
 @dataclass(frozen=True)
 class Copies:

@@ -67,7 +67,10 @@ def date(
     last: datetime.date | str,
     outside: str = "OTHER",
 ) -> Date:
-    """Days from first to last, written like `format` where they are texts: dd, mm and yyyy with anything between."""
+    """Days from first to last, written like `format` where they are texts: dd, mm and yyyy with anything between.
+
+    `format="excel"` reads days as Excel counts them, 45658 for 2025-01-01.
+    """
     days = _days(first, last)
     read_pattern(format, clock=False)
     return Date(format, *days, _label(outside, "outside"))

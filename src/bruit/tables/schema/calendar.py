@@ -40,12 +40,22 @@ class Pattern:
         return self.groups.index(token) + 1 if token in self.groups else 0
 
 
+SERIAL = Pattern(r"\A([1-9][0-9]{4})(?:[.,][0-9]+)?\z", ("serial",))
+"""A day as Excel counts it, from 1927 to 2173: what stands in a cell of a date that lost its format."""
+
+SERIAL_OF_1970 = 25569
+EXCEL = "excel"
+"""The format of days that are written so."""
+
+
 @lru_cache(maxsize=256)
 def read_pattern(form: str, *, clock: bool) -> Pattern:
     r"""The regular expression of a format such as dd/mm/yyyy, in syntax that every engine reads alike.
 
     Digits beside digits, as in yyyymmdd, have fixed widths; elsewhere days, months and hours may have one digit.
     """
+    if form == EXCEL and not clock:
+        return SERIAL
     allowed = (*DATE_TOKENS, *CLOCK_TOKENS) if clock else DATE_TOKENS
     parts = re.split(f"({'|'.join(allowed)})", form) if isinstance(form, str) else []
     tokens = [part for part in parts if part in allowed]

@@ -16,6 +16,12 @@ from bruit.tables.schema.files import ENCODINGS, File
 MARKS = {"utf-8": (codecs.BOM_UTF8,), "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)}
 """The bytes that a file may begin with to tell its encoding."""
 
+LONGEST_LINE = 1 << 24
+"""Bytes of a line that can be a row."""
+
+NO_ROW = b'"\n'
+"""A line whose quote never closes."""
+
 
 def scan_csv(files: Sequence[Path], facts: File) -> polars.LazyFrame:
     """The rows of CSV files whose declared header lines name the same columns; every column is text.
@@ -44,6 +50,11 @@ def head_of(path: Path, facts: File) -> bytes:
     first = next(_lines(path, facts), b"")
     if not first.strip():
         raise BadFile(f"{path}: line {facts.header} of the file must name the columns; it is empty")
+    if b"\r" in first.rstrip(b"\r\n"):
+        raise BadFile(
+            f"{path}: its lines end with a carriage return alone, as old programs write them, so that the whole file "
+            "is one line; open it and save it as CSV again"
+        )
     if not facts.complete and not _ends(path, facts):
         raise BadFile(
             f"{path}: the last line does not end, as in a file that was cut half-way; if the file is whole, "
@@ -65,38 +76,51 @@ def _names(path: Path, head: bytes, facts: File) -> list[str]:
     except polars.exceptions.PolarsError:
         names = []
     if rows_of(head, facts.separator, len(names)) != head:
-        raise BadFile(f"{path}: line {facts.header} must name the columns; a quote in it is not that of a CSV writer")
+        raise BadFile(
+            f"{path}: line {facts.header} must name the columns; a quote in it is not that of a CSV writer: write each "
+            "name on one line, and where titles stand above the names, state header, the line that holds them"
+        )
     return names
 
 
 def _lines(path: Path, facts: File) -> Iterator[bytes]:
-    """The first line, then whole lines of about a block at a time, as UTF-8."""
-    rest, first = b"", True
-    for part in _below_titles(_transcoded(path, facts), facts.header - 1):
-        whole, mark, rest_of = (rest + part).rpartition(b"\n")
-        rest = rest_of
-        if first and mark:
-            head, _, whole = whole.partition(b"\n") if b"\n" in whole else (whole, b"", b"")
-            yield head + b"\n"
-            first = False
-            if not whole:
-                continue
-        if mark:
-            yield whole + b"\n"
-    if rest:
-        yield rest + b"\n"
-
-
-def _below_titles(blocks: Iterator[bytes], titles: int) -> Iterator[bytes]:
-    """The blocks without the first lines of the file, which stand above the names of the columns."""
-    held = b""
+    """The declared header line, then whole lines of about a block at a time, as UTF-8."""
+    blocks, titles = _whole_lines(_transcoded(path, facts)), facts.header - 1
     for block in blocks:
-        held += block
-        while titles and b"\n" in held:
-            held, titles = held.partition(b"\n")[2], titles - 1
-        if not titles:
-            yield held
-            held = b""
+        lines = block
+        while titles and lines:
+            lines, titles = lines.partition(b"\n")[2], titles - 1
+        if lines:
+            head, _, below = lines.partition(b"\n")
+            yield head + b"\n"
+            if below:
+                yield below
+            break
+    yield from blocks
+
+
+def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The blocks cut where lines end, whatever the blocks were; a last line without its end is given one.
+
+    In place of a line beyond LONGEST_LINE stands one that is never a row, so that memory holds a bounded text.
+    """
+    held: list[bytes] = []
+    size = 0
+    for block in blocks:
+        end = block.find(b"\n") + 1
+        size += end or len(block)
+        if size > LONGEST_LINE:
+            held.clear()
+        elif not end:
+            held.append(block)
+        if not end:
+            continue
+        first = NO_ROW if size > LONGEST_LINE else b"".join([*held, block[:end]])
+        cut = block.rfind(b"\n") + 1
+        yield first + block[end:cut]
+        held, size = [block[cut:]], len(block) - cut
+    if size:
+        yield NO_ROW if size > LONGEST_LINE else b"".join([*held, b"\n"])
 
 
 def _transcoded(path: Path, facts: File) -> Iterator[bytes]:

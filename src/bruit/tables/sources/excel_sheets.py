@@ -20,9 +20,12 @@ from bruit.tables.sources import excel_names
 def scan_excel(path: Path, facts: File) -> polars.LazyFrame:
     """The rows of the declared sheet below its declared header row."""
     names = _names(path, facts)
+    if any(f"{name}_1" in names for name in names):  # as the reader calls a second column of one name
+        names = _with_twice(names, _load(path, facts, heads_only=True).row(0))
 
     def batches(columns: list[str] | None) -> Iterator[polars.DataFrame]:
         frame = _load(path, facts)
+        frame.columns = names
         yield frame if columns is None else frame.select(columns)
 
     return in_batches(batches, dict.fromkeys(names, polars.String))
@@ -45,10 +48,23 @@ def _names(path: Path, facts: File) -> list[str]:
     return names
 
 
-def _load(path: Path, facts: File) -> polars.DataFrame:
+def _with_twice(names: list[str], heads: tuple[str | None, ...]) -> list[str]:
+    """The names with every further column of one name marked as readers of CSV files mark it."""
+    seen: dict[str | None, int] = {}
+    marked = []
+    for name, head in zip(names, heads, strict=True):
+        seen[head] = seen.get(head, -1) + 1
+        marked.append(f"{head}_duplicated_{seen[head] - 1}" if head and seen[head] else name)
+    return marked
+
+
+def _load(path: Path, facts: File, *, heads_only: bool = False) -> polars.DataFrame:
+    """The rows below the names; with `heads_only`, the names themselves as one row, as they stand in their cells."""
+    above = facts.header - 1
+    wanted = {"header_row": None, "skip_rows": above, "n_rows": 1} if heads_only else {"header_row": above}
     try:
         book: Any = _reader().read_excel(path)
-        sheet = book.load_sheet(facts.sheet, header_row=facts.header - 1, dtypes="string")
+        sheet = book.load_sheet(facts.sheet, dtypes="string", **wanted)
         return sheet.to_polars().cast(polars.String)  # type: ignore[no-any-return]
     except Exception:
         raise _unread(path, facts) from None

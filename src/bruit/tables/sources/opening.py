@@ -152,6 +152,6 @@ def _require_columns(schema: Schema, names: list[str]) -> None:
     absent = [name for name in schema.columns if name not in names]
     if absent:
         raise no_column(f"{absent[0]!r}, which the schema declares", names)
-    twice = [name for name in schema.columns if f"{name}_duplicated_0" in names]  # as CSV readers name a second one
+    twice = [name for name in schema.columns if f"{name}_duplicated_0" in names]  # as readers call a second one
     if twice:
-        raise InvalidArgument(f"two columns are called {twice[0]!r}: give each a name of its own in the file")
+        raise InvalidArgument(f"several columns are called {twice[0]!r}: give each a name of its own in the file")

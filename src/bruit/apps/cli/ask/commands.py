@@ -12,7 +12,7 @@ from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.answers import show_answer, show_preview
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.apps.steward.answers import AnswerTable, answer_table
-from bruit.apps.steward.exports import check_ending, finite, write_answer
+from bruit.apps.steward.exports import check_ending, check_writable, finite, write_answer
 from bruit.apps.steward.previews import remaining_of
 from bruit.apps.steward.queries import Query, preview_query
 from bruit.apps.steward.schemas import read_schema
@@ -72,6 +72,8 @@ def command(**asked: Any) -> None:
     book = Ledger.open(asked["ledger"], asked["store"])
     for path in asked["outs"]:
         check_ending(path)
+    if asked["statement"] is not None:
+        check_writable(asked["statement"])
     query = query_of(asked, book)
     price = {name: asked[name] for name in ("epsilon", "delta") if asked[name] is not None}
     if asked["only_preview"]:
@@ -80,11 +82,11 @@ def command(**asked: Any) -> None:
         return
     release = query.release(book, price)
     answer = answer_table(query, release)
-    _write(asked, answer, book)
     if asked["as_json"]:
         print_json({**finite(answer.to_json()), **remaining_of(book)})
     else:
         show_answer(answer, book)
+    _write(asked, answer, book)  # last: what was paid for is shown even if a disk is full
 
 
 def query_of(asked: dict[str, Any], book: Ledger) -> Query:

@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 
 from bruit.apps.steward.answers import AnswerTable
-from bruit.apps.steward.exports import check_ending, excel_bytes, finite, write_answer
+from bruit.apps.steward.exports import check_ending, check_writable, excel_bytes, finite, write_answer
 from bruit.apps.steward.recipe.reading import Recipe
 from bruit.apps.steward.recipe.releasing import Published
 from bruit.apps.steward.recipe.sections import write_synthetic
@@ -30,6 +30,7 @@ def check_outputs(recipe: Recipe, folder: Path) -> None:
         for kind, name in zip(kinds, ("csv", "json", "parquet", "excel", "figure"), strict=True)
         if name in recipe.output
     ]
+    check_writable(folder / "x.html")
     for kind in wanted:
         check_ending(folder / f"x{kind}")
     names = [file_name(each.title) for each in recipe.questions]

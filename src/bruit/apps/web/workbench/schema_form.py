@@ -63,8 +63,9 @@ def read_facts(form: Mapping[str, str], held: File) -> File:
         facts["missing"] = ["", *(line.strip() for line in form["missing_texts"].splitlines() if line.strip())]
     if held.kind == "csv" and "separator" in form:
         facts["complete"] = form.get("complete") == "on"
+    if "header" in form:
+        facts["header"] = _whole(form["header"], "the line that holds the names")
     if held.kind == "excel":
-        facts["header"] = _whole(form.get("header", "1"), "the row of names")
         sheet = form.get("sheet", "0").strip()
         number = read_digits(sheet)
         facts["sheet"] = sheet if number is None else number

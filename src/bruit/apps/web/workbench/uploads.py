@@ -169,5 +169,7 @@ def _head(path: Path) -> Head:
     """What the file says of itself; an error names no path."""
     try:
         return read_names(path)
-    except (BadFile, MissingData, OSError):
+    except BadFile as error:
+        raise BadFile(str(error).removeprefix(f"{path}: ")) from None
+    except (MissingData, OSError):
         raise BadFile(NO_TABLE) from None
