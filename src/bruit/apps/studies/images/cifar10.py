@@ -81,7 +81,7 @@ def run(
         return Findings(trial_run("CIFAR-10", used), files, data=used)
     figures = {f"{kind} ε={each:g}": mean for kind, each, mean in table.select("kind", "epsilon", "mean").iter_rows()}
     figures |= paid_search.figures(searched)
-    summary = f"{summarise(table, REPEATS[size], images(size).note)} {paid_search.told(searched, DELTA)} {told}"
+    summary = f"{summarise(table, REPEATS[size], images(size).note)} {paid_search.summarise(searched, DELTA)} {told}"
     return Findings(summary, files, figures)
 
 

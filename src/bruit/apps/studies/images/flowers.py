@@ -68,7 +68,7 @@ def run(
     files = (*written, *drawn_, *tried, folder / "searches.csv", *again)
     if used:
         return Findings(f"{trial_run('102 flowers', used)} {told}", files, data=used)
-    summary = f"{summarise(found, REPEATS[size])} {paid_search.told(searched, DELTAS[0])} {told}"
+    summary = f"{summarise(found, REPEATS[size])} {paid_search.summarise(searched, DELTAS[0])} {told}"
     return Findings(summary, files, headline(document, found) | paid_search.figures(searched))
 
 

@@ -76,7 +76,7 @@ def run(
     if used:
         return Findings(trial_run("MNIST", used), files, data=used)
     figures = headline(table)
-    told = f"{summarise(figures, REPEATS[size])} {paid_search.told(searched, DELTA)}"
+    told = f"{summarise(figures, REPEATS[size])} {paid_search.summarise(searched, DELTA)}"
     return Findings(told, files, figures | paid_search.figures(searched))
 
 

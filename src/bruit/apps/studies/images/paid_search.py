@@ -60,7 +60,7 @@ def write(rows: polars.DataFrame, file: Path) -> polars.DataFrame:
     return found.filter(polars.col("quantity") == "accuracy").sort("epsilon")
 
 
-def told(table: polars.DataFrame, delta: float) -> str:
+def summarise(table: polars.DataFrame, delta: float) -> str:
     """The accuracies of the searches as a sentence."""
     parts = ", ".join(
         f"{100 * mean:.2f} ± {100 * deviation:.2f} % at ε = {epsilon:g}"
