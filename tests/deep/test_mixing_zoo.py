@@ -45,7 +45,7 @@ class MixesBackwards(Mixer):
     """Mixes in its backward pass alone."""
 
     def between(self, hidden: Tensor) -> Tensor:
-        centred: Tensor = _Centred.apply(hidden)
+        centred: Tensor = _Centred.apply(hidden)  # type: ignore[no-untyped-call]
         return centred
 
 
