@@ -172,6 +172,20 @@ def test_the_runs_use_the_price_and_no_more(name: str, stopping: str, sampled: b
     assert loss_from_json(run.whole.to_json()) == run.whole
 
 
+@pytest.mark.parametrize("stopping", ["geometric", "logarithmic"])
+def test_gaussian_runs_use_the_price_and_no_more_by_their_profile(stopping: str) -> None:
+    bought = purchase(epsilon=3, delta=1e-5)
+    run = price_runs(bought, tries=16, stopping=stopping, gaussian=True)
+    assert isinstance(run.loss, Gaussian)
+    third = price_runs(bought, tries=16, stopping=stopping)
+    assert run.epsilon > third.epsilon  # dearer runs for the same price
+    charge = bought.pay(run.whole)
+    assert charge.guarantee.delta <= bought.price.delta
+    assert 0.999 < charge.guarantee.epsilon / 3 <= 1
+    spent = zcdp(run.budget("run").loss)
+    assert spent == pytest.approx(float(1 / (2 * run.loss.noise**2)), rel=1e-4)
+
+
 @pytest.mark.parametrize("sampled", [False, True])
 def test_the_noise_of_a_score_costs_what_a_run_may(sampled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     run = price_runs(purchase(by=("rdp", 8), delta=1e-5, epsilon=4), tries=10, stopping="geometric", sampled=sampled)
@@ -195,6 +209,8 @@ def test_what_is_no_law_or_buys_no_run_is_refused() -> None:
     for wrong in ({"shape": 2, "stop": "1/2"}, {"shape": 1, "stop": 0}, {"shape": 0, "stop": 2}):
         with pytest.raises(InvalidArgument):
             BestOf(Pure(1, **NEAR), **wrong)
+    with pytest.raises(NotPrivate, match="lower tries"):
+        price_runs(purchase(epsilon=1e-7, delta=1e-12), tries=10, stopping="geometric", gaussian=True)
     with pytest.raises(InvalidArgument, match="stopping="):
         price_runs(purchase(), tries=3, stopping="poisson")
     with pytest.raises(NotPrivate):

@@ -20,9 +20,10 @@ from bruit.core.arguments import whole
 from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.core.release import Outcome, Release
+from bruit.deep.checks.isolation import NO_ROOM
 from bruit.deep.checks.sample_independence import equal_draws
 from bruit.deep.dp_sgd import Optimiser, train
-from bruit.deep.features.head import train_head
+from bruit.deep.features.head import FrozenHead, plan_head, train_head
 from bruit.deep.features.recipe import Recipe
 from bruit.deep.losses import cross_entropy
 from bruit.deep.per_sample.clipping import Clipping
@@ -33,6 +34,8 @@ from bruit.ledger import Budget, Payment, Purchase, Quote, ask
 from bruit.ledger.best_of_runs import RunPrice, Stopping, price_runs
 
 WHAT = "deep.RecipeSearch"
+SCORED_TOGETHER = 1024
+"""Records that a head scores together: always so many, so that nobody's place decides with whom."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,9 @@ class NetworkRecipe:
 class Trial:
     """How recipes are trained and scored: the price of a run, public numbers, and a source of chance if one was given.
 
-    parts   one of so many parts of the records is held back for the score
-    size    the public number of records that are trained on
+    parts      one of so many parts of the records is held back for the score
+    size       the public number of records that are trained on
+    channels   that of a head's features, where they are maps
     """
 
     run: RunPrice
@@ -65,11 +69,12 @@ class Trial:
     parts: int
     size: int
     seed: np.random.Generator | None
+    channels: int | None = None
 
     def fit(self, recipe: Recipe | NetworkRecipe, inputs: Tensor, targets: Tensor, budget: Budget) -> nn.Module:
         """A head or a network, trained at the price of one run."""
         if isinstance(recipe, Recipe):
-            asked = {"classes": self.classes, "size": self.size, "rng": self.seed}
+            asked = {"classes": self.classes, "size": self.size, "rng": self.seed, "channels": self.channels}
             return train_head(inputs, targets, recipe, budget=budget, **asked).value  # type: ignore[arg-type]
         return train(
             recipe.make(),
@@ -105,12 +110,26 @@ class Trial:
 
         Records are scored one by one, by equal copies of the model and equal draws of torch, NumPy and Python: no
         record, not even one that a model fails on or remembers, moves what another counts, and the model stays as it
-        was trained.
+        was trained. A head of ours does nothing but scale and multiply each row, so its records are scored together.
         """
-        seed = draw_seed(rng)
-        places = range(len(targets))
-        right = sum(self._is_right(model, inputs[place : place + 1], targets[place], seed) for place in places)
+        if type(model) is FrozenHead:
+            right = self._count_right(model, inputs, targets)
+        else:
+            seed = draw_seed(rng)
+            places = range(len(targets))
+            right = sum(self._is_right(model, inputs[place : place + 1], targets[place], seed) for place in places)
         return float((right + self.run.score_noise(1, rng))[0])
+
+    def _count_right(self, head: FrozenHead, features: Tensor, targets: Tensor) -> int:
+        """How many records a head gets right, each with finite scores; a last batch is filled up with zeros."""
+        right = 0
+        with torch.no_grad():
+            for part, truth in zip(features.split(SCORED_TOGETHER), targets.split(SCORED_TOGETHER), strict=True):
+                filled = torch.zeros(SCORED_TOGETHER, *part.shape[1:], dtype=part.dtype, device=part.device)
+                filled[: len(part)] = part
+                scores = head(filled)[: len(part)]
+                right += int(((scores.argmax(1) == truth) & scores.isfinite().all(1)).sum())
+        return right
 
     def _is_right(self, model: nn.Module, record: Tensor, truth: Tensor, seed: int) -> bool:
         """Whether a model gets one record right; not where it fails or gives no finite score for each class."""
@@ -119,6 +138,8 @@ class Trial:
                 scores = copy.deepcopy(model).eval()(record)
             scored = scores.numel() == self.classes and bool(scores.isfinite().all())
             return scored and int(scores.argmax()) == int(truth)
+        except NO_ROOM:
+            raise
         except Exception:  # which records a model fails on is private
             return False
 
@@ -129,13 +150,14 @@ class RecipeSearch:
 
     A `Recipe` trains a head on features, as `train_head` does; a `NetworkRecipe` a network, as `train` does. Each run
     holds back one of `held_parts` parts of the records, trains on the others and counts, with noise, how many of those
-    held back it gets right. All runs together cost three of them, or two where their number is "logarithmic", which
-    more often is one.
+    held back it gets right. All runs together cost about two of them where all recipes are of heads on full batches,
+    whose noise is normal; otherwise three, or two where their number is "logarithmic", which more often is one.
 
     recipes    what is tried, drawn at random for each run
     classes    the number of classes, known beforehand
     budget     pays for everything, with a delta; in a book by "zcdp" sampled batches cost as much as full ones
     tries      the expected number of runs; twice the number of recipes unless given
+    channels   that of the features of heads, where these are maps: for whitenings over channels or positions
     size       the public number of records; without it that of the data is taken and assumed public
     """
 
@@ -145,6 +167,7 @@ class RecipeSearch:
     tries: int | None = None
     stopping: Stopping = "geometric"
     held_parts: int = 4
+    channels: int | None = None
     size: int | None = None
     rng: np.random.Generator | None = None
 
@@ -156,34 +179,64 @@ class RecipeSearch:
     def fit(self, inputs: Tensor, targets: Tensor) -> Release[nn.Module]:
         """The best model of a random number of trainings, which recipe it is of, and its noisy score.
 
-        Every recipe is first trained on made-up records, so that what one refuses is refused before the charge. A
-        record at which model or loss fail moves no step (see `train`); a training that diverged, which its noisy steps
-        tell, counts as that on made-up records. Networks start from the charge's own chance: a seed given to torch has
-        no part in them.
+        Every recipe is first trained on made-up records, so that what one refuses is refused before the charge; of
+        recipes of heads that differ in numbers alone, one. A record at which model or loss fail moves no step (see
+        `train`); a training that diverged, which its noisy steps tell, counts as that on made-up records. Networks
+        start from the charge's own chance: a seed given to torch has no part in them.
         """
         purchase, run = self._price()
         _check(inputs, targets, self.classes)
         parts = whole(self.held_parts, "held_parts", least=2)
         known = len(inputs) if self.size is None else whole(self.size, "size")
-        trial = Trial(run, self.classes, parts, known - known // parts, self.rng)
+        trial = Trial(run, self.classes, parts, known - known // parts, self.rng, self.channels)
         made_up = torch.zeros_like(inputs[:parts]), torch.zeros_like(targets[:parts])
         with torch.random.fork_rng(range(torch.cuda.device_count())):  # what torch draws would tell the number of runs
-            untrained = [trial.rehearse(each, *made_up, run.budget("rehearsal")) for each in self.recipes]
+            untrained = self._rehearse(trial, *made_up)
             charge = purchase.pay(run.whole, assumes=_assumptions(purchase, self.size))
             source, best = charge.generator(), (-inf, 0, untrained[0])
             for number in range(run.draw_runs(source)):
-                held = trial.hold_back(len(inputs), source).to(inputs.device)
-                chosen = int(draw_below(len(self.recipes), 1, source)[0])
                 paid = run.budget(f"{purchase.price.ledger.name} entry {charge.number} try {number}")
-                torch.manual_seed(draw_seed(source))
-                try:
-                    model = trial.fit(self.recipes[chosen], inputs[~held], targets[~held], paid)
-                except Exception:  # no record stops a training; noisy steps that diverge do, and are private already
-                    model = copy.deepcopy(untrained[chosen])
-                score = trial.score(model, inputs[held], targets[held], source)
-                best = max(best, (score, chosen, model), key=lambda found: found[0])
-        details = {"recipe": best[1], "score": best[0], "epsilon_of_a_run": float(run.terms.epsilon)}
+                found = self._try(trial, inputs, targets, paid, untrained, source)
+                best = max(best, found, key=lambda each: each[0])
+        details = {"recipe": best[1], "score": best[0], "epsilon_of_a_run": run.epsilon}
         return charge.finish(Outcome(value=best[2], method="best of a random number of trainings", details=details))
+
+    def _try(
+        self,
+        trial: Trial,
+        inputs: Tensor,
+        targets: Tensor,
+        paid: Budget,
+        untrained: Sequence[nn.Module],
+        source: np.random.Generator,
+    ) -> tuple[float, int, nn.Module]:
+        """One run: its noisy score, the number of its recipe, and its model."""
+        held = trial.hold_back(len(inputs), source).to(inputs.device)
+        chosen = int(draw_below(len(self.recipes), 1, source)[0])
+        torch.manual_seed(draw_seed(source))
+        records = inputs[~held], targets[~held]
+        try:
+            model = trial.fit(self.recipes[chosen], *records, paid)
+        except NO_ROOM:
+            raise
+        except Exception:  # no record stops a training; noisy steps that diverge do, and are private already
+            model = copy.deepcopy(untrained[chosen])
+        return trial.score(model, inputs[held], targets[held], source), chosen, model
+
+    def _rehearse(self, trial: Trial, inputs: Tensor, targets: Tensor) -> list[nn.Module]:
+        """A model of each recipe, trained on made-up records; heads of one structure share theirs."""
+        found: list[nn.Module] = []
+        shared: dict[object, nn.Module] = {}
+        for number, recipe in enumerate(self.recipes):
+            key: object = number
+            budget = trial.run.budget("rehearsal")
+            if isinstance(recipe, Recipe):
+                plan_head(recipe, inputs.shape[-1], self.channels, budget, trial.size)
+                key = recipe.structure
+            if key not in shared:
+                shared[key] = trial.rehearse(recipe, inputs, targets, budget)
+            found.append(shared[key])
+        return found
 
     def _price(self) -> tuple[Purchase, RunPrice]:
         """What pays for the search, and the price of one of its runs."""
@@ -195,7 +248,9 @@ class RecipeSearch:
             raise InvalidArgument(f"{WHAT} is paid with budget(epsilon=..., delta=...): Gaussian noise needs a delta")
         tries = 2 * len(self.recipes) if self.tries is None else whole(self.tries, "tries")
         sampled = any(each.batch_size is not None for each in self.recipes)
-        return purchase, price_runs(purchase, tries=tries, stopping=self.stopping, sampled=sampled)
+        return purchase, price_runs(
+            purchase, tries=tries, stopping=self.stopping, sampled=sampled, gaussian=not sampled
+        )
 
 
 def _assumptions(purchase: Purchase, size: int | None) -> tuple[Assumption, ...]:

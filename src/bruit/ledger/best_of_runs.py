@@ -14,9 +14,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from bruit.core.best_of import BestOf, RenyiBounded, log_mean
-from bruit.core.losses import Approximate, Loss, Pure, ZeroConcentrated
+from bruit.core.losses import Approximate, Gaussian, Loss, Pure, ZeroConcentrated
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
 from bruit.ledger.budget import Budget
 from bruit.ledger.ledger import Ledger
@@ -31,6 +32,9 @@ HALVINGS = 30
 
 SMALLEST_RUN = Fraction(1, 10**9)
 """The least rho or Rényi divergence of a run that is looked for."""
+
+LEAST_NOISE, MOST_NOISE = 1e-4, 1e7
+"""Between these the noise multiplier of a Gaussian run is looked for."""
 
 BELOW = 1 - Fraction(1, 10**6)
 """A run is planned this factor below its price, and its ledger allows as much more: wider than any rounding."""
@@ -51,6 +55,13 @@ class RunPrice:
         """The privacy loss of all runs together when only the best is released."""
         return BestOf(self.loss, shape=self.shape, stop=self.stop)
 
+    @property
+    def epsilon(self) -> float:
+        """What one run alone would cost, at the delta of its ledger."""
+        if isinstance(self.loss, Gaussian):
+            return float(epsilon(self.loss, delta=self.terms.delta, by="pld"))
+        return float(self.terms.epsilon)
+
     def budget(self, name: str) -> Budget:
         """The whole budget of a fresh ledger for one run; `name` makes the run's seed different from other runs'.
 
@@ -63,13 +74,16 @@ class RunPrice:
         if isinstance(self.loss, Approximate):
             return buy(epsilon=self.loss.epsilon, delta=self.loss.delta)
         # Noise that is calibrated to an epsilon may miss its divergence by a rounding: it aims a little below.
-        return replace(buy(self.loss), epsilon=_worth(_times(self.loss, BELOW), self.terms.delta))
+        divergence = _squared(self.loss) if isinstance(self.loss, Gaussian) else self.loss
+        return replace(buy(divergence), epsilon=_worth(_times(divergence, BELOW), self.terms.delta))
 
     def score_noise(self, moved: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Integer noise for a score of sensitivity `moved`, at the price of one run."""
         from bruit.randomness import discrete_gaussian, discrete_laplace
 
         loss = self.loss
+        if isinstance(loss, Gaussian):
+            return discrete_laplace(moved / _sign_epsilon(loss), 1, rng=rng)
         if isinstance(loss, ZeroConcentrated):
             return discrete_gaussian(Fraction(moved) ** 2 / (2 * loss.rho), 1, rng=rng)
         if isinstance(loss, RenyiBounded):
@@ -92,12 +106,16 @@ class RunPrice:
                 return runs
 
 
-def price_runs(purchase: Purchase, *, tries: int, stopping: str, sampled: bool = False) -> RunPrice:
+def price_runs(
+    purchase: Purchase, *, tries: int, stopping: str, sampled: bool = False, gaussian: bool = False
+) -> RunPrice:
     """The price of one of `tries` expected runs, from the total budget alone.
 
-    A price in epsilon is divided by the two or three runs that are paid, its delta by the expected number. In a book
-    that adds Rényi divergences a run is the dearest whose best still costs the price: in concentrated privacy, or,
-    where runs are `sampled`, at the book's own order, since concentrated privacy gains nothing from sampling.
+    A price in epsilon is divided by the two or three runs that are paid, its delta by the expected number. Where runs
+    are `gaussian`, all their noise on whole sums normal, a run is the Gaussian whose best costs the price by its
+    privacy profile, about half of it. In a book that adds Rényi divergences a run is the dearest whose best still costs
+    the price: in concentrated privacy, or, where runs are `sampled`, at the book's own order, since concentrated
+    privacy gains nothing from sampling.
     """
     price = purchase.price
     if stopping not in SHAPES:
@@ -108,6 +126,8 @@ def price_runs(purchase: Purchase, *, tries: int, stopping: str, sampled: bool =
         loss: Pure | Approximate = Pure(price.epsilon / (2 + shape), neighbours=price.neighbours)
         return _run(price, loss, shape, stop)
     if isinstance(price.loss, Approximate) and price.ledger.terms.by == "basic":
+        if gaussian and price.by in (None, "pld"):
+            return _least_gaussian(purchase, shape, stop)
         mean = Fraction(BestOf(price.loss, shape=shape, stop=stop).mean) * (1 + Fraction(1, 10**9))
         loss = Approximate(price.epsilon / (2 + shape), price.delta / mean, neighbours=price.neighbours)
         return _run(price, loss, shape, stop)
@@ -125,6 +145,52 @@ def _run(price: Budget, loss: Pure | Approximate, shape: int, stop: Fraction) ->
     return RunPrice(loss, terms, shape, stop, price.covers_a_part)
 
 
+def _least_gaussian(purchase: Purchase, shape: int, stop: Fraction) -> RunPrice:
+    """The run of the least Gaussian noise of which the best costs no more than the price.
+
+    [docs/choosing.md, Theorems 4 and 5]
+    """
+    price = purchase.price
+
+    def loss(noise: float) -> Gaussian:
+        return Gaussian(Fraction(noise), neighbours=price.neighbours)
+
+    low, high = log(LEAST_NOISE), log(MOST_NOISE)
+    if not _is_paid(purchase, BestOf(loss(MOST_NOISE), shape=shape, stop=stop)):
+        raise NotPrivate("the price buys no run of a search over so many tries; raise it or lower tries=")
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        paid = _is_paid(purchase, BestOf(loss(np.exp(middle)), shape=shape, stop=stop))
+        low, high = (low, middle) if paid else (middle, high)
+    found = loss(np.exp(high))
+    room = _worth(_times(_squared(found), 1 / BELOW), price.delta)
+    terms = Terms(room, price.delta, price.neighbours, price.person, "zcdp")
+    return RunPrice(found, terms, shape, stop, price.covers_a_part)
+
+
+def _is_paid(purchase: Purchase, loss: Loss) -> bool:
+    """Whether the price covers a loss."""
+    try:
+        purchase.quote(loss)
+    except BudgetExceeded:
+        return False
+    return True
+
+
+def _squared(loss: Gaussian) -> ZeroConcentrated:
+    """The rho of Gaussian noise; losses that are all Gaussian and have it together are no more than this one."""
+    return ZeroConcentrated(1 / (2 * loss.noise**2), neighbours=loss.neighbours)
+
+
+def _sign_epsilon(loss: Gaussian) -> float:
+    """The epsilon of the sign of a Gaussian release, a little below: whatever has it is no more than the release.
+
+    e^epsilon = Phi(1/(2 noise)) / Phi(-1/(2 noise))                                   [docs/choosing.md, Theorem 5]
+    """
+    half = float(1 / (2 * loss.noise))
+    return float(special.log_ndtr(half) - special.log_ndtr(-half)) * float(BELOW)
+
+
 def _dearest_run(purchase: Purchase, shape: int, stop: Fraction, order: Fraction | None) -> RunPrice:
     """The run of the largest rho, or divergence at an order, of which the best costs no more than the price.
 
@@ -138,11 +204,7 @@ def _dearest_run(purchase: Purchase, shape: int, stop: Fraction, order: Fraction
         return RenyiBounded(amount, order=order, neighbours=price.neighbours)
 
     def fits(amount: Fraction) -> bool:
-        try:
-            purchase.quote(BestOf(loss(amount), shape=shape, stop=stop))
-        except BudgetExceeded:
-            return False
-        return True
+        return _is_paid(purchase, BestOf(loss(amount), shape=shape, stop=stop))
 
     if not fits(SMALLEST_RUN):
         raise NotPrivate(

@@ -74,10 +74,8 @@ def train_head(
     require_size_of_cell(purchase, size)
     price = purchase.price
     _check(features, labels, classes)
-    Settings(recipe.clip, Clipping.FLAT, at_once)  # refuses what is out of range before the charge
-    Preparation(features.shape[-1], channels).require(each.over for each in recipe.whitenings)
     known = len(features) if size is None else whole(size, "size", why="the public number of records, or left out")
-    noises = calibrate_noises(recipe, price, known)
+    noises = plan_head(recipe, features.shape[-1], channels, price, known, at_once)
     loss = head_loss(noises, recipe, known, price.neighbours)
     charge = purchase.pay(loss, assumes=_assumptions(price, size=size))
     stream = source(rng, entry=charge.number, stretch=0, device=features.device, strong=strong_noise)
@@ -95,6 +93,15 @@ def train_head(
     }
     value = FrozenHead(preparation, head, averaged, average=recipe.average)
     return charge.finish(Outcome(value=value, method="DP gradient descent on features", details=details))
+
+
+def plan_head(
+    recipe: Recipe, width: int, channels: int | None, price: Budget, size: int, at_once: int | None = None
+) -> Noises:
+    """The noises that a budget pays for; refuses settings that are out of range, before any charge."""
+    Settings(recipe.clip, Clipping.FLAT, at_once)
+    Preparation(width, channels).require(each.over for each in recipe.whitenings)
+    return calibrate_noises(recipe, price, size)
 
 
 def prepare(

@@ -54,6 +54,12 @@ class Recipe:
         """The share of the squared budget that is left for the training steps."""
         return 1 - self.mean_share - sum(each.share for each in self.whitenings)
 
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """What decides which parts a head has, and not how large its numbers are."""
+        kinds = tuple(each.over for each in self.whitenings)
+        return (self.adam, self.average, self.batch_size, self.hidden, self.mean_share > 0, kinds)
+
     def noises(self, level: float, size: int) -> Noises:
         """The noise multipliers of mean, whitenings and steps at a common level: a smaller share gives more noise."""
         rate = 1.0 if self.batch_size is None else self.batch_size / size

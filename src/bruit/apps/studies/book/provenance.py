@@ -38,17 +38,21 @@ def provenance(name: str, *, seed: int, spent: Spent) -> Provenance:
     """Where a study was run just now, what by, and how long it took."""
     command = f"bruit study {name} --book docs/results --seed {seed}"
     took = [round(seconds, 1) for seconds in spent.note()]
-    return Provenance(command, seed, _commit(), program(name), _machine(), *took)
+    machine = f"{spent.elsewhere}; tables and figures on {_machine()}" if spent.elsewhere else _machine()
+    return Provenance(command, seed, _commit(), program(name), machine, *took)
 
 
 class Spent:
     """The seconds that a study takes, on the clock and of the processor, over all runs that it needs to end.
 
-    A study that sweeps goes on from its file: then what earlier runs spent on that file is added.
+    A study that sweeps goes on from its file: then what earlier runs spent on that file is added. Where they ran on
+    another machine, `machine.txt` beside it says on which.
     """
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "spent.json"
+        other = folder / "machine.txt"
+        self.elsewhere = other.read_text(encoding="utf-8").strip() if other.is_file() else ""
         self._began = _now()
         self._before = [0.0, 0.0]
         if any(folder.glob("sweep*.jsonl")) and self.file.is_file():

@@ -21,8 +21,10 @@ from bruit.apps import plots
 from bruit.apps.data.images import Images, mnist
 from bruit.apps.findings import Findings, Size
 from bruit.apps.networks import DigitsNetwork
+from bruit.apps.studies.images import paid_search
 from bruit.apps.studies.images.device import best_device
 from bruit.apps.studies.images.frozen_features import Features, accuracy, epsilon_with_search, trial
+from bruit.apps.studies.images.recipes import MNIST
 from bruit.apps.studies.images.stand_ins import images_used, marked, titled, trial_run
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep import eye_features, train
@@ -41,12 +43,8 @@ NOISE, CLIP, RATE = 1.0, 1.0, 0.1
 SAID = {"without": 0.990, "with": 0.912}
 REPEATS: Mapping[Size, int] = {"small": 2, "full": 5}
 
-RECIPES = {
-    1.17: Recipe(200, 8, 0.1, average=True, mean_share=0.0225, whitenings=(Whitening(0.16, 0.004, 0.5),)),
-    3.0: Recipe(200, 32, 0.1, average=True, mean_share=0.0225, whitenings=(Whitening(0.16, 0.001, 0.5),)),
-}
-"""Chosen on the last 5 000 of the training images, among TRIALS recipes each; the test was not looked at."""
-
+RECIPES = MNIST
+SEARCHES = {size: paid_search.points(tuple(RECIPES), size) for size in REPEATS}
 TRIALS = 70
 EYES = Recipe(80, 64, 0.2, mean_share=0.02, whitenings=(Whitening(0.1, 0.001, 0.5, Over.CHANNELS),))
 """Over the eyes that learned from noise: the recipe of CIFAR-10 at ε = 3 as it is, so nothing was chosen on digits."""
@@ -70,11 +68,16 @@ def run(
     used = images_used(images(size), size)
     marked(rows, used).write_csv(folder / "repeats.csv")
     marked(table, used).write_csv(folder / "mnist.csv")
-    files = (folder / "mnist.csv", folder / "repeats.csv", plot_findings(folder, table, used))
+    tried = sweeps.run(
+        search_once, SEARCHES[size], repeats=REPEATS[size], rng=rng, file=folder / f"searches_{size}.jsonl"
+    )
+    searched = paid_search.write(marked(tried, used), folder / "searches.csv")
+    files = (folder / "mnist.csv", folder / "repeats.csv", plot_findings(folder, table, used), folder / "searches.csv")
     if used:
         return Findings(trial_run("MNIST", used), files, data=used)
     figures = headline(table)
-    return Findings(summarise(figures, REPEATS[size]), files, figures)
+    told = f"{summarise(figures, REPEATS[size])} {paid_search.summarise(searched, DELTA)}"
+    return Findings(told, files, figures | paid_search.figures(searched))
 
 
 def ways(size: Size) -> list[tuple[str, float]]:
@@ -118,6 +121,13 @@ def train_once(*, rng: np.random.Generator, way: str, epsilon: float, size: Size
     else:
         _train_plainly(model, inputs, labels, rng, **DOCUMENT[size])
     return {"accuracy": accuracy(model, test, test_labels)}
+
+
+def search_once(*, rng: np.random.Generator, epsilon: float, size: Size) -> Mapping[str, float | str]:
+    """Searches a head over scattering maps, for a price that holds the search."""
+    return paid_search.search_once(
+        "mnist", features("recipe", size), epsilon=epsilon, delta=_delta(size), size=size, rng=rng
+    )
 
 
 @lru_cache(maxsize=2)
