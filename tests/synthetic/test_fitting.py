@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from bruit.synthetic.fitting import BELIEFS, believe, finish_rows, possible_row, without_impossible
+from bruit.synthetic.fitting import (
+    BELIEFS,
+    believe,
+    combine_singles,
+    finish_rows,
+    possible_row,
+    without_impossible,
+)
 from bruit.synthetic.gibbs import GibbsSampler, Impossible, Measured
 from bruit.synthetic.marginals import count_cells
 
@@ -63,6 +70,32 @@ def test_a_marginal_is_believed_by_how_far_it_is_from_what_was_expected(times: f
         found.append(np.log(one.belief))
         assert one.pull == pytest.approx(one.belief / deviation)
     assert np.mean(found) == pytest.approx(np.log(belief), abs=0.2)
+
+
+def test_counts_of_a_column_are_the_least_squares_of_all_marginals_that_hold_it() -> None:
+    rng, variance = np.random.default_rng(11), {(0,): 90.0, (0, 1): 20.0, (0, 2): 7.0, (0, 1, 2): 3.0}
+    noisy = {clique: rng.normal(500, 20, int(np.prod(SIZES[list(clique)]))) for clique in variance}
+    design, answers, precision = [], [], []
+    for clique, counts in noisy.items():
+        for value, said in enumerate(counts.reshape(SIZES[0], -1).sum(1)):
+            design.append(np.arange(SIZES[0]) == value)
+            answers.append(said)
+            precision.append(1 / (variance[clique] * len(counts) / SIZES[0]))
+    weighed = np.array(design) * np.sqrt(precision)[:, None]
+    least = np.linalg.lstsq(weighed, np.array(answers) * np.sqrt(precision), rcond=None)[0]
+    measured = [Measured(clique, counts, variance[clique]) for clique, counts in noisy.items()]
+    joined = combine_singles(measured, 1500.0, SIZES)
+    assert joined[0].noisy == pytest.approx(least * 1500 / least.sum())
+    assert joined[0].variance == pytest.approx(np.linalg.inv(weighed.T @ weighed)[0, 0])
+    assert joined[1:] == measured[1:]
+
+
+def test_combined_counts_are_never_negative_and_add_up_to_the_people() -> None:
+    measured = [Measured((3,), np.array([-50, -3, 4, 0, 7, -1]), 9.0), Measured((0,), np.array([-1, -2, -3]), 9.0)]
+    for one, size in zip(combine_singles(measured, 11.0, SIZES), (6, 3), strict=True):
+        assert (one.noisy >= 0).all()
+        assert one.noisy.sum() == pytest.approx(11)
+        assert len(one.noisy) == size
 
 
 def test_rows_that_are_all_impossible_become_possible_ones() -> None:

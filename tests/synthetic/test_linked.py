@@ -13,6 +13,7 @@ from bruit.errors import InvalidArgument, PrivacyError
 from bruit.synthetic import synthesise_linked
 from bruit.synthetic.fitting import finish_rows
 from bruit.synthetic.gibbs import GibbsSampler
+from bruit.synthetic.linked import visit_edges
 from bruit.tables import among, read, within
 
 PEOPLE: dict[str, Any] = {"old": among(["yes", "no"]), "sex": among(["F", "M"])}
@@ -71,6 +72,37 @@ def test_tables_that_are_not_linked_are_refused(budget: Any) -> None:
             read(people, person="id"), read(visits, person="id").limit(rows=2), **asked, number="old", budget=price
         )
     assert price.ledger.entries == ()
+
+
+@pytest.mark.parametrize("most", [31, 40, 300])
+def test_people_with_many_visits_are_counted_in_cells_that_grow(budget: Any, most: int) -> None:
+    rng, rows = np.random.default_rng(3), 1500
+    many = rng.integers(0, most + 1, rows) // 2
+    whose = np.repeat(np.arange(rows), many)
+    stays = pl.DataFrame({"id": whose, "ward": rng.choice(["heart", "bones"], len(whose))})
+    made = synthesise_linked(
+        read(pl.DataFrame({"id": np.arange(rows)}), person="id"),
+        read(stays, person="id").limit(rows=most),
+        people_columns={},
+        visit_columns={"ward": among(["heart", "bones"])},
+        budget=budget(2000, person="id"),
+        rng=np.random.default_rng(4),
+    ).value
+    persons, visits = made.frames()
+    counted = visits.group_by("person").len().join(persons, on="person")
+    assert (counted["len"] == counted["visits"]).all()
+    assert persons["visits"].sum() == visits.height
+    found = np.quantile(persons["visits"], [0.1, 0.5, 0.9])
+    assert found == pytest.approx(np.quantile(many, [0.1, 0.5, 0.9]), rel=0.1)
+
+
+def test_cells_of_numbers_of_visits_are_single_numbers_and_then_grow_by_a_sixteenth() -> None:
+    for most in (1, 31, 40, 300, 10_000):
+        edges = visit_edges(most)
+        widths = np.diff([*edges, most + 1])
+        assert edges[:31] == list(range(1, most + 1))[:31]
+        assert len(edges) < 256
+        assert (widths <= np.maximum(1, np.array(edges) / 16)).all()
 
 
 def test_people_without_any_visit_are_answered(budget: Any) -> None:

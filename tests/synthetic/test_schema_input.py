@@ -1,6 +1,7 @@
 """A table under its schema is synthesised from the same cells as one whose columns are declared one by one."""
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from synthetic_people import COLUMNS, people
 import bruit
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.synthetic import compare, synthesise
+from bruit.synthetic.files.statement import together
 from bruit.synthetic.planned_rows import rows_of
 from bruit.tables import read
 from bruit.tables.choice.limits import Limit
@@ -81,6 +83,15 @@ def test_the_curator_compares_by_name_only(budget: Callable[..., bruit.Budget]) 
     assert table["total_variation"].to_list() == pytest.approx(found["total_variation"].to_list())
     with pytest.raises(NotPrivate, match="WITHOUT_PRIVACY"):
         compare(plan, made, budget=budget(1))
+
+
+def test_a_statement_names_all_pairs_at_once_and_sixty_combinations_at_most() -> None:
+    names = [f"c{i}" for i in range(20)]
+    singles, pairs = [(name,) for name in names], list(combinations(names, 2))
+    assert together([*singles, *pairs, ("c1", "c2", "c3")]) == "all pairs of columns; c1 and c2 and c3"
+    assert together([*singles, *pairs[:70]]).split("; ")[-2:] == ["c3 and c9", "10 more"]
+    assert together([("c1",), ("c2",), ("c1", "c2")]) == "c1 and c2"
+    assert "independent" in together(singles)
 
 
 def test_the_statement_goes_with_the_rows(budget: Callable[..., bruit.Budget], tmp_path: Path) -> None:

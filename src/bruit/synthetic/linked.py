@@ -27,6 +27,9 @@ from bruit.tables import Domain, Table, within
 PEOPLE_SHARE: Final = Fraction(1, 2)
 """The part of the price that the people take; their visits take the rest."""
 
+COARSER: Final = 16
+"""Numbers of visits share a cell with those less than a sixteenth above: each has its own up to twice this."""
+
 
 @dataclass(frozen=True)
 class LinkedTables:
@@ -43,6 +46,8 @@ class LinkedTables:
     def frames(self) -> tuple[polars.DataFrame, polars.DataFrame]:
         """The people and the visits as two frames with values, joined by an invented `person` number."""
         people, known = self.people.frame(), len(self.people.columns)
+        many = np.bincount(self.owner, minlength=len(people))
+        people = people.with_columns(polars.Series(self.number, many, polars.Int64))
         visits = self.visits.frame()[:, known:]
         numbers = polars.Series("person", np.arange(1, len(people) + 1))
         return people.insert_column(0, numbers), visits.insert_column(0, polars.Series("person", self.owner + 1))
@@ -69,7 +74,8 @@ def synthesise_linked(
     most = _require_linked(people, visits)
     if number in people_columns or set(people_columns) & set(visit_columns):
         raise InvalidArgument(f"{number!r} and the columns of people and visits must all have different names")
-    owners = code_columns({**people_columns, number: within(0, most, grid=1, missing=0)})
+    counted = {number: within(0, most, grid=1, missing=0)}
+    owners = code_columns({**people_columns, **counted}, {number: visit_edges(most)})
     both = (*owners, *code_columns(visit_columns))
     require_readable(people, owners[:-1])
     require_readable(visits, both[len(owners) :])
@@ -82,6 +88,15 @@ def synthesise_linked(
     value = fit_linked(charge.guarantee, owners, both, number, cells, plans, source)
     details = {"people": details_of(value.people), "visits": details_of(value.visits)}
     return charge.finish(Outcome(value, method="marginals, linked", details=details))
+
+
+def visit_edges(most: int) -> list[int]:
+    """The least number of visits of each cell but the first: cells grow where numbers are large."""
+    edges, first = [], 1
+    while first <= most:
+        edges.append(first)
+        first += max(1, first // COARSER)
+    return edges
 
 
 def _require_linked(people: Table, visits: Table) -> int:
@@ -126,7 +141,7 @@ def read_linked(
     assert first.person is not None
     assert second.person is not None
     place, number = count_owned(first.person, second.person)
-    counted = np.vstack([first.columns, number.astype(np.uint8)])
+    counted = np.vstack([first.columns, owners[-1].place(number)])
     kept = place >= 0
     joined = np.vstack([counted[:, place[kept]], second.columns[:, kept]])
     return CodedRows(np.ascontiguousarray(counted), None), CodedRows(np.ascontiguousarray(joined), None)
@@ -144,7 +159,7 @@ def fit_linked(
     """Fits synthetic people and their visits to noisy counts, and audits the error of both."""
     curators = tuple(Curator(each.columns, plan, rng) for each, plan in zip(cells, plans, strict=True))
     states = tuple(int(rng.integers(1, 2**62)) for _ in plans)
-    fits, owner = draw_linked(curators, states)
+    fits, owner = draw_linked(curators, states, owners[-1])
     people, visits = (
         describe_fit(guarantee, coded, fit, curator, size=None, impossible=(), state=state)
         for coded, fit, curator, state in zip((owners, both), fits, curators, states, strict=True)
@@ -152,9 +167,16 @@ def fit_linked(
     return LinkedTables(people, visits, owner, number)
 
 
-def draw_linked(curators: Sequence[Curator], states: Sequence[int]) -> tuple[tuple[Fit, Fit], NDArray[np.int64]]:
-    """Fits people first, then their visits given the people; returns both fits and the owner of each visit."""
+def draw_linked(
+    curators: Sequence[Curator], states: Sequence[int], number: CodedColumn
+) -> tuple[tuple[Fit, Fit], NDArray[np.int64]]:
+    """Fits people first, then their visits given the people; returns both fits and the owner of each visit.
+
+    `number` is the last column of the people: a person has any number of visits of its cell.
+    """
     people = fit_adaptively(curators[0], size=None, impossible=(), state=states[0])
-    owner = np.repeat(np.arange(len(people.rows)), people.rows[:, -1].astype(np.int64))
+    cells, rng = people.rows[:, -1], np.random.default_rng(states[0])
+    many = rng.integers(np.array(number.firsts)[cells], np.array(number.ends)[cells] + 1)
+    owner = np.repeat(np.arange(len(people.rows)), many)
     visits = fit_adaptively(curators[1], size=None, impossible=(), state=states[1], given=people.rows[owner])
     return (people, visits), owner

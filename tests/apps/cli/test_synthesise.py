@@ -106,6 +106,23 @@ def test_another_ending_is_refused_unpaid(bruit: Callable[..., Any]) -> None:
     assert (done.exit_code, Ledger.open("town", STORE).spent.epsilon) == (2, 0)
 
 
+def test_a_folder_that_is_not_there_is_refused_unpaid(bruit: Callable[..., Any]) -> None:
+    done = bruit("synthesise", "people.csv", "--schema", "people.toml", "--out", "nowhere/made.csv", *PAID)
+    assert "nowhere" in done.stderr
+    assert (done.exit_code, Ledger.open("town", STORE).spent.epsilon) == (2, 0)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "xlsx"])
+def test_the_ending_of_the_source_says_its_format_where_the_schema_does_not(
+    bruit: Callable[..., Any], ending: str
+) -> None:
+    source, table = f"people.{ending}", pl.read_csv("people.csv")
+    _ = table.write_parquet(source) if ending == "parquet" else table.write_excel(source)
+    done = bruit("synthesise", source, "--schema", "people.toml", "--out", "made.csv", "--mode", "tree", *PAID)
+    assert done.exit_code == 0, done.stderr
+    assert pl.read_csv("made.csv").height > 1000
+
+
 def test_the_schema_of_the_question_engine_is_read_as_it_is_written(bruit: Callable[..., Any], tmp_path: Path) -> None:
     columns = {"id": whole(), "licence": category(["yes", "no"]), "income": number(0, 1000, grid=10, strip=["€"])}
     schema = Schema("id", columns, name="people", file=csv())

@@ -145,7 +145,7 @@ def _many_linked(
     out = np.empty(samples)
     for i in range(samples):
         curators = [Curator(cells.columns, plan, rng) for cells, plan in zip(data, plans, strict=True)]
-        fits, _ = draw_linked(curators, [int(rng.integers(1, 2**62)) for _ in plans])
+        fits, _ = draw_linked(curators, [int(rng.integers(1, 2**62)) for _ in plans], OWNERS[-1])
         parts = zip(fits, plans, strict=True)
         out[i] = sum(sign_of(fit.measured, plan.question.sizes, PERSON) for fit, plan in parts)
     return out

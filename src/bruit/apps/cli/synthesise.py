@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from bruit.synthetic import Mode, SyntheticTable, Where, synthesise
 from bruit.synthetic.synthetic_table import EXCEL_ROWS
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.operators import open_table
+from bruit.tables.reading import FACTS
 from bruit.tables.schema import Schema
 
 EXAMPLE = (
@@ -46,9 +48,10 @@ class SchemaFile:
         return columns_of(self.schema)
 
 
-def read_schema(path: Path) -> SchemaFile:
+def read_schema(path: Path, source: str) -> SchemaFile:
     """Reads a schema as `Schema.to_toml` writes it, plus `rows`, `edges` and `impossible` for the synthesis.
 
+    Where it states no format, the ending of the `source` does, a Parquet file's say.
     The person is a column of whole numbers or texts; where the file does not declare it, its texts are compared.
     """
     try:
@@ -63,7 +66,8 @@ def read_schema(path: Path) -> SchemaFile:
     columns = {name: _without(about, "edges") for name, about in exact["columns"].items()}
     if stated["person"] != EACH_ROW and stated["person"] not in columns:
         columns[stated["person"]] = {"type": "text"}
-    rest = _without(exact, "rows", "impossible", "columns")
+    usual = FACTS[ending].to_json() if (ending := Path(source).suffix.lower()) in FACTS else {}
+    rest = {"file": usual, **_without(exact, "rows", "impossible", "columns")}
     edges = {name: about["edges"] for name, about in exact["columns"].items() if "edges" in about}
     impossible = [read_where(each) for each in stated.get("impossible", [])]
     if stated["person"] != EACH_ROW and "rows" not in stated:
@@ -115,7 +119,11 @@ def command(
         raise InvalidArgument(f"--out {out.name}: give a name that ends in {' or '.join(ENDINGS)}")
     if out.suffix.lower() == ".xlsx":
         require_extras("Excel files", "excel")
-    stated, book = read_schema(schema), Ledger.open(ledger, store)
+    if not os.access(out.parent, os.W_OK):
+        raise InvalidArgument(
+            f"--out {out}: the folder {out.parent} is not there, or not yours to write; nothing is paid"
+        )
+    stated, book = read_schema(schema, source), Ledger.open(ledger, store)
     release = synthesise(
         open_table(source, stated.schema),
         stated.names,
@@ -145,11 +153,9 @@ def _fitting(out: Path, made: SyntheticTable) -> Path:
 
 def _show(release: Release[SyntheticTable], out: Path, book: Ledger) -> None:
     value, left = release.value, book.remaining
-    pairs = [names for names in value.measured if len(names) > 1]
     rows = [
         ("rows", f"{len(value.rows)}"),
         ("columns", escape(", ".join(column.name for column in value.columns))),
-        ("measured together", escape("; ".join(" and ".join(names) for names in pairs))),
         ("guarantee", escape(str(release.guarantee))),
         (f"left in {escape(book.name)}, {left.measure}", f"{float(left.total):.6g}"),
     ]

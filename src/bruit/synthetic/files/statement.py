@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Final
 
 from bruit.core import Guarantee
@@ -21,10 +22,12 @@ MAY_NOT: Final = (
     "link its rows to other data: no row belongs to anybody",
 )
 
+MOST_NAMED: Final = 60
+"""Combinations that a statement names one by one: a wide table measures thousands."""
+
 
 def statement(guarantee: Guarantee, *, rows: int, measured: Sequence[Sequence[str]]) -> str:
     """The statement of a synthetic table as Markdown: how it was made, and what it is and is not good for."""
-    together = [" and ".join(names) for names in measured if len(names) > 1]
     return "\n".join(
         (
             "# A synthetic table",
@@ -38,9 +41,18 @@ def statement(guarantee: Guarantee, *, rows: int, measured: Sequence[Sequence[st
             "It may not be used to",
             *(f"- {use};" for use in MAY_NOT),
             "",
-            "Measured together: "
-            + ("; ".join(together) if together else "no columns; they are independent here")
-            + ".",
+            f"Measured together: {together(measured)}.",
             "",
         )
     )
+
+
+def together(measured: Sequence[Sequence[str]]) -> str:
+    """The combinations of columns that were measured, in words: all pairs at once, and at most sixty others by name."""
+    columns = sum(len(names) == 1 for names in measured)
+    pairs = [names for names in measured if len(names) == 2]
+    every = len(pairs) == comb(columns, 2) > 1
+    others = [" and ".join(names) for names in measured if len(names) > (2 if every else 1)]
+    more = [f"{len(others) - MOST_NAMED} more"] if len(others) > MOST_NAMED else []
+    said = [*(["all pairs of columns"] if every else []), *others[:MOST_NAMED], *more]
+    return "; ".join(said) if said else "no columns; they are independent here"

@@ -17,7 +17,7 @@ from bruit.core.release import Release
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
 from bruit.synthetic import Condition, SyntheticTable
-from bruit.synthetic.files.statement import MAY, MAY_NOT
+from bruit.synthetic.files.statement import MAY, MAY_NOT, together
 from bruit.synthetic.synthetic_table import EXCEL_ROWS
 from bruit.tables import Among
 
@@ -83,7 +83,6 @@ def synthetic_statement(release: Release[object], made: SyntheticTable, *, book:
     """The statement of a synthetic table: the usual facts, and what the rows may be used for and what not."""
     words = release.details["asked"]["words"]
     usual = make_statement(f"Statement: {words}", (), book=book, guarantee=release.guarantee, number=number)
-    together = [" and ".join(names) for names in made.measured if len(names) > 1]
     facts = dict(usual.facts) | {
         "How precise": "Answers asked of the table carry an interval for the true one: narrow where the columns were "
         "measured together, wider where not, and there calibrated on average over many questions.",
@@ -93,6 +92,6 @@ def synthetic_statement(release: Release[object], made: SyntheticTable, *, book:
         ("What it is", f"{words[:1].upper()}{words[1:]}; {len(made.rows)} invented rows, none of which is anybody's."),
         ("It may be used to", "; ".join(MAY)),
         ("It may not be used to", "; ".join(MAY_NOT)),
-        ("Measured together", "; ".join(together) or "no columns: they are independent here"),
+        ("Measured together", together(made.measured)),
     )
     return Statement(usual.title, (*own, *facts.items()), ())
