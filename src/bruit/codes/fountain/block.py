@@ -35,7 +35,7 @@ class Arrived:
 
 
 def _internal(numbers: Index, k: int, shape: Shape) -> Index:
-    """Internal symbol numbers: the padding symbols come between the source and the repair ones.  [RFC 6330, Section 5.3.1]"""
+    """Internal symbol numbers: padding stands between source and repair symbols.   [RFC 6330, Section 5.3.1]"""
     return np.where(numbers < k, numbers, numbers + shape.source - k)
 
 
