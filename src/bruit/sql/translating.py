@@ -99,7 +99,7 @@ def translate(
         raise InvalidArgument(TOO_DEEP) from None
 
 
-def _is_deeper_than(tree: exp.Expression, most: int) -> bool:
+def _is_deeper_than(tree: exp.Expr, most: int) -> bool:
     """Whether more than `most` parts of a query stand inside each other; AND and + of many parts do."""
     level = [tree]
     for _ in range(most):
