@@ -55,7 +55,7 @@ serve: $(VENV)/stamp-demo ## the web application
 	$(BIN)/bruit serve
 
 wheel: $(VENV)/stamp-demo ## dist/*.whl, the package to install elsewhere
-	$(BIN)/uv build --wheel --quiet --build-constraint requirements.lock
+	$(BIN)/python -m scripts.wheel
 
 lock: setup ## requirements.lock again, after a change of the dependencies
 	$(BIN)/python -m scripts.lock

@@ -10,7 +10,10 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -65,17 +68,33 @@ def entry_of(name: str, lock: str) -> str:
     return "".join(re.findall(rf"^{name}==[^\n]*\n(?: +--hash=[^\n]*\n)*", lock, flags=re.MULTILINE))
 
 
+@contextmanager
+def uv_for(folder: Path) -> Iterator[Path | None]:
+    """The uv of the environment, else one that pip fetches into a folder that goes again; None where there is none.
+
+    It takes 36 MB, and only setting up and `make wheel` run it.
+    """
+    if (folder / "bin" / "uv").exists():
+        yield folder / "bin" / "uv"
+        return
+    with tempfile.TemporaryDirectory() as apart:
+        wanted = Path(apart) / "uv.txt"
+        wanted.write_text(entry_of("uv", LOCK.read_text()))
+        fetch = [*_pip(folder), "--target", apart, "--requirement", str(wanted)]
+        failed = subprocess.run(fetch, check=False, stderr=subprocess.DEVNULL).returncode
+        yield None if failed else Path(apart) / "bin" / "uv"
+
+
 def _installed_by_uv(folder: Path, wanted: list[str]) -> bool:
     """Whether uv could be had and installed everything."""
-    (folder / "uv.txt").write_text(entry_of("uv", LOCK.read_text()))
-    fetch = [*_pip(folder), "--requirement", str(folder / "uv.txt")]
-    if subprocess.run(fetch, check=False, stderr=subprocess.DEVNULL).returncode:
-        return False
-    settings = pip_settings(folder / "bin" / "python")
-    command = [str(folder / "bin" / "uv"), "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
-    locked = ["--constraint", str(LOCK), "--build-constraint", str(LOCK)]
-    status = subprocess.run([*command, *uv_options(settings), *locked, *wanted], check=False, env=environment(settings))
-    return status.returncode == 0
+    with uv_for(folder) as uv:
+        if uv is None:
+            return False
+        settings = pip_settings(folder / "bin" / "python")
+        install = [str(uv), "pip", "install", "--quiet", "--python", str(folder / "bin" / "python")]
+        locked = ["--constraint", str(LOCK), "--build-constraint", str(LOCK)]
+        command = [*install, *uv_options(settings), *locked, *wanted]
+        return subprocess.run(command, check=False, env=environment(settings)).returncode == 0
 
 
 def environment(settings: dict[str, list[str]]) -> dict[str, str]:

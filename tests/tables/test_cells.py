@@ -2,6 +2,8 @@
 
 import datetime as dt
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +273,15 @@ def test_a_sheet_that_fills_the_memory_is_refused_and_ends_no_process(tmp_path: 
         sheet.write(2**20 - 1, 2**14 - 1, 1)
     with pytest.raises(BadFile, match="too large to be opened"):
         open_source(path, schema(["number"], File(kind="excel")))
+
+
+def test_a_sheet_that_is_read_without_end_is_given_up() -> None:
+    pytest.importorskip("resource")
+    program = (
+        "from bruit.tables.sources import excel_names as reader; reader.MOST_SECONDS = 1; reader.limit_resources()\n"
+        "while True: pass"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode < 0
 
 
 def test_a_database_casts_each_cell_to_text_and_no_type_of_it_can_fail(tmp_path: Path) -> None:

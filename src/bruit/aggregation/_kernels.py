@@ -132,7 +132,7 @@ def sub(a: Pair, b: Pair, p: Modulus) -> Pair:
 
 @kernel
 def _reduction_step(t0: np.uint64, t1: np.uint64, t2: np.uint64, p: Modulus) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """(t + m p) / 2^64 with the m that makes the division exact, for t of three words."""
+    """Montgomery reduction, one step: (t + m p) / 2^64, with m such that the division is exact; t has three words."""
     m = t0 * p[2]
     k = _high(m, p[0]) + _less(U(0), t0)  # the lowest words cancel to 2^64 exactly where t0 is not zero
     low = m * p[1]
@@ -408,7 +408,7 @@ def _to_montgomery(v: Words, c: Layout) -> None:
 
 @kernel
 def _expand_share(s: Words, c: Layout, usage: int, seed: Bytes, aggregator: int, out: Words) -> None:
-    """The share of a measurement or of the proofs that a seed stands for."""
+    """Expands a seed into the share of a measurement, or of its proofs."""
     begin(s, c.prefix[usage], seed)
     if usage == PROOF_SHARE:
         absorb_byte(s, c.proofs)

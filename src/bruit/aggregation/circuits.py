@@ -313,7 +313,7 @@ def _bit_weights(largest: int) -> list[int]:
 
 
 def _bits(numbers: NDArray[np.int64], largest: int) -> NDArray[np.uint8]:
-    """Each number as the bits that the weights add up to it: the last one is set where the others do not reach."""
+    """Encodes each number as bits whose weights sum to it; the last bit is set where the others cannot reach it."""
     bits = largest.bit_length()
     reach = 2 ** (bits - 1) - 1
     last = numbers > reach

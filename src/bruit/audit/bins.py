@@ -141,7 +141,7 @@ def _learn_scalar(outputs: NDArray[Any]) -> ScalarBins:
 
 
 def _learn_scored(parts: tuple[ScalarBins, ...], first: NDArray[Any], second: NDArray[Any]) -> ScoredBins:
-    """Ratios from one half of the outputs, cells of the score from the other."""
+    """Learns likelihood ratios from one half of the outputs, and the bins of their sum from the other half."""
     half = len(first) // 2
     ratios = tuple(
         np.log1p(_histogram(part, one)) - np.log1p(_histogram(part, other))

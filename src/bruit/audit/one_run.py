@@ -182,7 +182,7 @@ def _steepest(guesses: int, right: int, chance: float) -> float:
 def _overfull(
     curves: TradeOffs, strengths: Numbers, guesses: int, right: int, *, canaries: int, alarm: float
 ) -> NDArray[np.bool_]:
-    """Whether so many right guesses with chance `alarm` would need total probability above 1, for each strength.
+    """Whether each strength is refuted: so many right guesses, with chance `alarm`, would need probability above 1.
 
     `good` and `bad` are E[N; N >= c] / m and E[r - N; N >= c] / m, least where all the tail sits at `right`. The curve
     asks for bad >= f(1 - good) one step lower; what is missing must be put at N = c - 1.

@@ -72,7 +72,7 @@ class AboveThreshold:
             return above
 
     def _answer(self, question: Query) -> int:
-        """What the question says, while nothing else is answered: a question must not ask on behalf of another."""
+        """Evaluates a question, and refuses one that asks AboveThreshold in turn."""
         self._require_open()
         if self._in_question:
             raise PrivacyError("a question cannot ask AboveThreshold itself: its answer would be given beside another")

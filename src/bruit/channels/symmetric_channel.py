@@ -138,7 +138,7 @@ def _private(size: int, epsilon: Fraction) -> SymmetricChannel:
 
 
 def _towards_uniform(size: int, other: Fraction) -> SymmetricChannel:
-    """The weight of each wrong symbol rounded to the side of the uniform law."""
+    """The channel with integer weights out of 2^52, rounded so that it is never less private than asked for."""
     rounded = math.ceil(other) if other * size < ONE else math.floor(other)
     rounded = min(rounded, ONE // (size - 1))
     return SymmetricChannel(size, ONE - (size - 1) * rounded, rounded)

@@ -170,7 +170,7 @@ def _sum_of_squares(typing: Typing, values: Type, at: Type, count: Type) -> Inst
 
 @kernel
 def scale_words(values: NDArray[np.float32], level: np.float32, out: NDArray[np.float32]) -> bool:
-    """out[word] scales the root mean square of a word to `level`, or is 0 where that rounds most of it to nothing.
+    """The factor that scales each word's root mean square to `level`; 0 where quantising would lose most of the word.
 
     Returns whether there is such a word: less than half of what is not 0 reaches 1 / out[word].
     """

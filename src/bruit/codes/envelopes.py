@@ -51,7 +51,7 @@ def open_envelope(sealed: bytes, *, erasures: ArrayLike = (), checks: int = 32) 
 
 
 def _verify(content: bytes) -> bytes:
-    """What stands between the length and the checksum, if they agree."""
+    """The bytes between the length and the checksum of an envelope; refuses a checksum that does not match."""
     end = LENGTH + int.from_bytes(content[:LENGTH], "big")
     digest = blake2b(content[:end], digest_size=DIGEST).digest() if end <= len(content) else b""
     if not digest or content[end : end + DIGEST] != digest:

@@ -16,6 +16,7 @@ from bruit.continual.questions import StreamQuestion, question_from_json
 from bruit.continual.stream import Stream
 from bruit.core import Release
 from bruit.core.numbers import Exact
+from bruit.core.toml import read_toml
 from bruit.errors import BadFile, InvalidArgument
 from bruit.ledger import Ledger
 from bruit.tables import Table
@@ -63,7 +64,7 @@ class StreamRecipe:
     def from_toml(cls, text: str) -> StreamRecipe:
         """Reads a recipe from the table [stream] of a TOML text; numbers keep every digit."""
         try:
-            stated = tomllib.loads(text, parse_float=str).get("stream")
+            stated = read_toml(text, parse_float=str).get("stream")
         except tomllib.TOMLDecodeError as error:
             raise BadFile(f"the recipe is no TOML: {error}") from None
         if not isinstance(stated, dict):

@@ -284,7 +284,9 @@ def _described(values: dict[str, Any]) -> Loss:
     name = values.pop("kind", "")
     kind = Loss.kinds.get(name)
     if kind is None:
-        raise InvalidArgument(f"{name!r} is not a loss that this version of bruit knows")
+        raise InvalidArgument(
+            f"{name!r} is no loss that this version of bruit knows: read it with the one that wrote it"
+        )
     relation = Neighbours(values.pop("neighbours"))
     if kind is Composed:
         return Composed(relation, tuple((loss_from_json(loss), times) for loss, times in values["counted"]))

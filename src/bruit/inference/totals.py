@@ -18,7 +18,7 @@ CUBES = 3
 
 @dataclass(frozen=True)
 class Totals:
-    """Number, sum and sum of squares of values from `low` to `high`, each a straight line of noisy counts.
+    """Number, sum and sum of squares of values from `low` to `high`, each a linear combination of noisy counts.
 
     A table of counts has the sum of cubes too, which says how skew the values are.
     total_k = matrix[k] . counts + offsets[k]. With `two_valued` every value is one of the bounds, and so the variance

@@ -149,7 +149,7 @@ class _Plan:
 
     @property
     def loss(self) -> Any:
-        """All of it, each column of categories once."""
+        """The privacy loss of the whole fit: sums, squares, and counts of each column of categories."""
         parts = [(self.sums, 1)] + ([(self.squares, 1)] if self.squares is not None else [])
         return all_of(*parts, *([(self.categories, self.columns)] if self.categories is not None else []))
 

@@ -40,6 +40,9 @@ VARIANCES = (exp.Variance, exp.VariancePop)
 DEVIATIONS = (exp.Stddev, exp.StddevPop, exp.StddevSamp)
 
 
+DEEPEST = 500
+"""How many parts of a query may stand inside each other: a plan takes fewer, and longer ones take minutes to refuse."""
+
 TOO_DEEP = "the query is nested too deeply: use fewer brackets, and IN (...) instead of many conditions"
 
 
@@ -80,6 +83,8 @@ def translate(
         ) from None
     except RecursionError:
         raise InvalidArgument(TOO_DEEP) from None
+    if _is_deeper_than(tree, DEEPEST):
+        raise InvalidArgument(TOO_DEEP)
     if isinstance(tree, exp.Union | exp.Intersect | exp.Except):
         raise InvalidArgument("UNION removes equal rows of different people: UNION ALL inside FROM")
     if not isinstance(tree, exp.Select):
@@ -92,6 +97,14 @@ def translate(
         return _Translation(tree, plan).translated(options.limit(limit), more)
     except RecursionError:
         raise InvalidArgument(TOO_DEEP) from None
+
+
+def _is_deeper_than(tree: exp.Expr, most: int) -> bool:
+    """Whether more than `most` parts of a query stand inside each other; AND and + of many parts do."""
+    level = [tree]
+    for _ in range(most):
+        level = [child for node in level for child in node.iter_expressions()]
+    return bool(level)
 
 
 class _Translation:

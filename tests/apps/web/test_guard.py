@@ -121,6 +121,13 @@ def test_a_host_that_is_too_long_for_a_link_is_refused() -> None:
     assert guarded().post("/count", headers={"host": "a" * 400}).status_code == 400
 
 
+def test_a_request_names_its_host_once() -> None:
+    """Two names could be checked by one and linked by the other."""
+    twice = guarded().post("/count", headers=[("host", "a.example"), ("host", "b.example")])
+    assert (twice.status_code, "host once" in twice.text) == (400, True)
+    assert guarded().post("/count", headers={"host": "a.example"}).status_code == 200
+
+
 @pytest.mark.parametrize("text", ["", "²", "٣", "-1", "+1", "1.0", " 1", "8", "9" * 5000])
 def test_a_number_of_a_stranger_is_read_or_is_none(text: str) -> None:
     assert read_digits(text, most=7) is None

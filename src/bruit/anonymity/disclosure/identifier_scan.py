@@ -117,7 +117,7 @@ def _test_column(column: str, texts: polars.Series, kind: Identifier) -> Finding
 
 
 def _key(column: Coded) -> Finding:
-    """Whether most rows are alone with their value; the test is against half of them being so."""
+    """Whether most rows have a value that no other row has, by a binomial test against one half."""
     rows = np.bincount(column.codes, minlength=column.size)
     alone = int((rows == 1).sum())
     total = len(column.codes)

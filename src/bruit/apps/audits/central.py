@@ -166,7 +166,7 @@ def _group_sums_once(column: tables.UndeclaredColumn, **paid: Any) -> Any:
 
 
 def _by_and_values(column: tables.UndeclaredColumn) -> tuple[tables.Column, tables.Column]:
-    """The groups, and a number of the same table that is ten in every row and lies from minus ten to ten."""
+    """The column to group by and the column to sum: it is bounded by -10 and 10 and holds 10 in every row."""
     return _yes_or_no(column), column.table["ten"].within(-10, 10, grid=5)
 
 

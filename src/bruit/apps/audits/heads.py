@@ -136,7 +136,7 @@ def _data(rows: Rows) -> tuple[Any, Any]:
 
 
 def _stretch(matrix: Any) -> float:
-    """How much more a whitening stretches the direction that only the canary has than the others'."""
+    """How much a whitening scales the canary's own direction, relative to the other rows' directions."""
     return float(matrix[0, 0] - matrix[1, 1])
 
 

@@ -123,7 +123,7 @@ def _linear(x: Any, y: Any, *, groups: Any = None, size: int = 4, **paid: Any) -
 
 
 def _logistic(x: Any, y: Any, **paid: Any) -> float:
-    """The log-odds at the far end."""
+    """A logistic regression's log-odds at the upper bound."""
     from bruit.learning import LogisticRegression
 
     model = LogisticRegression(domain=BOUNDS, classes=[-1, 1], size=4, rounds=1, **paid).fit(x, y)
@@ -135,7 +135,7 @@ MANY = among([-1, 1, *range(2, 8)])
 
 
 def _linear_of_many(x: Floats, y: Floats, **paid: Any) -> float:
-    """The prediction for the far row's category."""
+    """A linear regression's prediction for the category of the row in which the two data sets differ."""
     from bruit.learning import LinearRegression
 
     model = LinearRegression(domain=MANY, target=BOUNDS, size=4, **paid).fit(x.astype(int), y)
@@ -143,7 +143,7 @@ def _linear_of_many(x: Floats, y: Floats, **paid: Any) -> float:
 
 
 def _logistic_of_many(x: Floats, y: Floats, **paid: Any) -> float:
-    """The log-odds of the far row's category after a noisy descent."""
+    """A logistic regression's log-odds for the category of the row in which the two data sets differ."""
     from bruit.learning import LogisticRegression
 
     model = LogisticRegression(domain=MANY, classes=[-1, 1], size=4, **paid).fit(x.astype(int), y)
@@ -151,14 +151,14 @@ def _logistic_of_many(x: Floats, y: Floats, **paid: Any) -> float:
 
 
 def _bayes(x: Any, y: Any, *, groups: Any = None, **paid: Any) -> float:
-    """The log-odds at the far end."""
+    """A naive Bayes model's log-odds at the upper bound."""
     from bruit.learning import NaiveBayes
 
     return _odds(NaiveBayes(domain=BOUNDS, classes=[-1, 1], **paid).fit(x, y, groups=groups))
 
 
 def _share(x: Any, y: Any, **paid: Any) -> float:
-    """The share of the far row's category in its class, in tenths."""
+    """Naive Bayes: the estimated share, in tenths, of the category of the row in which the two data sets differ."""
     from bruit.learning import NaiveBayes
 
     model = NaiveBayes(domain=among([-1, 1]), classes=[-1, 1], **paid).fit(x.astype(int), y)
@@ -166,7 +166,7 @@ def _share(x: Any, y: Any, **paid: Any) -> float:
 
 
 def _clusters(x: Any, y: Any, **paid: Any) -> float:
-    """Where the only centre is."""
+    """The sum of the coordinates of the only centre of a k-means fit."""
     from bruit.learning import KMeans
 
     centres = KMeans(1, domain=BOUNDS, rounds=1, **paid).fit(np.column_stack([x, y])).cluster_centers_
@@ -174,7 +174,7 @@ def _clusters(x: Any, y: Any, **paid: Any) -> float:
 
 
 def _components(x: Any, y: Any, *, groups: Any = None, **paid: Any) -> float:
-    """Where the noisy mean is."""
+    """The sum of the coordinates of the noisy mean of a PCA fit."""
     from bruit.learning import PCA
 
     return float(PCA(1, domain=BOUNDS, **paid).fit(np.column_stack([x, y]), groups=groups).mean_.sum())
@@ -209,7 +209,7 @@ def _any_classifier() -> NaiveBayes:
 
 
 def _right_rows(x: Floats, y: Floats, **paid: Any) -> float:
-    """The noisy number of rows in the cell of the far row, which it fills alone."""
+    """The noisy count of `evaluate`'s confusion matrix in the cell of the row in which the data sets differ."""
     from bruit.learning import evaluate
 
     found = evaluate(_any_classifier(), x, y, budget=paid["budget"], bins=1, rng=paid["random_state"])

@@ -44,7 +44,7 @@ def cases(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def _answer(rows: Rows, rng: np.random.Generator, *, neighbours: Neighbours, method: str) -> int:
-    """The place of the class that is told."""
+    """The predicted class of the query: 1 for yes, 0 for no."""
     told = _fit_voters(rows, rng, neighbours, method).predict([[0]])
     return int(told[0] == "yes")
 

@@ -49,7 +49,7 @@ def cases(neighbours: Neighbours, *, epsilon: float = SHARP) -> Iterator[Case]:
 
 
 def _once(rows: Rows, rng: np.random.Generator, *, fitted: Callable[..., Any], seen: Callable[[Any], float]) -> float:
-    """What one fit shows."""
+    """The audited number of one fit."""
     return seen(fitted(rng).fit(*_table(rows)))
 
 

@@ -17,6 +17,7 @@ from bruit.apps.extras import require_extras
 from bruit.apps.steward import price_of, remaining_of
 from bruit.apps.steward.synthetic_tables.request import columns_of, read_where
 from bruit.core import EACH_ROW
+from bruit.core.toml import read_toml
 from bruit.errors import BadFile, InvalidArgument, MissingData
 from bruit.ledger import Ledger
 from bruit.privacy import Release
@@ -56,7 +57,7 @@ def read_schema(path: Path, source: str) -> SchemaFile:
     """
     try:
         text = path.read_text("utf-8")
-        stated, exact = tomllib.loads(text), tomllib.loads(text, parse_float=str)
+        stated, exact = read_toml(text), read_toml(text, parse_float=str)
     except FileNotFoundError:
         raise MissingData(f"{path}: no such file; state the columns there, see docs/synthetic.md") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

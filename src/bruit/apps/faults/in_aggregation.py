@@ -10,7 +10,7 @@ PAIR = ([1, 0, 1], [0, 0, 1])
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the two collectors done right."""
+    """The planted faults, each beside the two collectors done right."""
     circuit = CountCircuit()
     right, halves = (views_of_second(circuit, full_noise(circuit, epsilon)) for epsilon in (1, 2))
     story = "Each collector adds half of the noise, so that only both together hide an answer."

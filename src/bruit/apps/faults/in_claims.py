@@ -22,7 +22,7 @@ from bruit.tables.schema import Schema, date, long, number, whole
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside what the package does."""
+    """The planted faults, each beside what the package does."""
     listed: tuple[tuple[str, str, Test, Check, Check], ...] = (
         ("type guessed from records", "One missing cell turns a column into objects, which count as nothing.",
          "row-level pair", _guessed_type, _declared_type),

@@ -25,7 +25,7 @@ WIDE, LONG = 8, 1e4
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the step done right."""
+    """The planted faults, each beside the step done right."""
     yield from _trees()
     yield from in_searches.faults()
     yield from _unpaid_steps()
@@ -130,7 +130,7 @@ def _clipped(chance: float, samples: int, rng: np.random.Generator) -> Outputs:
 
 
 def _stopped(data: int, samples: int, rng: np.random.Generator) -> Outputs:
-    """How many steps were taken, beside a model with its noise."""
+    """The number of steps taken, stopping by the data's own count, and a noisy output beside it."""
     return np.stack([np.full(samples, data > PATIENCE), laplace(1, (samples,), rng)], 1)
 
 

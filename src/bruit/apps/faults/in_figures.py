@@ -33,7 +33,7 @@ REPORTS = 7
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside what the package does."""
+    """The planted faults, each beside what the package does."""
     listed: tuple[tuple[str, str, Test, Check, Check], ...] = (
         ("guarantee rounded to nearest", "ε = 1.00049 is printed as 1.", "promise", _nearest, _above),
         ("forecast of a public size", "The error of a mean is forecast as if its size were public and it is not.",
@@ -259,7 +259,7 @@ def _with_failures(_rng: np.random.Generator) -> bool:
 
 
 def _too_rare(promised: Guarantee) -> bool:
-    """Whether somebody of a family is told more often than its δ says, each person failing alone."""
+    """Whether the stated δ of a family is too small when the failures of its members are independent."""
     return promised.for_people(FAMILY).delta < 1 - (1 - BOOK.terms.failures) ** FAMILY
 
 

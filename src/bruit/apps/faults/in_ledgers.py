@@ -37,7 +37,7 @@ class Crash(Exception):
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside what the ledger does."""
+    """The planted faults, each beside what the ledger does."""
     for name, story, wrong, right in (
         ("charge after release", "The charge follows the answer; a crash between them makes it free.", _late, _early),
         ("refund on failure", "An answer that crashed is given back, though the data was read.", _refunded, _kept),

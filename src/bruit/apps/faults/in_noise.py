@@ -35,7 +35,7 @@ def add_noise(scale: Exact) -> Many:
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the mechanism done right."""
+    """The planted faults, each beside the mechanism done right."""
     yield from _scales()
     yield from _streams()
     yield from _shapes()

@@ -36,7 +36,7 @@ SIZE = 60
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the question done right."""
+    """The planted faults, each beside the question done right."""
     story = "The total of a rollup gets the noise of its groups, though a person's groups fall together in it."
     yield sensitivity_fault("a coarser level noised like the finest", story, _total_as_fine, _total, _one_more, 1)
     story = "People who have one number under the hash share one choice of rows."
@@ -88,7 +88,7 @@ def _total(frame: polars.DataFrame) -> NDArray[np.float64]:
 
 
 def _colliding(rng: np.random.Generator) -> tuple[polars.DataFrame, polars.DataFrame]:
-    """A person with three rows in one ward, and the same with a colliding person who has sixty rows in another."""
+    """Two tables: one person with three rows, and the same with a second person whose identity collides."""
     rows = polars.DataFrame({"id": [5] * 3, "ward": ["A"] * 3, "x": rng.permutation(3)})
     many = {"id": [5 + MODULUS] * 60, "ward": ["B"] * 60, "x": rng.integers(0, 10, 60)}
     return rows, polars.concat([rows, polars.DataFrame(many, schema=rows.schema)])

@@ -29,7 +29,7 @@ MODULUS = 2**31 - 1
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the same reading done right."""
+    """The planted faults, each beside the same reading done right."""
     story = "A column is read by its type, which one missing value turns from truth values into objects."
     yield Fault("a type that depends on a record", story, "row-level pair", _types, 1, 16)
     story = "A database gives each value in the type of its column, and one value that is none raises an error."
@@ -184,7 +184,7 @@ def _total_of_two_names(who: list[int], values: list[int]) -> int:
 
 
 def _products(done: Done, samples: int, _alarm: float, rng: np.random.Generator) -> bool:
-    """Whether a number comes out that is not within the bounds that its noise was drawn for."""
+    """Whether multiplying a column gives a value outside the bounds from which its sensitivity is computed."""
     factor, high = Fraction("1.2345678901234567"), 10**9
     values = rng.integers(high - PEOPLE, high, PEOPLE * samples)
     if done == "wrong":

@@ -30,7 +30,7 @@ DELTA = Fraction(1, 1000)
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the choice that is paid for."""
+    """The planted faults, each beside the choice that is paid for."""
     story = "Of several private models the one with the best exact score is kept."
     scores = np.array([7, 6, 6]), np.array([6, 7, 6])
     yield audit_fault("hyper-parameters chosen for free", story, _best, _best_paid, scores)

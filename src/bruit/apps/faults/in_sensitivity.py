@@ -27,7 +27,7 @@ RANK_CLIP = 1
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the statistic done right."""
+    """The planted faults, each beside the statistic done right."""
     story = "The mean of the gradients is clipped, not each gradient."
     yield sensitivity_fault(
         "clip after averaging", story, _clipped_mean, _mean_of_clipped, gradients, 2 * CLIP / PEOPLE
@@ -168,7 +168,7 @@ def _group_sums(frame: polars.DataFrame, *, rows: int) -> NDArray[np.int64]:
 
 
 def _opposites(rng: np.random.Generator) -> tuple[polars.DataFrame, polars.DataFrame]:
-    """People with a number each, and the same where one of them has the opposite number in the same group."""
+    """Two tables of a number per person, which differ in one person's sign within the same group."""
     values = rng.integers(-MOST, MOST + 1, PEOPLE)
     values[0] = MOST
     one = polars.DataFrame({"who": range(PEOPLE), "g": ["a"] * PEOPLE, "x": values})

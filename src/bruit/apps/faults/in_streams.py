@@ -17,7 +17,7 @@ from bruit.core import ADD_OR_REMOVE_ONE
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the stream done right."""
+    """The planted faults, each beside the stream done right."""
     right = worst_pair(once(), ADD_OR_REMOVE_ONE)
     plan = right.plan
     halved = replace(plan, lattice=Lattice(plan.lattice.sigma // 2, plan.lattice.spare))
@@ -33,7 +33,7 @@ def faults() -> Iterator[Fault]:
 
 
 def _fault(name: str, story: str, wrong: Attack, right: Attack) -> Fault:
-    """Both claim the shift that the stream done right was paid for."""
+    """A fault found by a Gaussian audit; both streams claim the privacy of the correct one."""
     claimed = sqrt(right.plan.squared_shift)
 
     def looks_wrong(done: Done, samples: int, alarm: float, rng: np.random.Generator) -> bool:

@@ -39,7 +39,7 @@ Pair = tuple[Any, Any]
 
 
 def faults() -> Iterator[Fault]:
-    """Each fault, beside the same step done right."""
+    """The planted faults, each beside the same step done right."""
     two = np.zeros((3, 2), np.uint8)
     pair = (np.hstack([two, [[1], [1], [0]]]).astype(np.uint8), two)
     story = "A limit of half a row a person quarters the variance at the full price."
@@ -122,7 +122,7 @@ def _chosen(plan: NoisePlan, *, repeats: int = 1) -> Many:
 
 
 def _answers_local(done: Done, _samples: int, _alarm: float, rng: np.random.Generator) -> bool:
-    """Whether a count comes out for a local book: from a plan that nobody checked, or through the public door."""
+    """Whether a table is synthesised under local neighbours, for which no curator's noise is enough."""
     book = Ledger("answers", epsilon=1, neighbours=LOCAL, person=EACH_ROW)
     if done == "wrong":
         plan = make_plan(PublicNumbers((2,), 1, LOCAL), Fraction(1))

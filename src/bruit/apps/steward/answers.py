@@ -73,7 +73,7 @@ def answer_table(query: Query, release: Release[Any], *, title: str = "") -> Ans
 
 
 def _with_whole_counts(frame: polars.DataFrame, query: Query) -> polars.DataFrame:
-    """The same with counts, which are whole numbers, as such."""
+    """The answer with its counts rounded to whole numbers."""
     found, measures = query.translated, query.question.measures
     counts = {sql for sql in found.measured if measures[found.measure_of(sql)].what in COUNTS}
     names = [name for name, node in found.selected if node.sql() in counts]

@@ -15,7 +15,7 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "attacks": (
         "studies.attacks.study",
         "A gallery of attacks, each with its defence and audit: linkage, traces, models stolen and inverted, people "
-        "told from counts; `membership` and `reconstruction` belong to it.",
+        "told from counts; the studies membership and reconstruction belong to it.",
         ("learn", "plot"),
     ),
     "belief": (

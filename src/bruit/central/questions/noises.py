@@ -98,7 +98,7 @@ def concentrated_loss(moved: Sensitivity, rho: Fraction, neighbours: Neighbours)
 
 
 def _may_be_narrower(laplace: IntegerNoise, moved: Sensitivity, share: BudgetShare, confidence: float) -> bool:
-    """Whether normal noise of that price comes near the width of the Laplace noise: it only spares a search."""
+    """Whether Gaussian noise at this price can be narrower than Laplace noise; a quick check before a search."""
     if share.rho is not None:
         return True
     deviation = sqrt(normal_variance(moved.l2_squared, share.epsilon, share.delta))

@@ -68,7 +68,7 @@ class QuantileDraws:
         return cells.astype(np.int64)
 
     def _reach(self, noisy_rows: int) -> Fraction:
-        """How far a share moves by the most that a drawn rank is wrong, in a group of the noisy number of rows.
+        """The largest rank error as a share of the group's noisy number of rows.
 
         A rank is wrong by more than 2 rows ln(cells / b) / epsilon with chance b at most [McSherry & Talwar 2007];
         the count is too high by more than its half-width with a third of the failure, and so is either end.

@@ -137,7 +137,7 @@ def checksum(content: bytes, name: str = "CRC-32") -> int:
 
 @cache
 def _byte_table(name: str) -> NDArray[np.uint64]:
-    """What each byte leaves in an empty register."""
+    """The CRC table: the register after each of the 256 bytes, from an empty register."""
     how = CHECKSUMS[name]
     width = how.polynomial.bit_length() - 1
     table = []

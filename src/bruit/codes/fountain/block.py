@@ -30,12 +30,12 @@ class Arrived:
     offset: int = 0
 
     def part(self, chosen: NDArray[np.bool_]) -> "Arrived":
-        """Some of them."""
+        """The chosen ones of these encoding symbols."""
         return Arrived(self.numbers[chosen], self.rows[chosen], self.octets, self.offset)
 
 
 def _internal(numbers: Index, k: int, shape: Shape) -> Index:
-    """The symbols that pad a block stand between the source and the repair symbols.       [RFC 6330, Section 5.3.1]"""
+    """Internal symbol numbers: padding stands between source and repair symbols.   [RFC 6330, Section 5.3.1]"""
     return np.where(numbers < k, numbers, numbers + shape.source - k)
 
 

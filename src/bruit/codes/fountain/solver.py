@@ -105,7 +105,7 @@ def _pairs(shape: Shape) -> Index:
 
 
 def _checks_left(steps: Plan, values: Values) -> Values:
-    """What the spare rows, then the dense checks, find in the values."""
+    """The sums of the values over the unused rows, then over the dense checks."""
     shape = steps.shape
     sums = np.empty((steps.spare.size + shape.dense, values.shape[1]), np.uint64)
     sum_of_checks(values, steps.start, steps.column, steps.spare, sums[: steps.spare.size])

@@ -13,7 +13,7 @@ UNDECIDED = 1e-9  # what rounding may leave of a sum that cancels
 
 @kernel
 def is_satisfied(total: NDArray[np.float64], row_start: Index, column: Index) -> bool:
-    """Whether no total is zero and the signs satisfy every parity check."""
+    """Whether every bit is decided (no log-likelihood ratio of `total` is zero) and the bits satisfy every check."""
     for v in range(total.size):
         if abs(total[v]) <= UNDECIDED:
             return False

@@ -63,7 +63,7 @@ def _scaled(builder: Builder, least: Value, factor: Value) -> Value:
 def _places(
     builder: Builder, column: Value, shift: Value, row: Value, lifting: Value
 ) -> Callable[[Value, int], list[tuple[Value, Value]]]:
-    """A function from an edge to where its total and its message stand in so many rows of the circulants."""
+    """A function from an edge to the memory indices of its totals and messages in several rows of the circulants."""
 
     def places(edge: Value, rows: int) -> list[tuple[Value, Value]]:
         turn, block = builder.add(row, load(builder, shift, edge)), builder.mul(load(builder, column, edge), lifting)

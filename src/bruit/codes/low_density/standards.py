@@ -47,7 +47,7 @@ def shift_tables(name: str) -> dict[tuple[int, str], NDArray[np.int64]]:
 def _systematic(
     table: NDArray[np.int64], lifting: int, decoder: LdpcDecoder, iterations: int, factor: float | None, name: str
 ) -> Ldpc:
-    """The code whose message stands before as many parity columns as the table has rows."""
+    """The LDPC code of a table of circulants whose last columns, one per row, are the parity."""
     rows, columns = table.shape
     every = np.arange(columns * lifting)
     message = every[: (columns - rows) * lifting]

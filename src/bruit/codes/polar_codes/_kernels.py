@@ -243,7 +243,7 @@ def _follow(parent: Slots, active: int, kept: int, lane: Lanes, spare: Lanes) ->
 
 @uncounted
 def _costs(values: Floats, first: int, size: int) -> tuple[np.float32, np.float32]:
-    """What all zeros and what all ones cost at a node whose values stand from `first` on."""
+    """The path metrics of all zeros and of all ones at a node whose log-likelihood ratios start at `first`."""
     zeros = np.float32(0)
     ones = np.float32(0)
     if size >= 4:  # four sums side by side: one alone waits for itself
@@ -305,7 +305,7 @@ def _next_least(typing: Typing, llr: Type, at: Type, size: Type, last: Type) -> 
 
 @uncounted
 def _take_places(out: Packed, places: NDArray[np.int64], kept: int, work: Work) -> None:
-    """Every path takes the bits of a free node from the path it comes from, and turns over those it has turned over."""
+    """Copies the bits of a message node from each path's parent, and flips those that the path flipped."""
     origin, flips, spare = work[7], work[8], work[6]
     moved = spare[: out.size]
     _rearrange(out, origin, kept, moved)
@@ -385,7 +385,7 @@ def _free_node(
     doubted: Flags,
     work: Work,
 ) -> int:
-    """A node of message bits alone: each path decides by sign and may turn over its least sure bits, one by one.
+    """Decodes a node of message bits only: each path decides by sign and may flip its least certain bits in turn.
 
     Only the room − 1 least sure ones can matter, and none after one that matters to no path.
     [Hashemi, Condo & Gross 2017, Theorem 1]
@@ -499,7 +499,7 @@ def _walk(
 
 @uncounted
 def _is_right(bits: Packed, lane: np.uint32, places: Slots, columns: NDArray[np.uint64]) -> bool:
-    """Whether the checksum of a path comes out as 0."""
+    """Whether a path satisfies its CRC."""
     total = np.uint64(0)
     for i in range(places.size):
         total ^= columns[i] & (np.uint64(0) - np.uint64((bits[places[i]] >> lane) & np.uint32(1)))

@@ -31,7 +31,7 @@ def _powers_of_three() -> NDArray[np.int64]:
 
 @cache
 def _image(polynomial: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Where each element of a field goes in the processor's, so that sums and products go along, and the way back.
+    """The isomorphism between a field of 256 elements and the one of the processor's instruction, and its inverse.
 
     α goes to a root of its polynomial there; the powers of α follow.
     """

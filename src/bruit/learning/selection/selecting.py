@@ -124,7 +124,7 @@ class Choice:
 
 
 def _finish(charge: Charge, candidates: Sequence[Any], score: float, candidate: int, model: Any) -> Selection:
-    """Keeps the selection in its entry; the model carries the guarantee of the whole, not of its own run.
+    """Writes the result into the ledger's entry; the model gets the guarantee of the whole search, not of its own run.
 
     Which of the runs was the best is not paid for: its number tells how many others were worse.
     """

@@ -53,7 +53,7 @@ def _worthwhile(rows_over_noise: float) -> int:
 
 
 def _moves(kind: int, columns: int) -> Moves:
-    """One class count a column moves by one; a sum and a number of rows by GRAIN each."""
+    """How far one person moves the sums of a level: a class count per column by 1, or a sum and a count by GRAIN."""
     return Moves(GRAIN, 2 * columns) if kind == GRADIENT else Moves(1, columns, opposite=True)
 
 

@@ -82,9 +82,9 @@ def _path(
     relative: NDArray[np.float64],
     start: Fit | None,
 ) -> Fit:
-    """The fit with the least spread among falling penalties.
+    """Fits the LASSO for one penalty after another, from strong to weak, and returns the fit that predicts best.
 
-    The spread is the generalised cross-validation error, so the least is the best prediction.
+    The best is the one with the least generalised cross-validation error, its `spread`.
     [Golub, Heath & Wahba 1979]
     """
     norms = design.sums(weights)

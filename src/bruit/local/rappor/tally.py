@@ -34,7 +34,7 @@ class RapporReports:
         return {"cohort": self.cohorts, **{f"report_{place}": column for place, column in enumerate(self.values.T)}}
 
     def of(self, columns: Mapping[str, NDArray[Any]], *, seeded: bool) -> RapporReports:
-        """Reports of the same protocol from columns with the same names."""
+        """Reads back reports of this protocol from the columns of a file, as `columns` wrote them."""
         cohorts, *words = columns.values()
         return RapporReports(self.protocol, cohorts, np.column_stack(words), seeded)
 

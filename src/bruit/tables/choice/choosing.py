@@ -38,7 +38,7 @@ ROW, GROUP, COPY, HASH, PACKED, COUNT = (
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of bounded integers, or missing: one digit when a row is packed into a single integer."""
+    """A column of bounded integers, some missing, as one digit of the single integer that a row is packed into."""
 
     name: str
     lowest: int

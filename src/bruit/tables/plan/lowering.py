@@ -102,7 +102,7 @@ class Lowering:
         )
 
     def _parted(self, step: Parted, needed: Columns) -> Operation:
-        """The rows of a cell, joined with the people who keep it; each row is a person of its own in one cell."""
+        """The rows of one cell of a partition, for the people whose rows count in it; without people, all its rows."""
         rows = self._with(step.input, {CELL: step.column}, (*needed, CELL))
         here = Filter(rows, Field(CELL).equals(step.place))
         if not self.people:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bruit.core.neighbours import EACH_ROW
+from bruit.core.toml import read_toml
 from bruit.errors import BadFile, InvalidArgument
 from bruit.tables.column_names import check_new_names
 from bruit.tables.schema.builders import column_from_json
@@ -99,7 +100,7 @@ class Schema:
     def from_toml(cls, text: str) -> Schema:
         """Reads a schema from TOML; numbers keep every digit."""
         try:
-            values = tomllib.loads(text, parse_float=str)
+            values = read_toml(text, parse_float=str)
         except tomllib.TOMLDecodeError as error:
             raise BadFile(f"the schema is no TOML: {error}") from None
         return cls.from_json(values)

@@ -27,7 +27,7 @@ from bruit.apps.web.workbench.downloads import ReleaseView
 from bruit.apps.web.workbench.kept_answers import KeptAnswer, KeptAnswers
 from bruit.apps.web.workbench.question_form import key_choices, read_question
 from bruit.apps.web.workbench.schema_form import fill_form, read_facts, read_schema_form
-from bruit.apps.web.workbench.uploads import MOST, Session, safe_name
+from bruit.apps.web.workbench.uploads import MOST, MOST_COLUMNS, Session, safe_name
 from bruit.central.questions import Limit
 from bruit.core import Outcome
 from bruit.errors import BadFile, BruitError, InvalidArgument
@@ -127,6 +127,16 @@ def test_a_file_that_was_cut_is_refused_with_its_schema_and_names_no_path(tmp_pa
         found.with_schema(strict, {})
     assert str(tmp_path) not in str(told.value)
     assert found.with_schema(SCHEMA, {}).plan().person == "patient"
+
+
+def test_a_table_wider_than_a_form_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    names = ",".join(f"c{number}" for number in range(MOST_COLUMNS + 1))
+    with pytest.raises(InvalidArgument, match=f"{MOST_COLUMNS + 1} columns and {MOST_COLUMNS} can be loaded"):
+        load(session, "wide.csv", f"{names}\n".encode())
+    with pytest.raises(BadFile, match="no whole CSV"):
+        load(session, "line.csv", b"a" * 300_000)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_session_holds_so_many_tables(tmp_path: Path) -> None:

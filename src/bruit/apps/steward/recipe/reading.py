@@ -14,6 +14,7 @@ from bruit.apps.steward.schemas import read_schema
 from bruit.apps.steward.synthetic_tables.request import SynthesisRequest
 from bruit.central.questions import Limit
 from bruit.core.neighbours import EACH_ROW
+from bruit.core.toml import read_toml
 from bruit.errors import BadFile, InvalidArgument, MissingData
 
 SPLITS = ("weights", "errors")
@@ -103,7 +104,7 @@ class Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Reads a recipe from a TOML file; every error names the file and what is allowed."""
     try:
-        values = tomllib.loads(path.read_text("utf-8"), parse_float=str)
+        values = read_toml(path.read_text("utf-8"), parse_float=str)
     except FileNotFoundError:
         raise MissingData(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

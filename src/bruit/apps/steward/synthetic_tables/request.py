@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import Any, Final
 
 from bruit.apps.steward.question import price_of
+from bruit.core.toml import read_toml
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
 from bruit.synthetic import Mode, Where
@@ -79,7 +80,7 @@ def read_impossible_lines(text: str) -> list[dict[str, Any]]:
     found = []
     for line in filter(None, map(str.strip, text.splitlines())):
         try:
-            found.append(tomllib.loads(f"line = {{ {line} }}")["line"])
+            found.append(read_toml(f"line = {{ {line} }}")["line"])
         except tomllib.TOMLDecodeError:
             raise InvalidArgument(
                 'an impossible combination is a line such as: age = [0, 15], licence = "yes"'

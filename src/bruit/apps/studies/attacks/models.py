@@ -59,7 +59,7 @@ def fitted(X: Floats, y: NDArray[np.int64], epsilon: float | None, rng: np.rando
 def steal_once(
     *, rng: np.random.Generator, digits: int, queries: int, epsilon: float, rows: int | None
 ) -> Mapping[str, float]:
-    """How often a copy that was solved from a few answers says the same as the model, on people of the test file.
+    """How often a copy of the model, solved from a few of its answers, agrees with it on the test file.
 
     Answers are chances with so many digits; ε = 0 stands for a model without privacy. Logarithms of the odds are linear
     in what was asked, so as many answers as there are weights give them all.
@@ -75,7 +75,7 @@ def steal_once(
 
 
 def invert_once(*, rng: np.random.Generator, epsilon: float, rows: int | None) -> Mapping[str, float]:
-    """How often the attacker tells who is married from a model, the other columns and the income.
+    """How often an attacker infers who is married from the model, the other columns and the income.
 
     The value under which the model finds the true income likeliest, weighed by how frequent it is, is believed. People
     whom the model never saw are told as well as those it did: what leaks is a law of all, not a record.

@@ -88,7 +88,7 @@ def _program(folder: Path, *words: str) -> Iterator[Started]:
 
 
 def _until_closed(lines: Iterator[str]) -> str:
-    """The lines of one JSON object: up to the brace that stands alone."""
+    """Reads the lines of one JSON object, up to its closing brace."""
     said = ""
     for line in lines:
         said += line

@@ -119,7 +119,7 @@ def _digest(message: bytes, salt: bytes) -> bytes:
 
 
 def _mask(seed: bytes, length: int) -> bytes:
-    """MGF1. [RFC 8017, B.2.1]"""
+    """MGF1, the mask generation function of RSA-PSS. [RFC 8017, B.2.1]"""
     rounds = range(-(-length // _HASH))
     return b"".join(hashlib.sha384(seed + count.to_bytes(4, "big")).digest() for count in rounds)[:length]
 

@@ -27,7 +27,7 @@ class SigningKey:
         self.public, self._d = PublicKey(numbers.public_numbers.n, numbers.public_numbers.e), numbers.d
 
     def sign(self, blinded: bytes) -> bytes:
-        """A blind signature; deterministic."""
+        """Signs a blinded message without learning it; the same message gives the same signature."""
         return blind_sign(self.public, self._d, blinded)
 
 

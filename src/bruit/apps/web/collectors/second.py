@@ -145,7 +145,7 @@ class SecondCollector:
         return found
 
     def _opened(self, key: SealingKey, row: ReportRow) -> ReportRow | None:
-        """The row with its share; None where the half was not sealed to us for this report: it does not count."""
+        """The report with its half decrypted; None, which is not counted, if it was encrypted for something else."""
         try:
             return row._replace(share=key.open(self.task, row), sealed=b"")
         except ProtocolError:

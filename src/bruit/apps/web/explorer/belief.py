@@ -49,8 +49,8 @@ def figure(values: Values) -> Figure:
             ("after, at least", f"{100 * here.low:.2f} %"),
             (f"a premium of {float(exactly(values['premium'], 'premium')):g} becomes at most", f"{cost:.2f}"),
         ),
-        sentence=f"Whoever believed a fact about you at {100 * here.prior:.4g} % believes it at most at "
-        f"{100 * here.high:.2f} % after any answer of ε = {here.epsilon:g}, whatever else they know.",
+        sentence=f"Whoever believed a fact about you at {100 * here.prior:.4g}\u00a0% believes it at most at "
+        f"{100 * here.high:.2f}\u00a0% after any answer of ε = {here.epsilon:g}, whatever else they know.",
         point=(here.prior, here.high),
     )
 

@@ -82,6 +82,9 @@ class Guard:
         if wait:
             sentence = "Too many requests from this address; wait a little."
             return Refusal(429, sentence, {"retry-after": str(int(wait) + 1)})
+        hosts = sum(name == b"host" for name, _ in scope["headers"])
+        if hosts > 1 or (not hosts and scope.get("http_version") == "1.1"):
+            return Refusal(400, "A request names its host once.")  # RFC 9112, Section 3.2: links are made from it
         if len(headers.get(b"host", b"")) > LONGEST_HOST:
             return Refusal(400, "The name of the host is too long.")
         if not scope["path"].startswith("/"):

@@ -33,6 +33,12 @@ NO_TABLE = "this is no whole CSV, Excel or Parquet file: it was cut, is empty or
 MOST = 8
 """Tables that one session may hold."""
 
+MOST_COLUMNS = 2_000
+"""Columns of a table that may be loaded: its schema is a form with some fields for each."""
+
+LONGEST_NAMES = 200_000
+"""Letters of all names of columns together."""
+
 T = TypeVar("T")
 
 
@@ -168,8 +174,15 @@ async def _write_chunks(path: Path, chunks: AsyncIterator[bytes], largest: int) 
 def _head(path: Path) -> Head:
     """What the file says of itself; an error names no path."""
     try:
-        return read_names(path)
+        found = read_names(path)
     except BadFile as error:
         raise BadFile(str(error).removeprefix(f"{path}: ")) from None
     except (MissingData, OSError):
         raise BadFile(NO_TABLE) from None
+    if len(found.columns) > MOST_COLUMNS:
+        raise InvalidArgument(
+            f"it has {len(found.columns)} columns and {MOST_COLUMNS} can be loaded here: keep those you ask about"
+        )
+    if sum(map(len, found.columns)) > LONGEST_NAMES:
+        raise BadFile(NO_TABLE)
+    return found

@@ -166,7 +166,7 @@ class Sums:
         return low, weights
 
     def _shares(self, j: int, rank: int, targets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The weights of 1, 2, ... cuts, the last of them j, standing in the run of this rank."""
+        """The weights of placing 1, 2, ... cuts, the last of them cut j, among the cells of equal rank."""
         length, ways, empty = float(self.lengths[rank]), 1.0, 1.0
         terms = np.zeros(int(self._bounds[2, j]))
         for k in range(1, len(terms) + 1):

@@ -81,7 +81,7 @@ def _window(kappa: float, unit: int, log_outputs: float, sizes: Callable[[int], 
 
 
 def _slack(kappa: float, unit: int, window: int, log_outputs: float, sizes: int) -> float:
-    """How far the inequality of `pruning` is from failing, less what its own rounding may amount to."""
+    """The margin by which the inequality of `pruning` holds, less a bound on its rounding error."""
     step = kappa * unit
     small = log(FLOOR) - log_outputs
     return log(expm1(step)) + small - log(sizes) - step + kappa * window - 1e-9

@@ -105,11 +105,12 @@ export const showBits = (figure, { protocol, choices, say }, said) => {
   const truth = categories ? categories.map(name => +(name === answer)) : filter(protocol, report[0], answer);
   const kept = Object.entries(memory).find(([name]) => name !== "cohort")?.[1];
   const rows = [[say.bits, truth], ...(kept && kept !== hex ? [[say.kept, unpack(kept, size)]] : []), [say.send, unpack(hex, size)]];
-  const columns = Math.min(size, 32), tall = Math.ceil(size / columns) * PITCH, step = tall + 3 * PITCH;
-  figure.setAttribute("viewBox", `0 ${-2 * PITCH} ${columns * PITCH} ${rows.length * step}`);
+  const columns = Math.min(size, size > 256 ? 80 : 32), tall = Math.ceil(size / columns) * PITCH;
+  const letters = Math.max(10, (columns * PITCH) / 34), step = tall + 3 * letters;
+  figure.setAttribute("viewBox", `0 ${-2 * letters} ${columns * PITCH} ${rows.length * step}`);
   figure.replaceChildren();
   const squares = rows.map(([title, bits], row) => {
-    make("text", { x: 0, y: row * step - 4, "font-size": 10 }, figure).textContent = title;
+    make("text", { x: 0, y: row * step - 0.4 * letters, "font-size": letters }, figure).textContent = title;
     return bits.map((_, at) => {
       const place = { x: (at % columns) * PITCH + 1, y: row * step + Math.floor(at / columns) * PITCH + 1 };
       return make("rect", { ...place, width: PITCH - 2, height: PITCH - 2, rx: 1.5, class: "unsent" }, figure);
