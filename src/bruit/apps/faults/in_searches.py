@@ -49,11 +49,11 @@ def faults() -> Iterator[Fault]:
 
 
 def _counted_by_copies(data: int, samples: int, rng: np.random.Generator) -> Outputs:
-    return laplace(1, (samples,), rng) + data * rng.poisson(1, samples)
+    return np.asarray(laplace(1, (samples,), rng) + data * rng.poisson(1, samples))
 
 
 def _counted_once(data: int, samples: int, rng: np.random.Generator) -> Outputs:
-    return laplace(1, (samples,), rng) + data * np.minimum(rng.poisson(1, samples), 1)
+    return np.asarray(laplace(1, (samples,), rng) + data * np.minimum(rng.poisson(1, samples), 1))
 
 
 def _best(data: Outputs, samples: int, _rng: np.random.Generator) -> Outputs:
