@@ -94,7 +94,9 @@ def require_rows(**given: Any) -> None:
 
 def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
     """Refuses an X that is not two-dimensional or has other columns than at the fit; values are not read."""
-    if not (hasattr(X, "shape") or (isinstance(X, Sequence) and not isinstance(X, str | bytes))):
+    if not (
+        hasattr(X, "shape") or hasattr(X, "__array__") or (isinstance(X, Sequence) and not isinstance(X, str | bytes))
+    ):
         raise InvalidArgument(f"X is {type(X).__name__}, no table: give a two-dimensional array or a data frame")
     if hasattr(X, "tocsr"):
         raise InvalidArgument("X is sparse; sparse data is not supported: X must be dense, X.toarray() makes it so")
