@@ -39,7 +39,7 @@ ENSEMBLES = ("calibration", "ensemble", "multiclass", "semi_supervised")
 BUILT_IN = frozenset({"sklearn", "bruit"})
 
 
-def unpaid_preparation(estimator: Any) -> tuple[Assumption, ...]:
+def unpaid_preparation(estimator: object) -> tuple[Assumption, ...]:
     """What the guarantee of a fit must assume of the steps before it; PrivacyError where one learns without paying."""
     frames = list(_frames())
     trusted = any(_module(frame.f_globals.get("__name__", "")) in ENSEMBLES for frame in frames)
@@ -71,7 +71,7 @@ def learns_unpaid(step: Any) -> bool:
     return not (_is_paid(step) or _takes_nothing(step))
 
 
-def _is_container(step: Any) -> bool:
+def _is_container(step: object) -> bool:
     return isinstance(step, Pipeline | FeatureUnion | ColumnTransformer)
 
 
@@ -120,16 +120,16 @@ def _is_trusted(step: Any) -> bool:
     return not _is_built_in(step) and not _is_paid(step)
 
 
-def _is_elementwise(function: Any) -> bool:
+def _is_elementwise(function: object) -> bool:
     """Whether a function is none, or one of NumPy's that look at one number at a time."""
     return function is None or (isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is function)
 
 
-def _is_built_in(thing: Any) -> bool:
+def _is_built_in(thing: object) -> bool:
     return type(thing).__module__.partition(".")[0] in BUILT_IN
 
 
-def _rearranges(owner: Any) -> bool:
+def _rearranges(owner: object) -> bool:
     """Whether an estimator may hand on other rows or labels than it was given: most ensembles do."""
     if isinstance(owner, TransformedTargetRegressor):
         return not _is_elementwise(owner.func)
@@ -166,7 +166,7 @@ def _frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _owners(frames: list[FrameType], estimator: Any) -> Iterator[tuple[Any, list[Any]]]:
+def _owners(frames: list[FrameType], estimator: object) -> Iterator[tuple[Any, list[Any]]]:
     """The other estimators whose methods run, from the innermost, each with those inside it.
 
     `ensemble` is whose members a worker of scikit-learn fits in another thread or process.
