@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas
 import pytest
 from scipy import stats
+from scipy.special import logit
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 import bruit
+from bruit.channels import IntegerNoise
 from bruit.errors import InvalidArgument
 from bruit.learning import (
     DomainEncoder,
@@ -21,6 +25,7 @@ from bruit.learning import (
     PrivateSearch,
     evaluate,
 )
+from bruit.learning.evaluation import _Figures
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -73,6 +78,27 @@ def test_intervals_cover_the_population(model: NaiveBayes) -> None:
         assert found.interval is not None
         missed += (found.interval.low > truth) | (found.interval.high < truth)
     assert (missed <= stats.binom(150, 0.05).isf(1e-4)).all(), missed
+
+
+def test_the_interval_of_an_auc_near_one_covers_though_few_rows_are_of_its_class() -> None:
+    """Of 200 rows a tenth are of the second class, ε = 3: twice as many samples missed by a normal interval."""
+    edges = (logit(np.linspace(0, 1, 21)) + 2 + np.log(9)) / 2  # where the chance of the second class is 0, .05, ..., 1
+    shares = np.stack([0.9 * np.diff(stats.norm.cdf(edges)), 0.1 * np.diff(stats.norm.cdf(edges - 2))])
+    first, second = shares / shares.sum(axis=1, keepdims=True)
+    truth = second @ (np.cumsum(first) - first / 2)
+    noise, rng = (
+        IntegerNoise.laplace(Fraction(9, 4), sensitivity=1, neighbours=ADD_OR_REMOVE_ONE),
+        np.random.default_rng(5),
+    )
+    asked = SimpleNamespace(histogram=noise, losses=noise, rows=1)
+    missed = 0
+    for counts in rng.multinomial(200, shares.reshape(-1), 2000) + noise.draw(80_000, rng=rng).reshape(2000, 40):
+        ordered = counts.reshape(2, 20).astype(float)
+        cells = np.stack([ordered[:, 9::-1], ordered[:, 10:]], axis=1)
+        found, low, high, _ = _Figures(cells, np.zeros(2), asked, None, 0.95).auc()  # type: ignore[arg-type]
+        assert low <= found <= high
+        missed += not low <= truth <= high
+    assert missed <= stats.binom(2000, 0.05).isf(1e-9)
 
 
 def test_people_count_within_their_bound_and_public_sizes_are_told(model: NaiveBayes) -> None:

@@ -11,8 +11,20 @@ import pandas
 import pytest
 
 import bruit
+from bruit import learning
 from bruit.errors import InvalidArgument, MissingExtra
-from bruit.learning import LinearRegression, LogisticRegression, NaiveBayes, to_onnx
+from bruit.learning import (
+    PCA,
+    AdditiveModel,
+    BoostedTrees,
+    DecisionTree,
+    Forest,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    NaiveBayes,
+    to_onnx,
+)
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.tables import among, within
 
@@ -72,9 +84,27 @@ def test_numbers_are_the_same_and_stay_within_their_bounds(tmp_path: Path) -> No
 
 
 @installed
-def test_other_models_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgument, match=r"model\.save"):
-        to_onnx(NaiveBayes(domain=DOMAIN), tmp_path / "model.onnx")  # type: ignore[arg-type]
+def test_other_models_are_refused_by_name_with_the_way_out(tmp_path: Path) -> None:
+    frame, two = people(), {"domain": DOMAIN, "classes": ["no", "yes"]}
+    y = np.random.default_rng(2).choice(["no", "yes"], len(frame))
+    budget = bruit.Ledger("rows", epsilon=90, delta=0.1, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW).budget
+    few = {"max_depth": 2, "bins": 4}
+    for model in (
+        NaiveBayes(**two),
+        KMeans(2, domain=DOMAIN),
+        PCA(1, domain=DOMAIN),
+        DecisionTree(**two, **few),
+        Forest(**two, **few, n_estimators=2),
+        BoostedTrees(**two, **few, n_estimators=2),
+        AdditiveModel(**two, bins=4, steps=2),
+    ):
+        model.set_params(budget=budget(epsilon=9, delta=1e-3)).fit(frame, y)
+        with pytest.raises(InvalidArgument, match=rf"{type(model).__name__}: keep it with model\.save"):
+            to_onnx(model, tmp_path / "model.onnx")  # type: ignore[arg-type]
+        assert learning.load(model.save(tmp_path / "model.bruit"))
+    with pytest.raises(InvalidArgument, match="not fitted"):
+        to_onnx(LinearRegression(domain=DOMAIN), tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
 
 
 def test_without_the_extra_the_error_says_how_to_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

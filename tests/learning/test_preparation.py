@@ -9,8 +9,9 @@ import pandas
 import polars
 import pytest
 from estimators import failures
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import SelectFromModel, SelectKBest, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
@@ -24,12 +25,13 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
+from sklearn.tree import DecisionTreeClassifier
 
 import bruit
 from bruit.errors import InvalidArgument, PrivacyError
-from bruit.learning import PCA, DomainEncoder, LinearRegression, LogisticRegression
+from bruit.learning import PCA, DomainEncoder, LinearRegression, LogisticRegression, NaiveBayes, PrivateSearch
 from bruit.learning.estimator.preparation import learns_unpaid
-from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption
 from bruit.tables import among, within
 
 UNIT = within(-3, 3, grid="0.01")
@@ -63,12 +65,51 @@ FREE = {
     "rows by themselves": Normalizer(),
     "a function": FunctionTransformer(np.tanh),
     "powers": PolynomialFeatures(2),
-    "frozen": FrozenEstimator(StandardScaler().fit([[0, 0], [1, 1]])),
+    "components paid before": FrozenEstimator(
+        PCA(
+            2,
+            domain=UNIT,
+            budget=bruit.Ledger("before", epsilon=9, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW).budget(epsilon=1),
+        ).fit(X)
+    ),
     "domains": DomainEncoder(domain=UNIT),
     "constants": SimpleImputer(strategy="constant", fill_value=0, keep_empty_features=True),
     "stated categories": OneHotEncoder(categories=[[0, 1], [0, 1]], handle_unknown="ignore", sparse_output=False),
     "columns": ColumnTransformer([("a", DomainEncoder(domain=UNIT), [0])], remainder="passthrough"),
 }
+
+
+TRUSTED = {
+    "a function of its own": FunctionTransformer(lambda rows: rows - rows.mean(axis=0)),
+    "a function that holds something": FunctionTransformer(np.clip, kw_args={"a_min": -1, "a_max": 1}),
+    "frozen": FrozenEstimator(StandardScaler().fit([[0, 0], [1, 1]])),
+    "in a union": FeatureUnion([("a", FunctionTransformer(abs)), ("b", "passthrough")]),
+}
+
+
+class SaysItLearnsNothing(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A step of a user, which says that it needs no fit."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+class SaysNothing:
+    """A step of a user without the tags of scikit-learn."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        return X
 
 
 @pytest.mark.parametrize("name", UNPAID)
@@ -77,6 +118,52 @@ def test_a_step_that_learns_from_rows_outside_the_budget_is_refused(name: str) -
     with pytest.raises(PrivacyError, match="learns from the rows outside the budget"):
         Pipeline([("step", UNPAID[name]), ("model", model(ledger))]).fit(X, Y)
     assert not ledger.entries
+
+
+@pytest.mark.parametrize("name", TRUSTED)
+def test_a_step_that_only_its_owner_knows_is_marked(name: str) -> None:
+    found = Pipeline([("step", TRUSTED[name]), ("model", model(book()))]).fit(X, Y)
+    assert found[-1].guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
+
+
+def test_steps_of_a_user_are_marked_or_refused() -> None:
+    ledger = book()
+    with pytest.raises(PrivacyError, match="learns from the rows"):
+        make_pipeline(SaysNothing(), model(ledger)).fit(X, Y)
+    assert not ledger.entries
+    found = make_pipeline(SaysItLearnsNothing(), model(ledger)).fit(X, Y)
+    assert found[-1].guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
+
+
+def test_a_target_changed_by_a_function_of_its_own_is_marked() -> None:
+    line = LinearRegression(domain=UNIT, target=UNIT, budget=book().budget(epsilon=1))
+    stays = TransformedTargetRegressor(line, func=np.tanh, inverse_func=np.arctanh, check_inverse=False)
+    assert not stays.fit(X, X[:, 0]).regressor_.guarantee_.assumes
+    moves = TransformedTargetRegressor(line, func=lambda y: y - y.mean(), inverse_func=abs, check_inverse=False)
+    assert moves.fit(X, X[:, 0]).regressor_.guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
+
+
+def test_columns_chosen_by_a_paid_model_are_paid_and_by_scores_are_not() -> None:
+    ledger = book()
+    found = make_pipeline(SelectFromModel(model(ledger)), model(ledger)).fit(X, Y)
+    assert not found[-1].guarantee_.assumes
+    assert ledger.spent.epsilon == 10
+    with pytest.raises(PrivacyError):
+        make_pipeline(SelectFromModel(DecisionTreeClassifier()), model(ledger)).fit(X, Y)
+    with pytest.raises(ValueError, match="SequentialFeatureSelector"):
+        make_pipeline(SequentialFeatureSelector(model(ledger), n_features_to_select=1), model(ledger)).fit(X, Y)
+    assert ledger.spent.epsilon == 10
+
+
+def test_a_search_behind_a_step_that_is_trusted_says_so() -> None:
+    ledger = book()
+    bayes = NaiveBayes(domain=UNIT, classes=[0, 1])
+    search = PrivateSearch(bayes, {"rows_per_person": [1]}, budget=ledger.budget(epsilon=9), tries=1)
+    found = make_pipeline(FunctionTransformer(lambda rows: rows - rows.mean(axis=0)), search).fit(X, Y)
+    assert found[-1].guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
+    with pytest.raises(PrivacyError):
+        make_pipeline(StandardScaler(), search).fit(X, Y)
+    assert len(ledger.entries) == 1
 
 
 def test_categories_whose_error_would_tell_of_a_row_are_not_free() -> None:

@@ -81,7 +81,7 @@ def test_a_saved_model_answers_alike_and_holds_no_book_seed_or_rows(name: str, t
     assert (again.budget, again.random_state) == (None, None)
     with zipfile.ZipFile(tmp_path / "model.bruit") as archive:
         held = b"".join(archive.read(each) for each in archive.namelist())
-    for secret in (SECRET.encode(), b"sqlite", b"765432101"):
+    for secret in (SECRET.encode(), b"sqlite", b"765432101", (765_432_101).to_bytes(4, "little")):
         assert secret not in held
         assert secret not in pickle.dumps(model)
     with pytest.raises(BudgetMissing):
@@ -133,6 +133,21 @@ def test_another_user_without_store_or_environment_loads_it(tmp_path: Path) -> N
     assert first == second == model.predict(rows).tolist()
     assert guarantee == str(model.guarantee_)
     assert "times as likely" in promise
+
+
+def test_a_pickled_search_holds_neither_the_seed_nor_the_book_of_its_estimator(tmp_path: Path) -> None:
+    """From the seed of the estimator that it copies, the noise of the chosen model could be drawn again."""
+    ledger = stored(tmp_path)
+    template = models()["NaiveBayes"].set_params(random_state=765_432_101, budget=ledger.budget(epsilon=1))
+    search = learning.PrivateSearch(template, {"rows_per_person": [1]}, budget=ledger.budget(epsilon=6), tries=1)
+    search.set_params(random_state=765_432_101).fit(X, Y)
+    for held in (pickle.dumps(search), pickle.dumps(search, 2), pickle.dumps(search.release_)):
+        for secret in (SECRET.encode(), b"sqlite", b"765432101", (765_432_101).to_bytes(4, "little")):
+            assert secret not in held
+    again = pickle.loads(pickle.dumps(search))
+    assert (again.estimator.random_state, again.estimator.budget) == (None, None)
+    assert search.estimator is template
+    assert np.array_equal(again.predict(X), search.predict(X))
 
 
 def test_books_in_memory_and_pipelines_do_not_keep_a_fitted_model_here() -> None:

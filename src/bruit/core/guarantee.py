@@ -24,6 +24,7 @@ class Assumption(StrEnum):
     TWO_COLLECTORS = "two collectors do not join"
     TURBOSHAKE128 = "TurboSHAKE128"
     UNPAID_SCORES = "no choice by unpaid scores"
+    UNPAID_PREPARATION = "no unpaid preparation"
     SAME_CONTENT = "content unchanged since its version was registered"
     PUBLIC_TABLES = "tables that are looked up in are public"
 

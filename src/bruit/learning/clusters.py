@@ -25,6 +25,9 @@ DROWNED = 0.05
 
 EXACT_ROUNDS, EXACT_STARTS = 300, 4
 MADE_UP = 2000
+MOST_CLUSTERS = 10_000
+"""Starting centres are found among ten made-up rows for each of them, which must fit into memory."""
+
 USUAL, LEAST = 0.1, 0.001
 """The variance that a scaled column usually has, and the least one in any direction."""
 
@@ -64,7 +67,7 @@ class KMeans(ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> KMeans:
         """Fits the centres; `groups` names the person behind each row where people have several rows."""
         del y
-        clusters = whole(self.n_clusters, "n_clusters")
+        clusters = whole(self.n_clusters, "n_clusters", most=MOST_CLUSTERS)
         question = self._ask(X, groups=groups)
         self._design = None if question.domains is None else Design(question.domains, first=0)
         if question.price is None or self._design is None:

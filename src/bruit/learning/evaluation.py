@@ -45,6 +45,10 @@ FINE = 1 << 10
 LEAST_CHANCE = 1e-3
 """A chance below this counts as this: the largest log loss of a row is ln 1000."""
 
+MOST_WORTH = 3
+"""An AUC of one half is as certain as a share of three times the rows of the rarer class; a greater one is less so.
+                                                                                              [Hanley & McNeil 1982]"""
+
 HISTOGRAM, LOSSES = Fraction(3, 4), Fraction(1, 4)
 
 
@@ -210,7 +214,9 @@ class _Figures:
     def auc(self) -> tuple[float, float, float, float]:
         """The chance that a row of the second class is given more than one of the first, ties counting half.
 
-        Its variance is DeLong's, of the shares below, and that of the noise by its slope in every cell.
+        Its variance is DeLong's, of the shares below, and that of the noise by its slope in every cell. Near one a
+        normal interval is too short below: what is found counts as a share of so many rows as have that variance, no
+        more than three of each of the rarer class, and has the interval of a share.       [Hanley & McNeil 1982]
         """
         ordered = np.concatenate([self.cells[:, 0, ::-1], self.cells[:, 1, :]], axis=1)  # growing chance of the second
         first, second = ordered
@@ -221,8 +227,10 @@ class _Figures:
         slope = np.concatenate([(above - found) / many, (below - found) / few])
         spread = max(first @ (above - found) ** 2 / many, 0) / many + max(second @ (below - found) ** 2 / few, 0) / few
         deviation = self.noise * float(np.sqrt((slope**2).sum()))
-        half = self.reach * float(np.sqrt(spread * self.asked.rows + deviation**2))
-        return found, max(found - half, 0.0), min(found + half, 1.0), deviation
+        rarer = min(many, few)
+        inside = float(np.clip(found, 0.5 / rarer, 1 - 0.5 / rarer))
+        worth = min(inside * (1 - inside) / max(spread, 1e-300), MOST_WORTH * rarer) / self.asked.rows
+        return found, *_wilson(found, worth, deviation, self.reach), deviation
 
     def log_loss(self) -> tuple[float, float, float, float]:
         """The mean of the clipped log losses in natural units.

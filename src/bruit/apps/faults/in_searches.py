@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from bruit.apps.faults.fault import Fault, audit_fault, check_fault
-from bruit.apps.faults.in_noise import exponential
+from bruit.apps.faults.in_noise import exponential, laplace
 from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.ledger import Ledger
@@ -44,6 +44,16 @@ def faults() -> Iterator[Fault]:
     yield check_fault("a search without its tails", story, "promise", _price_without_tails, _price_with_tails)
     story = "A setting that was tried because the first one scored badly has a clean guarantee: only one has scored."
     yield check_fault("marked by two scores", story, "promise", _clean_until_two_score, _clean_after_a_score)
+    story = "An ensemble draws rows with replacement and gives them to a paid fit, which counts each copy as a row."
+    yield audit_fault("copies counted as rows", story, _counted_by_copies, _counted_once, (0, 1), small=100_000)
+
+
+def _counted_by_copies(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    return np.asarray(laplace(1, (samples,), rng) + data * rng.poisson(1, samples))
+
+
+def _counted_once(data: int, samples: int, rng: np.random.Generator) -> Outputs:
+    return np.asarray(laplace(1, (samples,), rng) + data * np.minimum(rng.poisson(1, samples), 1))
 
 
 def _best(data: Outputs, samples: int, _rng: np.random.Generator) -> Outputs:

@@ -30,7 +30,7 @@ from bruit.core.release import Outcome
 from bruit.core.seeds import RandomState, seed_of_state
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.fitted_model import FittedModel
-from bruit.learning.estimator.preparation import require_paid_preparation
+from bruit.learning.estimator.preparation import unpaid_preparation
 from bruit.learning.estimator.public_question import (
     name_of,
     one_column,
@@ -90,6 +90,7 @@ class FitRequest:
     purchase what is bought, None without privacy    domains  one for each column, None where they are read from data
     classes  the public labels, or None              target   the public bounds of what is predicted, or None
     size     the public number of rows, or None      rows     the most rows of one person that count
+    trusts   what must be assumed of the steps that prepared the rows
     """
 
     estimator: Any
@@ -102,6 +103,7 @@ class FitRequest:
     target: Within | None
     size: int | None
     rows: int
+    trusts: tuple[Assumption, ...] = ()
 
     @property
     def what(self) -> str:
@@ -156,7 +158,7 @@ class FitRequest:
         if loss is None:
             raise InvalidArgument(f"{self.what} has a budget but states no loss: nothing is read that is not paid for")
         public = self.estimator_size is not None and self.neighbours is ADD_OR_REMOVE_ONE
-        told = (*assumes, Assumption.PUBLIC_SIZE) if public else tuple(assumes)
+        told = (*assumes, *self.trusts, *((Assumption.PUBLIC_SIZE,) if public else ()))
         return self.purchase.pay(loss, assumes=told, otherwise="zcdp")
 
     @property
@@ -249,8 +251,7 @@ class PrivateEstimator(FittedModel):
         require_rows(X=X, y=y, groups=groups)
         purchase = purchase_of(self, groups)
         price = None if purchase is None else purchase.price
-        if price is not None:
-            require_paid_preparation(self)
+        trusts = () if price is None else unpaid_preparation(self)
         classes = public_classes(self, price)
         target = public_target(self, price)
         if self.domain is None:
@@ -268,7 +269,7 @@ class PrivateEstimator(FittedModel):
         size = public_size(self, price, X, groups)
         rows = 1 if groups is None else whole(getattr(self, "rows_per_person", 1), "rows_per_person")
         self._domains = domains
-        return FitRequest(self, X, y, groups, purchase, domains, classes, target, size, rows)
+        return FitRequest(self, X, y, groups, purchase, domains, classes, target, size, rows, trusts)
 
     def _encode(self, X: Any) -> NDArray[Any]:
         """Rows to predict for: integers of the domains, or the numbers themselves where there are none.

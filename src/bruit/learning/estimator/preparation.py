@@ -1,19 +1,24 @@
-"""Refuses a fit in a pipeline where an earlier step learns from protected rows outside the budget.
+"""Refuses a fit whose rows an earlier step prepared by learning from protected rows outside the budget.
 
 A scaler's means, an imputer's medians or a list of categories read from the rows are exact statistics of them, and the
-model behind would still print its own ε. scikit-learn hands a fit nothing but the prepared rows, so the pipelines that
-are running are looked up on the call stack.
+model behind would still print its own ε. scikit-learn hands a fit nothing but the prepared rows, so what prepared them
+is looked up on the call stack. What learns is refused; what cannot be seen is marked in the guarantee: a function that
+may look at several rows, a step that was fitted before, an ensemble that divides, relabels or weighs rows by itself.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
+import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from bruit.core.guarantee import Assumption
 from bruit.errors import PrivacyError
 from bruit.ledger import WITHOUT_PRIVACY
 
@@ -22,72 +27,152 @@ FREE = ("DomainEncoder", "FrozenEstimator", "PolynomialFeatures")
 
 STATED_CATEGORIES = ("OneHotEncoder", "OrdinalEncoder")
 
+CHOOSERS = ("SelectFromModel", "RFE")
+"""Steps that keep the columns which a model of theirs weighs most: post-processing of that model."""
 
-def require_paid_preparation(estimator: Any) -> None:
-    """Raises PrivacyError where an earlier pipeline step learns from rows without paying."""
-    for name, step in _steps_before(estimator):
-        if learns_unpaid(step):
+HARMLESS = ("compose", "feature_selection", "frozen", "model_selection", "multioutput", "pipeline")
+"""Modules of scikit-learn that hand on rows as they are, or in folds whose scores are tracked by themselves."""
+
+ENSEMBLES = ("calibration", "ensemble", "multiclass", "semi_supervised")
+"""Modules of scikit-learn that divide, weigh or relabel rows; their workers may run without the ensemble."""
+
+BUILT_IN = frozenset({"sklearn", "bruit"})
+
+
+def unpaid_preparation(estimator: object) -> tuple[Assumption, ...]:
+    """What the guarantee of a fit must assume of the steps before it; PrivacyError where one learns without paying."""
+    frames = list(_frames())
+    trusted = any(_module(frame.f_globals.get("__name__", "")) in ENSEMBLES for frame in frames)
+    for owner, inner in _owners(frames, estimator):
+        steps = list(_steps_before(owner, inner))
+        for name, step in steps:
+            if learns_unpaid(step):
+                raise PrivacyError(
+                    f"the step {name!r} ({type(step).__name__}) learns from the rows outside the budget, and what it "
+                    f"learns is told by every prediction: {type(estimator).__name__} would promise too much. Leave it "
+                    "out: domain= scales, encodes and fills in from what is public. Or use learning.DomainEncoder, or "
+                    "sklearn.frozen.FrozenEstimator around a step that was fitted on public rows"
+                )
+        if getattr(owner, "bootstrap", False):
             raise PrivacyError(
-                f"the step {name!r} ({type(step).__name__}) learns from the rows outside the budget, and what it "
-                f"learns is told by every prediction: {type(estimator).__name__} would promise too much. Leave it out: "
-                "domain= scales, encodes and fills in from what is public. Or use learning.DomainEncoder, or "
-                "sklearn.frozen.FrozenEstimator around a step that was fitted on public rows"
+                f"{type(owner).__name__} draws rows with replacement: a row that is drawn k times would be hidden by k "
+                f"times the ε that {type(estimator).__name__} states. Give it bootstrap=False, or use learning.Forest"
             )
+        trusted |= any(_is_trusted(step) for _, step in steps) or _rearranges(owner)
+    return (Assumption.UNPAID_PREPARATION,) if trusted else ()
 
 
 def learns_unpaid(step: Any) -> bool:
     """Whether fitting a transformer learns more from the rows than their columns, without paying."""
     if step is None or isinstance(step, str):
         return False
-    if isinstance(step, Pipeline):
-        return any(learns_unpaid(each) for _, each in step.steps)
-    if isinstance(step, FeatureUnion):
-        return any(learns_unpaid(each) for _, each in step.transformer_list)
-    if isinstance(step, ColumnTransformer):
-        return learns_unpaid(step.remainder) or any(learns_unpaid(each) for _, each, _ in step.transformers)
+    if _is_container(step):
+        return any(map(learns_unpaid, _parts(step)))
     return not (_is_paid(step) or _takes_nothing(step))
 
 
+def _is_container(step: object) -> bool:
+    return isinstance(step, Pipeline | FeatureUnion | ColumnTransformer)
+
+
+def _parts(step: Any) -> list[Any]:
+    """The steps inside a pipeline, a union or a transformer of columns."""
+    if isinstance(step, ColumnTransformer):
+        return [step.remainder, *(each for _, each, _ in step.transformers)]
+    return [each for _, each in (step.steps if isinstance(step, Pipeline) else step.transformer_list)]
+
+
 def _is_paid(step: Any) -> bool:
-    """Whether a step spends from a book by itself."""
+    """Whether a step, or the model it asks, spends from a book by itself."""
+    if type(step).__name__ in CHOOSERS and _is_built_in(step):
+        return _is_paid(step.estimator)
     return hasattr(step, "budget") and hasattr(step, "_stays_behind") and step.budget is not WITHOUT_PRIVACY
 
 
 def _takes_nothing(step: Any) -> bool:
     """Whether a step keeps nothing of the rows: stateless, frozen, or with everything stated beforehand."""
-    name = type(step).__name__
-    if name in FREE or not step.__sklearn_tags__().requires_fit:
+    name, built_in = type(step).__name__, _is_built_in(step)
+    if (name in FREE and built_in) or _needs_no_fit(step):
         return True
-    if name in STATED_CATEGORIES:
+    if name in STATED_CATEGORIES and built_in:
         counts = step.min_frequency is not None or step.max_categories is not None  # how often each occurs
         return not (isinstance(step.categories, str) or step.handle_unknown == "error" or counts)
-    if name == "SimpleImputer":
+    if name == "SimpleImputer" and built_in:
         return bool(step.strategy == "constant" and step.keep_empty_features and not step.add_indicator)
     return False
 
 
-def _steps_before(estimator: Any) -> Iterator[tuple[str, Any]]:
-    """The steps that prepared the rows of this fit: those before it in every pipeline that is being fitted."""
-    for owner in _owners():
-        if isinstance(owner, TransformedTargetRegressor):
-            yield "transformer", owner.transformer
-        else:
-            yield from _earlier(owner.steps, estimator)
+def _needs_no_fit(step: Any) -> bool:
+    """Whether a step says of itself that it learns nothing."""
+    return hasattr(step, "__sklearn_tags__") and not step.__sklearn_tags__().requires_fit
 
 
-def _earlier(steps: list[tuple[str, Any]], estimator: Any) -> Iterator[tuple[str, Any]]:
-    """The steps before the one that is, or holds, the estimator; all but the last where none is."""
-    places = [place for place, (_, step) in enumerate(steps) if step is estimator]
-    yield from steps[: places[0] if places else len(steps) - 1]
+def _is_trusted(step: Any) -> bool:
+    """Whether only the caller knows that a step tells of no other row: its own code, or what it was fitted on."""
+    if step is None or isinstance(step, str):
+        return False
+    if _is_container(step):
+        return any(map(_is_trusted, _parts(step)))
+    if type(step).__name__ == "FrozenEstimator":
+        return getattr(step.estimator, "guarantee_", None) is None
+    if type(step).__name__ == "FunctionTransformer":
+        return bool(step.kw_args) or not _is_elementwise(step.func)
+    return not _is_built_in(step) and not _is_paid(step)
 
 
-def _owners() -> Iterator[Any]:
-    """The pipelines on the call stack."""
+def _is_elementwise(function: object) -> bool:
+    """Whether a function is none, or one of NumPy's that look at one number at a time."""
+    return function is None or (isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is function)
+
+
+def _is_built_in(thing: object) -> bool:
+    return type(thing).__module__.partition(".")[0] in BUILT_IN
+
+
+def _rearranges(owner: object) -> bool:
+    """Whether an estimator may hand on other rows or labels than it was given: most ensembles do."""
+    if isinstance(owner, TransformedTargetRegressor):
+        return not _is_elementwise(owner.func)
+    if any(each.__module__.startswith("bruit.") for each in type(owner).__mro__):
+        return False
+    return not any(_module(each.__module__) in HARMLESS for each in type(owner).__mro__)
+
+
+def _module(name: str) -> str:
+    """The part of scikit-learn that a module belongs to; nothing for another package."""
+    package, _, rest = name.partition(".")
+    return rest.partition(".")[0] if package == "sklearn" else ""
+
+
+def _steps_before(owner: Any, inner: list[Any]) -> Iterator[tuple[str, Any]]:
+    """The steps of an estimator that prepared the rows of this fit; `inner` are the estimators inside it."""
+    if isinstance(owner, TransformedTargetRegressor):
+        yield "transformer", owner.transformer
+    elif isinstance(owner, Pipeline):
+        last = len(owner.steps) - 1
+        place = next((at for at, (_, step) in enumerate(owner.steps) if any(step is each for each in inner)), last)
+        holds_it = place < last and owner.steps[place][1] is not inner[0]  # a step that has the model inside
+        yield from owner.steps[: place + holds_it]
+    elif any(each is getattr(owner, "final_estimator_", None) for each in inner):
+        for name, step in owner.estimators:  # a stack: the last model learns from what these say of the rows
+            yield name, step[-1] if isinstance(step, Pipeline) else step
+
+
+def _frames() -> Iterator[FrameType]:
+    """The call stack, from the innermost."""
     frame = inspect.currentframe()
-    seen: set[int] = set()
     while frame is not None:
-        owner = frame.f_locals.get("self")
-        if isinstance(owner, Pipeline | TransformedTargetRegressor) and id(owner) not in seen:
-            seen.add(id(owner))
-            yield owner
+        yield frame
         frame = frame.f_back
+
+
+def _owners(frames: list[FrameType], estimator: object) -> Iterator[tuple[Any, list[Any]]]:
+    """The other estimators whose methods run, from the innermost, each with those inside it.
+
+    `ensemble` is whose members a worker of scikit-learn fits in another thread or process.
+    """
+    inner = [estimator]
+    for owner in (frame.f_locals.get(name) for frame in frames for name in ("self", "ensemble")):
+        if isinstance(owner, BaseEstimator) and not any(owner is each for each in inner):
+            yield owner, list(inner)
+            inner.append(owner)

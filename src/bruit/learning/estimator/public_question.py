@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,12 @@ def public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
                 f"{name_of(estimator)} with a budget needs classes=: the labels, known before the data"
             )
         return None
-    found = np.unique(np.asarray(stated))
+    labels = np.asarray(stated)
+    if labels.dtype.kind in "US" and not all(isinstance(each, str | bytes) for each in stated):
+        raise InvalidArgument("classes= holds texts and numbers: give labels of one kind, as y has them")
+    if (labels != labels).any():
+        raise InvalidArgument("classes= holds a missing value: a row without a label is dropped, and no class")
+    found = np.unique(labels)
     if len(found) < 2 or len(found) < len(np.asarray(stated)):
         raise InvalidArgument("classes= must list at least two labels, each once")
     return found
@@ -88,6 +94,10 @@ def require_rows(**given: Any) -> None:
 
 def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
     """Refuses an X that is not two-dimensional or has other columns than at the fit; values are not read."""
+    if not (
+        hasattr(X, "shape") or hasattr(X, "__array__") or (isinstance(X, Sequence) and not isinstance(X, str | bytes))
+    ):
+        raise InvalidArgument(f"X is {type(X).__name__}, no table: give a two-dimensional array or a data frame")
     if hasattr(X, "tocsr"):
         raise InvalidArgument("X is sparse; sparse data is not supported: X must be dense, X.toarray() makes it so")
     shape = getattr(X, "shape", None) or as_rows(X).shape

@@ -43,7 +43,7 @@ def resolve_domains(domain: Domains, data: Any, columns: int) -> tuple[Domain, .
                 )
             return tuple(domain[name] for name in names)
         domain = list(domain.values())
-    found = tuple(domain)
+    found = tuple(domain) if isinstance(domain, Sequence) else (domain,)
     if len(found) != columns:
         raise InvalidArgument(f"domain= has {len(found)} columns, X has {columns} features: state one domain for each")
     if not all(isinstance(each, Within | Among) for each in found):

@@ -15,6 +15,7 @@ from bruit.channels import VectorNoise
 from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.arguments import whole
 from bruit.core.intervals import Covers, Interval
+from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import FitRequest, PrivateEstimator, Records
 from bruit.learning.linear_models._descent import plan_descent
 from bruit.learning.linear_models._design import Design, own_units, weighted_sum
@@ -85,6 +86,10 @@ class LogisticRegression(ClassifierMixin, PrivateEstimator):  # type: ignore[mis
     def fit(self, X: Any, y: Any, groups: Any = None) -> LogisticRegression:
         """Fits the coefficients; `groups` names the person behind each row where people have several rows."""
         checked_confidence(self.confidence)
+        if self.curves is not None and not isinstance(self.curves, bool | np.bool_):
+            raise InvalidArgument(
+                f"curves={self.curves!r} must be True, False or None, which decides by public numbers"
+            )
         question = self._ask(X, y, groups=groups)
         if question.price is None or question.domains is None or question.classes is None:
             return self._fit_exactly(question, question.pay(None))

@@ -40,6 +40,8 @@ def save(model: FittedModel, path: str | Path, *, intended_use: str = "", figure
     """Writes a fitted model with its card and returns the path; refuses state that cannot be stored without code."""
     check_is_fitted(model)
     require_no_records(model)
+    if not Path(path).parent.is_dir():
+        raise InvalidArgument(f"there is no folder {Path(path).parent} to write {Path(path).name} to")
     packing = Packing()
     kept = {**vars(model), "guarantee_": model.guarantee_}
     state = packing.pack({name: part for name, part in kept.items() if name not in model._stays_behind})
@@ -87,7 +89,7 @@ def load(path: str | Path) -> Any:
 @contextmanager
 def _reading(path: str | Path) -> Iterator[zipfile.ZipFile]:
     """The open archive; whatever is wrong with its layout becomes one error."""
-    if not Path(path).exists():
+    if not isinstance(path, str | Path) or not Path(path).is_file():
         raise InvalidArgument(f"there is no file {path}; give the path that model.save(...) returned")
     try:
         with zipfile.ZipFile(path) as archive:

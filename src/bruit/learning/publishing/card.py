@@ -98,6 +98,8 @@ class ModelCard:
 
 def make_card(model: Any, *, intended_use: str = "", figures: Sequence[Release[Any]] = ()) -> ModelCard:
     """The card of a fitted model; `figures` are releases such as those of `learning.evaluate`."""
+    if not isinstance(intended_use, str):
+        raise InvalidArgument(f"intended_use={intended_use!r} is no text: say in words what the model is for")
     promised = model.guarantee_
     return ModelCard(
         model=type(model).__name__,

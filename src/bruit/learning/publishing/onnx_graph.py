@@ -63,8 +63,9 @@ def to_onnx(model: LogisticRegression | LinearRegression, path: str | Path) -> P
     domains: tuple[Domain, ...] | None = getattr(model, "_domains", None)
     if not isinstance(model, LogisticRegression | LinearRegression) or domains is None:
         raise InvalidArgument(
-            "learning.to_onnx carries a fitted LogisticRegression or LinearRegression with a domain; keep other models "
-            "with model.save(path)"
+            f"learning.to_onnx carries a fitted LogisticRegression or LinearRegression with a domain, and this is a "
+            f"{type(model).__name__}{'' if domains is not None else ' that is not fitted with one'}: keep it with "
+            "model.save(path), which bruit.learning.load reads without pickle"
         )
     graph = _Graph(helper, TensorProto)
     names = _names(model)

@@ -168,6 +168,9 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.best_estimator_.score(X, y))
 
     def __getstate__(self) -> dict[str, Any]:
-        """The pickled state, which after a fit leaves out the ledger and the seed."""
+        """The pickled state, which after a fit leaves out the ledger and the seed, those of its estimator too."""
         state: dict[str, Any] = super().__getstate__()
-        return state if "best_estimator_" not in state else {**state, "budget": None, "random_state": None}
+        if "best_estimator_" not in state:
+            return state
+        bare = clone(self.estimator).set_params(**dict.fromkeys(self.estimator._stays_behind))
+        return {**state, "budget": None, "random_state": None, "estimator": bare}

@@ -102,7 +102,9 @@ class Choice:
         questions = [_question(candidate, self.run, X, y, groups) for candidate in self.candidates]
         for candidate in self.candidates:  # what one refuses, such as a price without a delta, is refused uncharged
             fit_to_nobody(candidate, self.run, "rehearsal", X, y, groups)
-        charge = self.purchase.pay(self.run.whole, assumes=self._assumptions, otherwise=DEAREST_ACCOUNTANT)
+        trusts = dict.fromkeys(each for question in questions for each in question.trusts)
+        assumed = [*self._assumptions, *trusts]
+        charge = self.purchase.pay(self.run.whole, assumes=assumed, otherwise=DEAREST_ACCOUNTANT)
         source = charge.generator()
         entry = f"{self.purchase.price.ledger.name} entry {charge.number}"
         trial = Trial(self.run, X, y, groups, source, entry, self.held_parts)
@@ -138,7 +140,11 @@ def _finish(charge: Charge, candidates: Sequence[Any], score: float, candidate: 
 
 def _check_tries(candidates: Sequence[Any], tries: int | None) -> int:
     """The expected number of runs, where the candidates can be scored."""
-    if not len(candidates) or not all(isinstance(each, PrivateEstimator) for each in candidates):
+    if (
+        not isinstance(candidates, Sequence)
+        or not candidates
+        or not all(isinstance(each, PrivateEstimator) for each in candidates)
+    ):
         raise InvalidArgument("candidates= must be a list of estimators of bruit.learning, at least one")
     if not all(is_classifier(each) or is_regressor(each) for each in candidates):
         raise InvalidArgument("a choice scores predictions: candidates must be classifiers or regressors")

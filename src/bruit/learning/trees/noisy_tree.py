@@ -20,6 +20,9 @@ GRAIN = 16
 """What is predicted moves a sum by at most so many steps; a row counts for as many."""
 
 DEEPEST, MIDDLE = 8, 3
+MOST_LEVELS = 16
+"""The most levels that may be asked for: each reads a histogram of all its nodes, of which noise leaves none empty."""
+
 ROWS_OVER_NOISE = 25.0
 """A node is worth a split while it holds so many times the noise of one cell."""
 
@@ -43,7 +46,7 @@ def plan_levels(question: FitRequest, bins: Bins, *, depth: int | None, kind: in
     if depth is None:
         rate = buy_noise(question, moves, times=1, counted=False).rate
         depth = MIDDLE if question.size is None else _worthwhile(question.size * rate / sqrt(columns))
-    depth = whole(depth, "max_depth")
+    depth = whole(depth, "max_depth", most=MOST_LEVELS, why="with a budget every level is counted with noise")
     return TreePlan(bins, buy_noise(question, moves, times=depth + 1, counted=False), depth)
 
 
