@@ -120,13 +120,16 @@ def test_every_page_of_the_book_says_what_the_program_says(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "file"), [("planted", "faults/in_noise.py"), ("printed", "studies/memory/document.py")]
 )
-def test_a_page_is_made_again_when_any_module_of_its_study_changes(
+def test_a_page_is_made_again_when_the_code_of_any_module_of_its_study_changes(
     name: str, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, read = program(name), Path.read_bytes
+    before, read = program(name), Path.read_text
     changed = ROOT / "src" / "bruit" / "apps" / file
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
-    assert program(name) != before
+    for added, counts in (('\n\n"""Words."""\n    # more words\n', False), ("\nMORE = 1\n", True)):
+        monkeypatch.setattr(
+            Path, "read_text", lambda path, added=added, **how: read(path, **how) + added * (path == changed)
+        )
+        assert (program(name) != before) == counts
 
 
 def test_every_interval_of_the_book_holds_its_mean_and_shares_stay_shares() -> None:

@@ -73,11 +73,28 @@ def _now() -> list[float]:
 
 
 def program(name: str) -> str:
-    """A short digest of the code of a study: its module, and all that it imports of the studies and the faults."""
+    """A short digest of the code of a study: its module, and all that it imports of the studies and the faults.
+
+    Words about the code do not count, so that a page stays current when only a docstring is mended.
+    """
     files = [*_files_of(f"bruit.apps.{STUDIES[name][0]}")]
     for file in files:  # grows while it is walked, until no file names a new one
         files += [path for path in dict.fromkeys(_imports(file)) if path not in files]
-    return sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()[:12]
+    return sha256("\n".join(map(_code, sorted(files))).encode()).hexdigest()[:12]
+
+
+def _code(file: Path) -> str:
+    """The lines of a module without its docstrings, whole-line comments and empty lines."""
+    text = file.read_text(encoding="utf-8")
+    told = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
+    words = {
+        line
+        for node in told
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    kept = [line for number, line in enumerate(text.splitlines(), 1) if number not in words and line.strip()]
+    return "\n".join(line for line in kept if not line.lstrip().startswith("#"))
 
 
 def _imports(file: Path) -> Iterator[Path]:
