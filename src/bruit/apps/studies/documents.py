@@ -111,7 +111,7 @@ DOCUMENTS = {
         "Nothing: the cells agree to the last printed digit.",
         (
             Beside("even odds after ε = 1", "73.11 %", "even_odds_after_epsilon_1", ".2%"),
-            Beside("even odds after two coins", "75 %", "even_odds_after_two_coins", ".2%"),
+            Beside("even odds after two coins", "3:1", "even_odds_after_two_coins", ".2%"),
             Beside("a premium of 2 000 at ε = 0.01", "about 2 020", "premium_of_2000_at_0.01", ".2f"),
             Beside("furthest of 88 cells, percentage points", "–", "largest_difference_in_percentage_points", ".4f"),
         ),
