@@ -18,7 +18,7 @@ MEASURED = (
     (4096, 512, 472_932_864, 77_598_720, 550_531_584),
     (4100, 64, 472_933_376, 9_634_304, 482_567_680),
 )
-"""Hidden units, batch size, bytes once the model was loaded, bytes that images reduced by 2 added, and both together."""
+"""Hidden units, batch size, bytes once the model was loaded, bytes that halved images added, and both together."""
 
 BOUNDS = {
     26: 63_386_062,
