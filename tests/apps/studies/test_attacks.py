@@ -93,3 +93,4 @@ def test_noise_costs_a_forecast_less_than_coarse_calls() -> None:
     }
     assert error["exact"] <= error["noised counts"] < error["k-anonymous"] < error["mean of all"]
     assert error["synthetic"] < error["mean of all"]
+    assert error["exact"] <= error[firefighters.ONLY_CELLS] < error["k-anonymous"]  # nobody is singled out by age
