@@ -37,8 +37,11 @@ def written_page(name: str, *, book: Path) -> str:
     found = read_findings(book / name)
     if found is None:
         return earlier_page(name)
-    made = json.loads((book / name / MADE).read_text(encoding="utf-8"))
-    return study_page(name, found.findings, Provenance(**made))
+    return study_page(name, found.findings, _made(name, book=book))
+
+
+def _made(name: str, *, book: Path) -> Provenance:
+    return Provenance(**json.loads((book / name / MADE).read_text(encoding="utf-8")))
 
 
 def is_current(name: str, *, seed: int, book: Path) -> bool:
@@ -56,11 +59,13 @@ def write_index(book: Path) -> None:
     A study that was not run into the book has a page with earlier figures.
     """
     book.mkdir(parents=True, exist_ok=True)
-    run = {name: read_findings(book / name) is not None for name in sorted(STUDIES)}
-    shown = {name: present for name, present in run.items() if present or name in EARLIER}
-    for name in shown:
-        (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
-    (book / "index.md").write_text(index(shown), encoding="utf-8")
+    spent: dict[str, float | None] = {}
+    for name in sorted(STUDIES):
+        run = read_findings(book / name) is not None
+        if run or name in EARLIER:
+            spent[name] = _made(name, book=book).cpu_seconds if run else None
+            (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
+    (book / "index.md").write_text(index(spent), encoding="utf-8")
 
 
 def book_folder() -> Path | None:
