@@ -63,7 +63,8 @@ def write_index(book: Path) -> None:
     for name in sorted(STUDIES):
         run = read_findings(book / name) is not None
         if run or name in EARLIER:
-            spent[name] = _made(name, book=book).cpu_seconds if run else None
+            made = _made(name, book=book) if run else None
+            spent[name] = None if made is None else made.seconds if made.cpu_seconds is None else made.cpu_seconds
             (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
     (book / "index.md").write_text(index(spent), encoding="utf-8")
 

@@ -139,8 +139,8 @@ def _links(name: str, tables: Sequence[Path]) -> str:
 
 
 def _made(made: Provenance) -> str:
+    core = f"{made.cpu_seconds:.0f} s of one core; " if made.cpu_seconds is not None else ""
     return (
-        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s ({made.cpu_seconds:.0f} s of one core; parts that "
-        f"were interrupted are counted), at commit {made.commit} (program {made.program}), seed {made.seed}, on "
-        f"{made.machine}.\n"
+        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s ({core}parts that were interrupted are counted), at "
+        f"commit {made.commit} (program {made.program}), seed {made.seed}, on {made.machine}.\n"
     )

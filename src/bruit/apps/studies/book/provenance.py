@@ -31,9 +31,10 @@ class Provenance:
     program: str
     machine: str
     seconds: float
-    cpu_seconds: float
+    cpu_seconds: float | None = None
+    """Of one core; None on pages that were made before it was measured."""
 
-    def to_json(self) -> dict[str, str | int | float]:
+    def to_json(self) -> dict[str, str | int | float | None]:
         """The provenance in JSON types."""
         return asdict(self)
 
