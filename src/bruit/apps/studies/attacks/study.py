@@ -133,9 +133,11 @@ def headline(found: Mapping[str, polars.DataFrame]) -> dict[str, float]:
 def summarise(found: Mapping[str, polars.DataFrame], figures: Mapping[str, float], people: int) -> str:
     """The findings as one paragraph of plain text for the report and the terminal."""
     get = {name: f"{value:.1%}" for name, value in figures.items()}
-    fine, coarse = (_told(found["linkage"], "right", known=4, coarse=each) for each in (False, True))
-    advantage = _told(found["counts"], "advantage", epsilon=1.0)
-    near, far = (_told(found["traces"], "alone", known=4, kilometres=km, hours=h) for km, h in ((1, 1), (4, 6)))
+    fine, coarse = (_with_interval(found["linkage"], "right", known=4, coarse=each) for each in (False, True))
+    advantage = _with_interval(found["counts"], "advantage", epsilon=1.0)
+    near, far = (
+        _with_interval(found["traces"], "alone", known=4, kilometres=km, hours=h) for km, h in ((1, 1), (4, 6))
+    )
     return (
         f"Among {people} invented people, four ratings known within a star and a fortnight name {fine} of them rightly "
         f"in a table without names; without days and stars {coarse}. Four places of a kilometre and an hour leave "
@@ -152,7 +154,7 @@ def summarise(found: Mapping[str, polars.DataFrame], figures: Mapping[str, float
     )
 
 
-def _told(table: polars.DataFrame, quantity: str, **where: float) -> str:
+def _with_interval(table: polars.DataFrame, quantity: str, **where: float) -> str:
     """A share with its 95 % interval, where there is one."""
     row = one_row(table, quantity, **where)
     ends = "" if row["low"] is None else f" ({row['low']:.1%} to {row['high']:.1%})"

@@ -56,7 +56,7 @@ class Spent:
         self.file = folder / "spent.json"
         self._began = _now()
         self._before = [0.0, 0.0]
-        if any(folder.glob("sweep*.jsonl")) and self.file.is_file():
+        if any(folder.glob("*.jsonl")) and self.file.is_file():
             self._before = json.loads(self.file.read_text(encoding="utf-8"))
 
     def note(self) -> list[float]:
