@@ -57,6 +57,22 @@ def test_a_series_is_at_most_as_lossy_as_either_part(first: float, second: float
     assert series.epsilon <= min(one.epsilon, other.epsilon)
 
 
+@given(tables)
+def test_s2_4_two_laws_of_a_private_channel_are_close(table: np.ndarray) -> None:
+    """Their total variation is at most 1 - e^-ε, and at most (e^ε - 1) / (e^ε + 1), which is less."""
+    assume((table.sum(axis=1) > 0).all())
+    channel = matrix(stochastic(table))
+    law, epsilon = channel.probabilities(), float(channel.epsilon)
+    apart = np.abs(law[:, None] - law[None]).sum(axis=2).max() / 2
+    assert apart <= math.tanh(epsilon / 2) + 1e-12
+    assert math.tanh(epsilon / 2) <= 1 - math.exp(-epsilon)
+
+
+def test_s2_4_two_answers_of_a_coin_are_as_far_apart_as_any() -> None:
+    law = binary(epsilon=1.0).probabilities()
+    assert np.abs(law[0] - law[1]).sum() / 2 == pytest.approx(math.tanh(0.5), abs=1e-9)
+
+
 def test_a_cascade_of_a_matrix_is_its_power() -> None:
     channel = binary(zero_to_one=0.1, one_to_zero=0.3)
     assert channel.cascade(5).probabilities() == pytest.approx(np.linalg.matrix_power(channel.probabilities(), 5))

@@ -1,5 +1,6 @@
 """The table of the source documents: nothing that it names is missing, and nothing is missing from it."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +58,16 @@ def test_every_module_test_and_study_that_is_named_exists(row: Row) -> None:
     paths += [ROOT / name for name in row.tests]
     assert [path for path in paths if not path.is_file()] == []
     assert set(row.studies) - set(STUDIES) == set()
+
+
+@pytest.mark.parametrize("row", list(rows()), ids=lambda row: f"{row.item} {row.says[:30]}")
+def test_every_module_that_is_named_is_used_by_a_test_of_its_row(row: Row) -> None:
+    tests = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in row.tests)
+    for module in row.modules:
+        text = (ROOT / "src" / Path(*module.split(".")).with_suffix(".py")).read_text(encoding="utf-8")
+        defined = (node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+        names = [name for name in defined if not name.startswith("_")] + [module.rpartition(".")[2]]
+        assert any(re.search(rf"\b{name}\b", tests) for name in names), module
 
 
 def test_every_study_of_a_document_stands_in_the_table() -> None:

@@ -1,10 +1,11 @@
 """The gallery of attacks: an attack that works finds people, and a defence that is paid for keeps its bound."""
 
 import numpy as np
+import polars
 import pytest
 
 from bruit.apps import data
-from bruit.apps.studies.attacks import counts, invented, linkage, mobility, models
+from bruit.apps.studies.attacks import counts, invented, linkage, mobility, models, study
 from bruit.apps.studies.publishing import firefighters
 from bruit.errors import MissingData
 
@@ -55,9 +56,21 @@ def test_counts_tell_no_more_than_epsilon_allows(epsilon: float, cells: int) -> 
     draws = 40_000
     found = counts.tell_member(rng=np.random.default_rng(1), epsilon=epsilon, cells=cells, draws=draws)
     slack = 6 / np.sqrt(draws)  # Dvoretzky, Kiefer and Wolfowitz: both shares, at 1e-15
-    assert found["advantage"] <= found["bound"] + slack
+    assert found["advantage"] == pytest.approx(found["exact"], abs=slack)
+    assert found["exact"] <= found["bound"] * (1 + 1e-12)
+    assert found["proved"] <= 1
     if cells == 1:
-        assert found["advantage"] == pytest.approx(found["bound"], abs=slack)
+        assert found["exact"] == pytest.approx(found["bound"])
+        assert found["proved"] > 0.8
+
+
+def test_intervals_of_targets_are_those_of_a_binomial_chance() -> None:
+    table = polars.DataFrame({"quantity": ["right"] * 2, "repeats": [400, 400], "mean": [1.0, 0.0]})
+    low, high = study.exact_intervals(table.with_columns(low=polars.lit(1.0), high=polars.lit(1.0))).select(
+        "low", "high"
+    )
+    assert low.to_list() == pytest.approx([0.025 ** (1 / 400), 0])  # all found: the chance of that is low to the 400th
+    assert high.to_list() == pytest.approx([1, 1 - 0.025 ** (1 / 400)])
 
 
 def test_six_answers_steal_a_model_of_six_weights() -> None:
@@ -80,3 +93,4 @@ def test_noise_costs_a_forecast_less_than_coarse_calls() -> None:
     }
     assert error["exact"] <= error["noised counts"] < error["k-anonymous"] < error["mean of all"]
     assert error["synthetic"] < error["mean of all"]
+    assert error["exact"] <= error[firefighters.ONLY_CELLS] < error["k-anonymous"]  # nobody is singled out by age

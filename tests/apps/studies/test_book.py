@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from bruit.apps.cli import main
 from bruit.apps.findings import Findings
 from bruit.apps.studies import STUDIES
-from bruit.apps.studies.book import book_folder, is_current, write_index
+from bruit.apps.studies.book import book_folder, is_current, write_index, written_page
 from bruit.apps.studies.book.earlier import EARLIER
-from bruit.apps.studies.book.provenance import Spent
+from bruit.apps.studies.book.provenance import Spent, program
 from bruit.apps.studies.documents import DOCUMENTS
 from bruit.apps.studies.saved_findings import read_findings
 
@@ -110,6 +110,26 @@ def test_the_book_in_the_repository_is_whole() -> None:
         assert found is not None
         assert (found.size, found.findings.data) == ("full", "")
     assert sum(path.stat().st_size for path in BOOK.rglob("*") if path.is_file()) < 6_000_000
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES))
+def test_every_page_of_the_book_says_what_the_program_says(name: str) -> None:
+    assert (BOOK / f"{name}.md").read_text() == written_page(name, book=BOOK), "bruit study NAME --book docs/results"
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("planted", "faults/in_noise.py"), ("printed", "studies/memory/document.py")]
+)
+def test_a_page_is_made_again_when_the_code_of_any_module_of_its_study_changes(
+    name: str, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, read = program(name), Path.read_text
+    changed = ROOT / "src" / "bruit" / "apps" / file
+    for added, counts in (('\n\n"""Words."""\n    # more words\n', False), ("\nMORE = 1\n", True)):
+        monkeypatch.setattr(
+            Path, "read_text", lambda path, added=added, **how: read(path, **how) + added * (path == changed)
+        )
+        assert (program(name) != before) == counts
 
 
 def test_every_interval_of_the_book_holds_its_mean_and_shares_stay_shares() -> None:

@@ -31,7 +31,7 @@ WRITTEN = {
         "eyes.csv",
         "vgg16.csv",
     },
-    "memory": {"compared.csv", "hidden_units.csv", "document.csv", "grid.csv", "compared.png", "hidden_units.png"},
+    "memory": {"compared.csv", "hidden_units.csv", "thesis.csv", "grid.csv", "compared.png", "hidden_units.png"},
     "mnist": {"mnist.csv", "repeats.csv", "mnist.png"},
 }
 

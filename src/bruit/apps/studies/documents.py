@@ -101,7 +101,14 @@ DOCUMENTS = {
         "usually single a person out.",
         "Those tables may not be had: people are invented by a stated program for linkage and traces, and the models "
         "are fitted on UCI Adult.",
-        (Beside("alone with four places and hours", "usually", "traces: alone with 4 points of 1 km and 1 h", ".0%"),),
+        (
+            Beside(
+                "invented people alone with four places and hours",
+                "usually",
+                "traces: alone with 4 points of 1 km and 1 h",
+                ".0%",
+            ),
+        ),
     ),
     "belief": Sayings(
         "S2",
@@ -111,7 +118,7 @@ DOCUMENTS = {
         "Nothing: the cells agree to the last printed digit.",
         (
             Beside("even odds after ε = 1", "73.11 %", "even_odds_after_epsilon_1", ".2%"),
-            Beside("even odds after two coins", "75 %", "even_odds_after_two_coins", ".2%"),
+            Beside("even odds after two coins", "3:1", "even_odds_after_two_coins", ".2%"),
             Beside("a premium of 2 000 at ε = 0.01", "about 2 020", "premium_of_2000_at_0.01", ".2f"),
             Beside("furthest of 88 cells, percentage points", "–", "largest_difference_in_percentage_points", ".4f"),
         ),
@@ -201,10 +208,10 @@ DOCUMENTS = {
             Beside("true strings, exponential law", "45", "exponential-200: true", ".1f"),
             Beside("false strings, exponential law", "2", "exponential-200: false", ".1f"),
             Beside("true strings among 1000 candidates", "–", "exponential-1000: true", ".1f"),
-            Beside("processes found of the ten", "10", "windows: frequent_found", ".1f"),
-            Beside("how often the malware at 2.6 % is found", "1 of 1", "windows: malware_found", ".0%"),
-            Beside("pages found of the 31", "31", "chrome: frequent_found", ".1f"),
-            Beside("mass of the pages found", "85 %", "chrome: mass_found", ".0%"),
+            Beside("processes found of the ten, in drawn populations", "10", "windows: frequent_found", ".1f"),
+            Beside("how often the malware at 2.6 % is found there", "1 of 1", "windows: malware_found", ".0%"),
+            Beside("pages found of the 31, in drawn populations", "31", "chrome: frequent_found", ".1f"),
+            Beside("mass of the pages found there", "85 %", "chrome: mass_found", ".0%"),
         ),
     ),
     "reconstruction": Sayings(

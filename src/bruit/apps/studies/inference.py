@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import polars
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from bruit import inference
 from bruit.apps import plots
@@ -86,7 +87,8 @@ def run(
     for file, table in zip(files, tables, strict=True):
         table.write_csv(file)
     figures = headline(*tables)
-    drawn = (*(plot_coverage(folder, tables[0], about) for about in GROUPS), plot_sizes(folder, tables[1]))
+    covering = (plot_coverage(folder, tables[0], about, SAMPLES[size]) for about in GROUPS)
+    drawn = (*covering, plot_sizes(folder, tables[1], NULL_SAMPLES[size]))
     return Findings(summarise(figures, size), (*files, *drawn), figures)
 
 
@@ -206,29 +208,33 @@ def summarise(figures: dict[str, float], size: Size) -> str:
     )
 
 
-def plot_coverage(folder: Path, table: polars.DataFrame, about: str) -> Path:
+def plot_coverage(folder: Path, table: polars.DataFrame, about: str, samples: int) -> Path:
     """How often each interval of a kind holds against n·ε, the mean over settings of equal n·ε."""
-    series = []
+    signal = (polars.col("people") * polars.col("epsilon")).round(6).alias("signal")
+    series, seen = [], polars.DataFrame()
     for name in GROUPS[about]:
-        part = table.filter(polars.col("interval") == name).with_columns(
-            signal=(polars.col("people") * polars.col("epsilon")).round(6)
-        )
-        mean = part.group_by("signal").agg(polars.col("covered").mean()).sort("signal")
-        series.append(plots.Series(name, mean["signal"], mean["covered"]))
-    sizes = table["people"].to_list()
-    ends = [min(sizes) * EPSILONS[0], max(sizes) * EPSILONS[-1]]
-    series.append(plots.Series("stated", ends, [1 - LEVEL] * 2, dashed=True))
+        part = table.filter(polars.col("interval") == name).group_by(signal)
+        seen = part.agg(polars.col("covered").mean(), samples=polars.len() * samples).sort("signal")
+        series.append(plots.Series(name, seen["signal"], seen["covered"]))
+    series.append(_by_chance("stated, and where chance leaves it", seen["signal"], seen["samples"], 1 - LEVEL))
     title, file = f"How often a 95 % interval holds: {about}", f"coverage_{about.replace(' ', '_')}.png"
     return plots.curves(folder / file, series, title=title, x="n ε", y="share of samples", x_scale="log")
 
 
-def plot_sizes(folder: Path, table: polars.DataFrame) -> Path:
+def plot_sizes(folder: Path, table: polars.DataFrame, samples: int) -> Path:
     """How often each test rejects a true null against ε, at the fewest people."""
     fewest = table.filter(polars.col("people") == NULL_PEOPLE[0])
     series = []
     for name in NULLS:
         part = fewest.filter(polars.col("test") == name).sort("epsilon")
         series.append(plots.Series(name, part["epsilon"], part["rejected"]))
-    series.append(plots.Series("level", [NULL_EPSILONS[0], NULL_EPSILONS[-1]], [LEVEL] * 2, dashed=True))
+    level = _by_chance("level, and where chance leaves it", NULL_EPSILONS, [samples] * len(NULL_EPSILONS), LEVEL)
     title = f"Tests of {NULL_PEOPLE[0]} people without any difference"
-    return plots.curves(folder / "size.png", series, title=title, x="ε", y="share rejected", x_scale="log")
+    return plots.curves(folder / "size.png", [*series, level], title=title, x="ε", y="share rejected", x_scale="log")
+
+
+def _by_chance(label: str, x: ArrayLike, samples: ArrayLike, chance: float) -> plots.Series:
+    """A stated chance, with the range that holds 95 in 100 of the shares that so many samples of it show."""
+    number = np.asarray(samples)
+    low, high = (stats.binom.ppf(end, number, chance) / number for end in (0.025, 0.975))
+    return plots.Series(label, x, np.full(number.shape, chance), low, high, dashed=True)

@@ -106,7 +106,7 @@ def plot_findings(folder: Path, tables: Mapping[str, polars.DataFrame]) -> tuple
             )
         )
     series.append(plots.Series("guessing", [NOISE[0], NOISE[-1]], [0.5, 0.5], dashed=True))
-    title = "Noise below √n gives nearly every bit back"
+    title = "Noise well below √n gives nearly every bit back"
     x, y = "largest error of an answer / √n", "share of bits recovered"
     first = plots.curves(folder / "threshold.png", series, title=title, x=x, y=y, x_scale="log")
     return first, _plot_every_question(folder, tables["every_question"])

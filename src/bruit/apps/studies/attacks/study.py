@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars
+from scipy import stats
 
 from bruit import sweeps
 from bruit.apps import plots
@@ -20,6 +21,7 @@ from bruit.apps.studies.attacks.models import invert_once, steal_once
 PEOPLE = {"small": 500, "full": 10_000}
 TARGETS = {"small": 30, "full": 400}
 FITS = {"small": 1, "full": 10}
+AUDITS = {"small": 1, "full": 5}
 ROWS = {"small": 2000, "full": None}
 KNOWN = {"small": [1, 4], "full": [1, 2, 3, 4, 6, 8]}
 GRIDS = ((1, 1), (4, 1), (4, 6))
@@ -27,6 +29,9 @@ GRIDS = ((1, 1), (4, 1), (4, 6))
 
 CELLS, EPSILONS = 8, (0.5, 1.0, 2.0)
 """Cells of counts that one person is in, and the ε of all of them together."""
+
+OF_TARGETS = ("linkage", "traces")
+"""Attacks that are tried on one person after another."""
 
 QUERIES, DIGITS, MODEL_EPSILON = {"small": [6], "full": [6, 12, 50, 200]}, (12, 2, 1), 1.0
 
@@ -43,14 +48,15 @@ def run(
     found: dict[str, polars.DataFrame] = {}
     for number, (name, (attack, points, repeats)) in enumerate(attacks(size).items()):
         rows = sweeps.run(attack, points, repeats=repeats, rng=rng, file=folder / f"{name}_{size}.jsonl")
-        found[name] = sweeps.summary(rows, by=list(points[0]), within=(0, 1))
+        table = sweeps.summary(rows, by=list(points[0]), within=(0, 1))
+        found[name] = exact_intervals(table) if name in OF_TARGETS else table
         found[name].write_csv(folder / f"{name}.csv")
         if on_progress is not None:
             on_progress(number + 1, len(attacks(size)))
     figures = headline(found)
     files = (*(folder / f"{name}.csv" for name in found), *plot_findings(folder, found))
     used = f"only {PEOPLE[size]} invented people and {ROWS[size]} real ones" if size == "small" else ""
-    return Findings(summarise(figures, PEOPLE[size]), files, figures, used)
+    return Findings(summarise(found, figures, PEOPLE[size]), files, figures, used)
 
 
 def attacks(size: Size) -> Mapping[str, tuple[Callable[..., Mapping[str, float]], list[dict[str, Any]], int]]:
@@ -67,7 +73,7 @@ def attacks(size: Size) -> Mapping[str, tuple[Callable[..., Mapping[str, float]]
             [{"people": people, "known": k, "kilometres": km, "hours": h} for km, h in GRIDS for k in known],
             TARGETS[size],
         ),
-        "counts": (tell_member, [{"epsilon": e, "cells": CELLS, "draws": DRAWS[size]} for e in EPSILONS], 1),
+        "counts": (tell_member, [{"epsilon": e, "cells": CELLS, "draws": DRAWS[size]} for e in EPSILONS], AUDITS[size]),
         "stealing": (
             steal_once,
             [
@@ -82,12 +88,23 @@ def attacks(size: Size) -> Mapping[str, tuple[Callable[..., Mapping[str, float]]
     }
 
 
+def exact_intervals(table: polars.DataFrame) -> polars.DataFrame:
+    """The table with exact intervals, where each repeat is one target who is found or not.  [Clopper & Pearson 1934]"""
+    seen = table.select(polars.col("mean") * polars.col("repeats"), "repeats").iter_rows()
+    ends = [stats.binomtest(round(found), targets).proportion_ci() for found, targets in seen]
+    return table.with_columns(low=polars.Series([end.low for end in ends]), high=polars.Series([e.high for e in ends]))
+
+
+def one_row(table: polars.DataFrame, quantity: str, **where: float) -> dict[str, Any]:
+    """The mean of a quantity at one point, with its interval."""
+    return table.filter(polars.col("quantity") == quantity, **where).row(0, named=True)
+
+
 def headline(found: Mapping[str, polars.DataFrame]) -> dict[str, float]:
     """The share of people that each attack finds, before and after its defence."""
 
     def mean(name: str, quantity: str, **where: float) -> float:
-        one = found[name].filter(polars.col("quantity") == quantity, **where)
-        return float(one["mean"][0])
+        return float(one_row(found[name], quantity, **where)["mean"])
 
     least_queries = min(found["stealing"]["queries"].to_list())
     return {
@@ -96,7 +113,9 @@ def headline(found: Mapping[str, polars.DataFrame]) -> dict[str, float]:
         "traces: alone with 4 points of 1 km and 1 h": mean("traces", "alone", known=4, kilometres=1, hours=1),
         "traces: alone with 4 points of 4 km and 6 h": mean("traces", "alone", known=4, kilometres=4, hours=6),
         "counts: advantage at ε = 1": mean("counts", "advantage", epsilon=1.0),
+        "counts: the same, exactly": mean("counts", "exact", epsilon=1.0),
         "counts: most that ε = 1 allows": mean("counts", "bound", epsilon=1.0),
+        "counts: share of ε = 1 that an audit proves": mean("counts", "proved", epsilon=1.0),
         "stealing: agreement from 6 exact answers": mean(
             "stealing", "agrees", digits=12, epsilon=0.0, queries=least_queries
         ),
@@ -111,23 +130,35 @@ def headline(found: Mapping[str, polars.DataFrame]) -> dict[str, float]:
     }
 
 
-def summarise(figures: Mapping[str, float], people: int) -> str:
+def summarise(found: Mapping[str, polars.DataFrame], figures: Mapping[str, float], people: int) -> str:
     """The findings as one paragraph of plain text for the report and the terminal."""
     get = {name: f"{value:.1%}" for name, value in figures.items()}
+    fine, coarse = (_with_interval(found["linkage"], "right", known=4, coarse=each) for each in (False, True))
+    advantage = _with_interval(found["counts"], "advantage", epsilon=1.0)
+    near, far = (
+        _with_interval(found["traces"], "alone", known=4, kilometres=km, hours=h) for km, h in ((1, 1), (4, 6))
+    )
     return (
-        f"Among {people} invented people, four ratings known within a star and a fortnight name "
-        f"{get['linkage: named rightly from 4 ratings']} of them rightly in a table without names; without days and "
-        f"stars {get['linkage: named rightly without days and stars']}. Four places of a kilometre and an hour leave "
-        f"{get['traces: alone with 4 points of 1 km and 1 h']} alone, of four kilometres and six hours still "
-        f"{get['traces: alone with 4 points of 4 km and 6 h']}. From noised counts at ε = 1 the best attack tells "
-        f"whether somebody is in them {get['counts: advantage at ε = 1']} better than guessing (at most "
-        f"{get['counts: most that ε = 1 allows']} is possible). On UCI Adult six exact answers steal a linear model "
-        f"(agreement {get['stealing: agreement from 6 exact answers']}; trained at ε = 1, "
+        f"Among {people} invented people, four ratings known within a star and a fortnight name {fine} of them rightly "
+        f"in a table without names; without days and stars {coarse}. Four places of a kilometre and an hour leave "
+        f"{near} alone, of four kilometres and six hours still {far}: coarser records do not defend; noised counts do. "
+        f"At ε = 1 the best attack tells whether somebody is in them {advantage} better than guessing "
+        f"({get['counts: the same, exactly']} exactly; with any answer of this ε "
+        f"{get['counts: most that ε = 1 allows']} at most), and an audit proves from the outputs alone that "
+        f"{get['counts: share of ε = 1 that an audit proves']} of that ε, or more, is spent. On UCI Adult six exact "
+        f"answers steal a linear model (agreement {get['stealing: agreement from 6 exact answers']}; trained at ε = 1, "
         f"{get['stealing: the same, model trained at ε = 1']}): privacy of records does not hide a model. Who is "
         f"married is read out of the model for {get['inversion: people seen']} of the people that it saw and "
         f"{get['inversion: people never seen']} of those it never saw (guessing: {get['inversion: guessing']}), at ε = "
         f"1 for {get['inversion: people seen, at ε = 1']}: what leaks is a law of all, which no ε hides."
     )
+
+
+def _with_interval(table: polars.DataFrame, quantity: str, **where: float) -> str:
+    """A share with its 95 % interval, where there is one."""
+    row = one_row(table, quantity, **where)
+    ends = "" if row["low"] is None else f" ({row['low']:.1%} to {row['high']:.1%})"
+    return f"{row['mean']:.1%}{ends}"
 
 
 def plot_findings(folder: Path, found: Mapping[str, polars.DataFrame]) -> tuple[Path, ...]:
@@ -179,9 +210,12 @@ def plot_stealing(folder: Path, table: polars.DataFrame) -> Path:
 
 def plot_counts(folder: Path, table: polars.DataFrame) -> Path:
     """What the best attack on noised counts gains, beside what ε allows."""
-    parts = {name: table.filter(polars.col("quantity") == name).sort("epsilon") for name in ("advantage", "bound")}
+    parts = {
+        name: table.filter(polars.col("quantity") == name).sort("epsilon") for name in ("advantage", "exact", "bound")
+    }
     series = [
-        plots.Series("best attack on noised counts", parts["advantage"]["epsilon"], parts["advantage"]["mean"]),
+        _series(parts["advantage"], "epsilon", "best attack on noised counts"),
+        plots.Series("the same, exactly", parts["exact"]["epsilon"], parts["exact"]["mean"], dashed=True),
         plots.Series("most that ε allows", parts["bound"]["epsilon"], parts["bound"]["mean"], dashed=True),
     ]
     title = "Who is in noised counts: the best attack, and what ε allows"
@@ -192,8 +226,9 @@ def plot_inversion(folder: Path, table: polars.DataFrame) -> Path:
     """How many are told rightly to be married, of people seen and never seen."""
     names, groups = ("guessing", "seen", "never seen"), []
     for epsilon, words in ((0.0, "model without privacy"), (MODEL_EPSILON, f"model at ε = {MODEL_EPSILON:g}")):
-        part = table.filter(polars.col("epsilon") == epsilon)
-        groups.append(plots.Bars(words, [part.filter(polars.col("quantity") == name)["mean"][0] for name in names]))
+        rows = [one_row(table, name, epsilon=epsilon) for name in names]
+        ends = [[row[end] for row in rows] for end in ("low", "high")] if rows[0]["low"] is not None else (None, None)
+        groups.append(plots.Bars(words, [row["mean"] for row in rows], *ends))
     return plots.bars(
         folder / "inversion.png", names, groups, title="Who is married, read out of a model", y="share told rightly"
     )

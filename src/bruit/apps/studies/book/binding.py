@@ -29,7 +29,19 @@ def bind(name: str, findings: Findings, made: Provenance, *, book: Path) -> None
     kept = replace(findings, files=tuple(Path(shutil.copy(path, folder / path.name)) for path in taken))
     keep(kept, folder, size="full")
     (folder / MADE).write_text(json.dumps(made.to_json(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    (book / f"{name}.md").write_text(study_page(name, kept, made), encoding="utf-8")
+    (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
+
+
+def written_page(name: str, *, book: Path) -> str:
+    """The page of a study whose findings are kept in the book, in the words of today."""
+    found = read_findings(book / name)
+    if found is None:
+        return earlier_page(name)
+    return study_page(name, found.findings, _made(name, book=book))
+
+
+def _made(name: str, *, book: Path) -> Provenance:
+    return Provenance(**json.loads((book / name / MADE).read_text(encoding="utf-8")))
 
 
 def is_current(name: str, *, seed: int, book: Path) -> bool:
@@ -42,14 +54,19 @@ def is_current(name: str, *, seed: int, book: Path) -> bool:
 
 
 def write_index(book: Path) -> None:
-    """Writes the index, and a page with earlier figures for each study that was not run into the book."""
+    """Writes the index and every page again in the words of today, without running anything.
+
+    A study that was not run into the book has a page with earlier figures.
+    """
     book.mkdir(parents=True, exist_ok=True)
-    run = {name: read_findings(book / name) is not None for name in sorted(STUDIES)}
-    for name, present in run.items():
-        if not present and name in EARLIER:
-            (book / f"{name}.md").write_text(earlier_page(name), encoding="utf-8")
-    shown = {name: present for name, present in run.items() if present or name in EARLIER}
-    (book / "index.md").write_text(index(shown), encoding="utf-8")
+    spent: dict[str, float | None] = {}
+    for name in sorted(STUDIES):
+        run = read_findings(book / name) is not None
+        if run or name in EARLIER:
+            made = _made(name, book=book) if run else None
+            spent[name] = None if made is None else made.seconds if made.cpu_seconds is None else made.cpu_seconds
+            (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
+    (book / "index.md").write_text(index(spent), encoding="utf-8")
 
 
 def book_folder() -> Path | None:

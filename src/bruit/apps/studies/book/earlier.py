@@ -64,30 +64,5 @@ EARLIER = {
             ("scattering at ε = 3", "no figure", "69.60 ± 0.17 %"),
         ),
     ),
-    "income": Earlier(
-        "more than three minutes on two cores",
-        "trees.md",
-        "9346dd4",
-        CORES,
-        (("additive model, AUC at ε = 0.5, 1, 3 (best peer: .901, .905, .907)", "–", ".907, .911, .914"),),
-    ),
-    "planted": Earlier(
-        "more than three minutes on two cores",
-        "planted.md",
-        "c71e4a0",
-        CORES,
-        (("faults that are planted, each caught by the test of its row", "–", "110"),),
-    ),
-    "membership": Earlier(
-        "more than three minutes on two cores",
-        "membership.md",
-        "79ee51b",
-        CORES,
-        (
-            ("members found at one false alarm in a hundred, without privacy", "–", "9.3 %"),
-            ("the same at ε = 8 (the guarantee allows 23.4 %)", "–", "2.0 %"),
-            ("the same at ε = 1 (the guarantee allows 2.0 %)", "–", "1.2 %"),
-        ),
-    ),
 }
 """By the name of the study; `bruit study NAME --book` puts a page of its own in the place of these."""

@@ -20,9 +20,9 @@ INTRODUCTION = """\
 
 What the five [source documents](../documents.md) print, what `bruit` finds at full size, and why they differ;
 [every number and figure that they print](printed.md) stands in one place. Nothing has to be run to read it. `make book`
-makes anew what is not current and takes minutes, `make studies` also what takes hours or a graphics card; both go on
-where they were stopped. Each page ends with the command, seed, commit and machine that made it; the same seed gives the
-same numbers.
+makes anew what is not current, all of it in less than an hour of one core; `make studies` also what takes hours or a
+graphics card. Both go on where they were stopped. Each page ends with the command, seed, commit and machine that made
+it; the same seed gives the same numbers. Seconds below are those of one core.
 """
 
 
@@ -61,16 +61,21 @@ def earlier_page(name: str) -> str:
     return "\n".join(parts)
 
 
-def index(pages: Mapping[str, bool]) -> str:
-    """The index of the book: each study under its document, and whether its page was made by the program."""
+def index(pages: Mapping[str, float | None]) -> str:
+    """The index of the book: each study under its document, and the seconds that it took; None if it was not run."""
     parts = [INTRODUCTION]
     groups = {key: [name for name in pages if _source(name) == key] for key in (None, *SOURCES, "")}
     for key, names in groups.items():
         title = {None: "All five documents", "": "Studies of our own"}.get(key) or _title(SOURCES[str(key)])
-        states = {name: "full size" if pages[name] else "measured earlier" for name in names}
+        states = {name: _state(pages[name]) for name in names}
         rows = [(f"[{name}]({name}.md)", STUDIES[name][1], states[name]) for name in names]
         parts += [f"## {title}\n", _table(("study", "what it shows", "page"), rows)]
     return "\n".join(part for part in parts if part)
+
+
+def _state(seconds: float | None) -> str:
+    """Whether a page was made by the program, and in how much time of one core."""
+    return "measured earlier" if seconds is None else f"full size, {max(1, round(seconds))} s"
 
 
 def describe(path: Path) -> str:
@@ -134,8 +139,8 @@ def _links(name: str, tables: Sequence[Path]) -> str:
 
 
 def _made(made: Provenance) -> str:
+    core = f"{made.cpu_seconds:.0f} s of one core; " if made.cpu_seconds is not None else ""
     return (
-        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s ({made.cpu_seconds:.0f} s of one core; parts that "
-        f"were interrupted are counted), at commit {made.commit} (program {made.program}), seed {made.seed}, on "
-        f"{made.machine}.\n"
+        f"## Made by\n\n`{made.command}` in {made.seconds:.0f} s ({core}parts that were interrupted are counted), at "
+        f"commit {made.commit} (program {made.program}), seed {made.seed}, on {made.machine}.\n"
     )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 from bruit.apps.studies.registry import STUDIES
+
+OWN = ("bruit.apps.studies.", "bruit.apps.faults")
+"""Where the code of studies stands; the rest of the program is named by the commit."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,10 @@ class Provenance:
     program: str
     machine: str
     seconds: float
-    cpu_seconds: float
+    cpu_seconds: float | None = None
+    """Of one core; None on pages that were made before it was measured."""
 
-    def to_json(self) -> dict[str, str | int | float]:
+    def to_json(self) -> dict[str, str | int | float | None]:
         """The provenance in JSON types."""
         return asdict(self)
 
@@ -55,7 +60,7 @@ class Spent:
         self.elsewhere = other.read_text(encoding="utf-8").strip() if other.is_file() else ""
         self._began = _now()
         self._before = [0.0, 0.0]
-        if any(folder.glob("sweep*.jsonl")) and self.file.is_file():
+        if any(folder.glob("*.jsonl")) and self.file.is_file():
             self._before = json.loads(self.file.read_text(encoding="utf-8"))
 
     def note(self) -> list[float]:
@@ -73,25 +78,60 @@ def _now() -> list[float]:
 
 
 def program(name: str) -> str:
-    """A short digest of the code of a study: its module, or all modules of the package that is its own."""
-    found = find_spec(f"bruit.apps.{STUDIES[name][0]}")
-    assert found is not None
-    assert found.origin is not None
-    module = Path(found.origin)
-    shared = {"studies", "surveys", "images", "faults", "meaning"}
-    files = [module] if module.parent.name in shared else sorted(module.parent.glob("*.py"))
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    """A short digest of the code of a study: its module, and all that it imports of the studies and the faults.
+
+    Words about the code do not count, so that a page stays current when only a docstring is mended.
+    """
+    files = [*_files_of(f"bruit.apps.{STUDIES[name][0]}")]
+    for file in files:  # grows while it is walked, until no file names a new one
+        files += [path for path in dict.fromkeys(_imports(file)) if path not in files]
+    return sha256("\n".join(map(_code, sorted(files))).encode()).hexdigest()[:12]
+
+
+def _code(file: Path) -> str:
+    """The lines of a module without its docstrings, whole-line comments and empty lines."""
+    text = file.read_text(encoding="utf-8")
+    told = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
+    words = {
+        line
+        for node in told
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    kept = [line for number, line in enumerate(text.splitlines(), 1) if number not in words and line.strip()]
+    return "\n".join(line for line in kept if not line.lstrip().startswith("#"))
+
+
+def _imports(file: Path) -> Iterator[Path]:
+    """The modules of studies and faults that a module imports, at its head or inside a function."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith(OWN):
+            for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                yield from _files_of(name)
+
+
+def _files_of(name: str) -> list[Path]:
+    """The file of a module or of a package; none where the name is of something else."""
+    place = Path(*Path(__file__).parts[:-5], *name.split("."))
+    return [file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()]
 
 
 def _commit() -> str:
-    """The commit of the working tree that the program runs from; the release where it was installed."""
-    here = Path(__file__).parent
-    asked = ["git", "-C", str(here), "describe", "--always", "--dirty=, changed", "--match", "no tag"]
+    """The commit that the program runs from, and whether its package was changed since; the release if installed.
+
+    Only the package counts: the book itself changes while its pages are made.
+    """
+    package = Path(*Path(__file__).parts[:-4])
     try:
-        said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+        at = _git(package, "rev-parse", "--short=7", "HEAD")
+        return at + (", changed" if _git(package, "status", "--porcelain", "--", ".") else "")
     except (OSError, subprocess.SubprocessError):
-        said = ""
-    return said or f"release {version('bruit')}"
+        return f"release {version('bruit')}"
+
+
+def _git(folder: Path, *asked: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *asked], capture_output=True, text=True, check=True, timeout=20)
+    return done.stdout.strip()
 
 
 def _machine() -> str:

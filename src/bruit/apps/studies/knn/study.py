@@ -121,7 +121,8 @@ def headline(table: polars.DataFrame) -> dict[str, float]:
                 here = part.filter((polars.col("voters") == voters) & (polars.col("epsilon") == epsilon))
                 for quantity in ("exact", "permute-and-flip", "document", "total"):
                     mean = here.filter(polars.col("quantity") == quantity)["mean"][0]
-                    found[f"{name} k={voters} ε={epsilon:g} {quantity}"] = float(mean)
+                    shown = "noise of the slides" if quantity == "document" else quantity
+                    found[f"{name} k={voters} ε={epsilon:g} {shown}"] = float(mean)
     return found
 
 

@@ -30,7 +30,7 @@ DELTA = 1e-6
 
 PEOPLE = {"small": [2000], "full": [1000, 3000, 10_000, 30_000]}
 EPSILONS = {"small": [1.0], "full": [0.2, 1.0]}
-REPEATS = {"small": 4, "full": 100}
+REPEATS = {"small": 4, "full": 1000}
 MODELS = ("curator", "shuffler", "nobody")
 POLLED = 1000
 """People who answer the polls whose shuffler is a program of its own."""
@@ -56,14 +56,19 @@ def run(
     rows = sweeps.run(
         ask_once, points, repeats=REPEATS[size], rng=rng, file=folder / f"sweep_{size}.jsonl", on_progress=on_progress
     )
-    table = rows.group_by("trusted", "people", "epsilon", maintain_order=True).agg(
-        polars.col("report_epsilon").first(),
-        (polars.col("error") ** 2).mean().sqrt().alias("error"),
-    )
+    table = root_mean_squares(rows)
     table.write_csv(folder / "trust.csv")
     polls = hold_polls(EPSILONS[size], rng) if size == "full" else {}
     figures = headline(table) | poll_figures(polls)
     return Findings(summarise(figures), (folder / "trust.csv", *plot_findings(folder, table, polls)), figures)
+
+
+def root_mean_squares(rows: polars.DataFrame) -> polars.DataFrame:
+    """The root mean square error of each way, with the root of a 95 % interval for the mean square."""
+    asked = ["trusted", "people", "epsilon", "report_epsilon"]
+    squares = rows.select(*asked, error=polars.col("error") ** 2)
+    found = sweeps.summary(squares, by=asked, within=(0, np.inf))
+    return found.select(*asked, polars.col("mean", "low", "high").sqrt()).rename({"mean": "error"})
 
 
 def ask_once(*, rng: np.random.Generator, trusted: str, people: int, epsilon: float) -> Mapping[str, float]:
@@ -93,7 +98,10 @@ def hold_polls(epsilons: Sequence[float], rng: np.random.Generator | None) -> di
 
 def poll_figures(polls: Mapping[float, Poll]) -> dict[str, float]:
     """What the polls told at each ε, beside the truth."""
-    found = {f"poll at ε = {epsilon:g}: share": poll.share for epsilon, poll in polls.items()}
+    found: dict[str, float] = {}
+    for epsilon, poll in polls.items():
+        ends = {"share": poll.share, "low": poll.low, "high": poll.high}
+        found |= {f"poll at ε = {epsilon:g}: {end}": value for end, value in ends.items()}
     stated = {f"poll at ε = {epsilon:g}: ε of its batch": poll.batch_epsilon for epsilon, poll in polls.items()}
     return found | stated | ({"poll: true share": float(answers(POLLED).mean())} if polls else {})
 
@@ -120,7 +128,10 @@ def headline(table: polars.DataFrame) -> dict[str, float]:
     most = table.filter(
         (polars.col("people") == table["people"].max()) & (polars.col("epsilon") == table["epsilon"].max())
     )
-    found = {f"error, {row['trusted']}": float(row["error"]) for row in most.iter_rows(named=True)}
+    found = {}
+    for row in most.iter_rows(named=True):
+        found[f"error, {row['trusted']}"] = float(row["error"])
+        found |= {f"error, {row['trusted']}: {end}": float(row[end]) for end in ("low", "high")}
     sent = most.filter(polars.col("trusted") == "shuffler")["report_epsilon"][0]
     return found | {"people": float(most["people"][0]), "epsilon": float(most["epsilon"][0]), "shuffled report": sent}
 
@@ -129,18 +140,29 @@ def summarise(figures: Mapping[str, float]) -> str:
     """The findings as one paragraph of plain text for the report and the terminal."""
     return (
         f"The share of {figures['people']:.0f} people with a high income at ε = {figures['epsilon']:g}, one answer "
-        f"replaced: told by a trusted curator it is off by {figures['error, curator']:.2g} (root mean square), with a "
-        f"trusted shuffler (δ = {DELTA:g}) by {figures['error, shuffler']:.2g}, because each report may then cost ε = "
-        f"{figures['shuffled report']:.2f}, and with nobody trusted by {figures['error, nobody']:.2g}. The "
-        "curator's error falls as one over the number of people, with nobody trusted as one over its root; more people "
-        "let each shuffled report say more, so that the shuffler's falls nearly as fast as the curator's."
-        + summarise_polls(figures)
+        f"replaced: told by a trusted curator it is off by {_within(figures, 'curator')} (root mean square and its "
+        f"95 % interval), with a trusted shuffler (δ = {DELTA:g}) by {_within(figures, 'shuffler')}, because each "
+        f"report may then cost ε = {figures['shuffled report']:.2f}, and with nobody trusted by "
+        f"{_within(figures, 'nobody')}. The curator's error falls as one over the number of people, with nobody "
+        "trusted as one over its root; more people let each shuffled report say more, so that the shuffler's falls "
+        "nearly as fast as the curator's." + summarise_polls(figures)
     )
+
+
+def _within(figures: Mapping[str, float], trusted: str) -> str:
+    """An error with its interval."""
+    error, low, high = (figures[f"error, {trusted}{end}"] for end in ("", ": low", ": high"))
+    return f"{error:.2g} ({low:.2g} to {high:.2g})"
 
 
 def summarise_polls(figures: Mapping[str, float]) -> str:
     """What came of the polls whose shuffler was a program of its own, where there were any."""
-    told = [f"{share:.3f} at {name.split(':')[0][8:]}" for name, share in figures.items() if name.endswith(": share")]
+    polls = [name.removesuffix(": share") for name in figures if name.endswith(": share")]
+    told = [
+        f"{figures[f'{poll}: share']:.3f} at {poll.removeprefix('poll at ')} (95 % interval "
+        f"{figures[f'{poll}: low']:.3f} to {figures[f'{poll}: high']:.3f})"
+        for poll in polls
+    ]
     if not told:
         return ""
     return (
@@ -157,10 +179,10 @@ def plot_findings(folder: Path, table: polars.DataFrame, polls: Mapping[float, P
         series = []
         for trusted in MODELS:
             one = part.filter(polars.col("trusted") == trusted).sort("people")
-            series.append(plots.Series(f"trusted: {trusted}", one["people"], one["error"]))
+            series.append(plots.Series(f"trusted: {trusted}", one["people"], one["error"], one["low"], one["high"]))
         if epsilon in polls:
             missed = abs(polls[epsilon].share - float(answers(POLLED).mean()))
-            series.append(plots.Series("one poll by bruit shuffle", [POLLED], [missed]))
+            series.append(plots.Series("error of one poll by bruit shuffle", [POLLED], [missed]))
         files.append(
             plots.curves(
                 folder / f"epsilon_{epsilon:g}.png",

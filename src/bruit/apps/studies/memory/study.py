@@ -60,8 +60,8 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     compared = compare(read_measurements().gather_every(EVERY[size]), on_progress)
     units = against_units(UNITS[size])
-    stages = beside_the_document()
-    tables = {"compared": compared, "hidden_units": units, "document": stages, "grid": over_grid(*GRID[size])}
+    stages = beside_the_thesis()
+    tables = {"compared": compared, "hidden_units": units, "thesis": stages, "grid": over_grid(*GRID[size])}
     if size == "full" and torch.cuda.is_available():
         file = folder / "sweep.jsonl"
         tables["measured_here"] = sweeps.run(measure_apart, SWEEP, repeats=1, rng=rng, file=file)
@@ -120,11 +120,11 @@ def against_units(units: list[int], *, batch_size: int = 64, reduction: int = 2)
             )
             counted = told_.stage("model").allocated
             rows.append((hidden, private, asked, counted, document, told_.peak, told_.reserved))
-    names = ["hidden_units", "private", "asked", "allocated", "document", "peak", "reserved"]
+    names = ["hidden_units", "private", "asked", "allocated", "thesis", "peak", "reserved"]
     return polars.DataFrame(rows, names, orient="row")
 
 
-def beside_the_document(*, hidden_units: int = 512, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
+def beside_the_thesis(*, hidden_units: int = 512, batch_size: int = 64, reduction: int = 2) -> polars.DataFrame:
     """The memory that each stage adds: our forecast, and by the thesis's formulas."""
     return over_grid([hidden_units], [batch_size], [reduction]).drop("hidden_units", "batch_size", "reduction")
 
@@ -143,7 +143,7 @@ def over_grid(units: Sequence[int], batches: Sequence[int], reductions: Sequence
             now = told_.stage(name)
             rows.append((hidden, batch, reduction, name, private, now.allocated - before, now.peak, now.reserved, said))
             before = now.allocated
-    names = ["hidden_units", "batch_size", "reduction", "stage", "private", "adds", "peak", "reserved", "document_adds"]
+    names = ["hidden_units", "batch_size", "reduction", "stage", "private", "adds", "peak", "reserved", "thesis_adds"]
     return polars.DataFrame(rows, names, orient="row", infer_schema_length=None)
 
 
@@ -168,7 +168,7 @@ def headline(compared: polars.DataFrame) -> dict[str, float]:
     loaded = forecast(small, (3, 224, 224), batch_size=1, private=False).stage("model").allocated
     worst = compared.group_by("model").agg(polars.col("percent_apart").abs().max()).sort("model")
     return {f"worst_percent_{model}": value for model, value in worst.iter_rows()} | {
-        "document_row_bytes": float(MEASURED_BYTES),
+        "bytes_of_the_thesis": float(MEASURED_BYTES),
         "forecast_of_that_row": float(loaded),
     }
 
@@ -182,7 +182,7 @@ def summarise(figures: dict[str, float]) -> str:
     )
     return (
         f"Peaks forecast from shapes against an H200's counters, the worst cell of each network: {worst}. The thesis "
-        f"measured {figures['document_row_bytes']:.0f} bytes after loading a head of {MEASURED_UNITS} units; the "
+        f"measured {figures['bytes_of_the_thesis']:.0f} bytes after loading a head of {MEASURED_UNITS} units; the "
         f"forecast is {figures['forecast_of_that_row']:.0f}: blocks that are too small to be cut are counted "
         "whole, which makes the jumps."
     )
@@ -210,7 +210,7 @@ def plot_findings(folder: Path, compared: polars.DataFrame, units: polars.DataFr
         plots.Series(label, plain["hidden_units"], (plain[column] - plain["asked"]) / MEBI, dashed=dashed)
         for label, column, dashed in (
             ("counted by the allocator", "allocated", False),
-            ("by the thesis's line", "document", True),
+            ("by the thesis's line", "thesis", True),
         )
     ]
     second = plots.curves(

@@ -43,8 +43,8 @@ def numbers() -> Iterator[Printed]:
     yield from memory.rows()
     why = "The step that it serves needs only 25/(6π) ≥ 1 (erratum E35)."
     yield Printed("S3.3", "25/(6π)", "≥ 5", f"{25 / (6 * pi):.2f}", why, "deciles")
-    why = "One record can take a vote from one class and give it to another (erratum E36)."
-    yield Printed("S4.1", "how far one record moves all votes together", "1", f"{moved_votes()}", why, "knn")
+    why = "One class changes by 1 at most; but a record can take a vote from one and give it to another (erratum E36)."
+    yield Printed("S4.1", "sensitivity of the votes", "1", f"{moved_votes()}", why, "knn")
     yield Printed("S4.1", "accuracy against ε = 0.5 to 3", "a title", LEFT, "No figure is printed.", "knn")
 
 
@@ -70,6 +70,6 @@ def summarise(figures: dict[str, float]) -> str:
     return (
         f"What the five documents print of numbers fills {figures['numbers']:.0f} lines, and they draw or ask for "
         f"{figures['figures']:.0f} figures. {figures['computed here']:.0f} lines are computed here: "
-        f"{figures['the same']:.0f} come out letter for letter, all byte counts of the thesis's memory among them, and "
-        "the others say why not. What needs an experiment names its study."
+        f"{figures['the same']:.0f} come out letter for letter, all bytes that the thesis measured among them, and the "
+        "others say why not. What needs an experiment names its study."
     )

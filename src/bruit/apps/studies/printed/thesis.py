@@ -13,9 +13,9 @@ from bruit.apps.studies.budget import REFERENCE
 from bruit.apps.studies.images.flowers_document import DELTA, SOUND_DELTA, TABLE, row_epsilon
 from bruit.apps.studies.meaning.belief import PRINTED as BELIEFS
 from bruit.apps.studies.printed.lecture import YES
-from bruit.apps.studies.printed.rows import CORRECTED, LEFT, LOST, Printed, spaced
+from bruit.apps.studies.printed.rows import CORRECTED, GIVEN, LEFT, LOST, Printed, spaced
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE
-from bruit.local import ForcedYes, Rappor, two_coins
+from bruit.local import ForcedYes, FrequencyProtocol, Rappor, two_coins
 from bruit.privacy import plan
 from bruit.privacy.beliefs import belief_table, premium
 
@@ -34,6 +34,7 @@ MISPRINTED = (3, 4)
 def rows() -> Iterator[Printed]:
     """Every number of the thesis but those of memory."""
     yield from anonymity_rows()
+    yield from coin_rows()
     yield from belief_rows()
     yield from budget_rows()
     yield from digits_rows()
@@ -54,16 +55,36 @@ def anonymity_rows() -> Iterator[Printed]:
     yield Printed("S2.1", "patients whose treatment is certain", "2 (60+, Besançon)", ours, "The same two.")
 
 
-def belief_rows() -> Iterator[Printed]:
-    """Coins, premiums, and the table of beliefs."""
-    support = ForcedYes().support
-    given_yes, given_no = (Fraction(float(np.asarray(each)[YES])) for each in (support.true, support.false))
-    slope = 1 / (given_yes - given_no)
-    yield Printed("S2.2", "share of yes from forced yes", "2r − 1", f"{slope}r − {slope * given_no}")
+def coin_rows() -> Iterator[Printed]:
+    """Coins, and how far one record moves a sum and a histogram."""
+    for name, protocol, theirs in (("forced yes", ForcedYes(), "2r − 1"), ("two coins", two_coins(), "2r − 1/2")):
+        given_yes, given_no = _chances(protocol)
+        slope = 1 / (given_yes - given_no)
+        yield Printed("S2.2", f"share of yes from {name}", theirs, f"{slope}r − {slope * given_no}")
     ours = f"{float(two_coins().epsilon):.4f}"
     yield Printed("S2.4", "ε of two coins", "ln 3", ours, "ln 3 = 1.0986.")
+    given_yes, given_no = _chances(two_coins())
+    yield Printed("S2.4", "odds of a yes after two coins", "3:1", f"{given_yes / given_no}:1")
+    zero, one = (np.bincount([value], minlength=2) for value in (0, 1))
+    moved = int(abs(np.arange(2) @ (one - zero)))
+    yield Printed("S2.4", "how far one replaced record moves a sum of bits", "1", f"{moved}")
+    yield Printed("S2.4", "how far one replaced record moves a histogram", "2", f"{int(np.abs(one - zero).sum())}")
+
+
+def _chances(protocol: FrequencyProtocol) -> tuple[Fraction, Fraction]:
+    """The chance of a yes from those whose answer is yes, and from the others."""
+    given_yes, given_no = (
+        Fraction(float(np.asarray(each)[YES])) for each in (protocol.support.true, protocol.support.false)
+    )
+    return given_yes, given_no
+
+
+def belief_rows() -> Iterator[Printed]:
+    """Premiums, and the table of beliefs."""
     fair = 100_000 // 100
     yield Printed("S2.5", "premium at a chance of 1/100 for 100 000", "1 000", spaced(fair))
+    what = "the same at twice the risk, which is known of all and no ε keeps away"
+    yield Printed("S2.5", what, "2 000", spaced(2 * fair))
     yield Printed(
         "S2.5", "premium at a chance of 50 %, which ε-DP keeps from the insurer", "50 000", spaced(100_000 / 2)
     )
@@ -76,6 +97,8 @@ def belief_rows() -> Iterator[Printed]:
     yield Printed(
         "S2.5", "88 beliefs after an answer, %", "1.01 to 99.95", f"within {apart:.3f}", "Rounding.", "belief"
     )
+    why = "Quoted from Hsu et al. (2014); the study says what an ε costs the people who take the risk."
+    yield Printed("S2.5", "ε in the literature, least and most", "0.01, 10", GIVEN, why, "economics")
 
 
 def budget_rows() -> Iterator[Printed]:
@@ -143,6 +166,7 @@ def rappor_rows() -> Iterator[Printed]:
     yield Printed("S2.20", "largest p-value of the 20 and of the 10 most frequent", "1e-10, 1e-31", LEFT, why, "rappor")
     yield Printed("S2.20", "strings of more than 1 % that are found", "all", LEFT, why, "rappor")
     yield Printed("S2.20", "reports that show the normal law: too few, its shape, exactly", NORMAL, LEFT, why, "rappor")
+    yield Printed("S2.20", "reports and machines of Windows", "186 792, 10 133", GIVEN, drawn, "rappor")
     yield Printed("S2.20", "processes found, and their shares", "10, 2.5 to 4.5 %", LEFT, drawn, "rappor")
     yield Printed("S2.20", "share of the malware", "2.6 %", LEFT, drawn, "rappor")
     yield Printed("S2.20", "candidates found among the homepages", "0.5 %", LEFT, drawn, "rappor")

@@ -29,6 +29,9 @@ REPEATS = {"small": 1, "full": 10}
 EPSILONS = {"small": (1.0,), "full": (0.1, 1.0)}
 KS = {"small": (10,), "full": (2, 10, 50)}
 DELTA, SUPPRESS, SEED = 1e-6, 0.02, 2019
+ONLY_CELLS = "k-anonymous zone and hour"
+"""The k-anonymous table without age and sex: no more is published than by the noised counts."""
+
 Floats = NDArray[np.float64]
 
 
@@ -58,7 +61,7 @@ def ways(size: Size) -> Sequence[tuple[str, float]]:
     """Every way to publish, with its k or its ε."""
     return (
         ("exact", 0.0),
-        *(("k-anonymous", float(k)) for k in KS[size]),
+        *((way, float(k)) for way in ("k-anonymous", ONLY_CELLS) for k in KS[size]),
         *((way, epsilon) for way in ("noised counts", "synthetic") for epsilon in EPSILONS[size]),
         ("mean of all", 0.0),
     )
@@ -95,8 +98,8 @@ def forecast_once(*, rng: np.random.Generator, way: str, level: float, calls: in
         told = first
     elif way == "mean of all":
         told = np.full_like(first, first.mean())
-    elif way == "k-anonymous":
-        told = from_generalised(calls, int(level), rng)
+    elif way in ("k-anonymous", ONLY_CELLS):
+        told = from_generalised(calls, int(level), rng, with_people=way == "k-anonymous")
     else:
         told = (noised if way == "noised counts" else from_synthetic)(calls, level, rng)
     return {"error": float(np.abs(told - second).mean())}
@@ -109,16 +112,16 @@ def year_counts(number: int, year: int) -> Floats:
     return counts(table["zone"].to_list(), table["hour"].to_list())
 
 
-def from_generalised(number: int, k: int, rng: np.random.Generator) -> Floats:
+def from_generalised(number: int, k: int, rng: np.random.Generator, *, with_people: bool) -> Floats:
     """Counts of the coarser table; a call of a coarse zone or hours counts alike in every cell that it may be of."""
     hierarchies: dict[str, anonymity.Intervals | anonymity.TreeHierarchy | None] = {
         "zone": anonymity.tree({zone: [zone.split(" ")[0]] for zone in ZONES}),
         "hour": anonymity.intervals(3, 6, 12),
-        "age": anonymity.intervals(10, 20, 40),
-        "sex": None,
     }
-    found = anonymity.generalise(calls(number, 1), hierarchies, k=k, suppress=SUPPRESS, rng=rng).frame
-    exact = calls(number, 1)
+    if with_people:
+        hierarchies |= {"age": anonymity.intervals(10, 20, 40), "sex": None}
+    exact = calls(number, 1).select(list(hierarchies))
+    found = anonymity.generalise(exact, hierarchies, k=k, suppress=SUPPRESS, rng=rng).frame
     told = np.zeros((len(ZONES), HOURS))
     for (zone, hour), part in found.group_by(["zone", "hour"]):
         spread = np.outer([_may_be(zone, z) for z in ZONES], [_may_be_hour(hour, h) for h in range(HOURS)])
@@ -172,7 +175,7 @@ def from_synthetic(number: int, epsilon: float, rng: np.random.Generator) -> Flo
 
 def label(way: str, level: float) -> str:
     """The way with its k or its ε."""
-    return way if not level else f"{way}, k = {level:g}" if way == "k-anonymous" else f"{way}, ε = {level:g}"
+    return way if not level else f"{way}, k = {level:g}" if way.startswith("k-") else f"{way}, ε = {level:g}"
 
 
 def summarise(figures: Mapping[str, float], number: int) -> str:
@@ -180,8 +183,10 @@ def summarise(figures: Mapping[str, float], number: int) -> str:
     told = ", ".join(f"{error:.1f} ({name})" for name, error in figures.items())
     return (
         f"{number} invented calls of one year forecast those of the next in {len(ZONES) * HOURS} cells of zone and "
-        f"hour; the mean error of a cell is {told}. Noise is added once to each cell, while k-anonymity makes every "
-        "call coarse: zones and hours are generalised because age and sex would single somebody out."
+        f"hour; the mean error of a cell is {told}. Whole records stand in the k-anonymous and the synthetic table: "
+        "zones and hours are generalised because age and sex would single somebody out. The noised counts and the "
+        "k-anonymous zone and hour hold nothing else; with a small k the latter forecasts as well, but it promises "
+        "nothing against those who know more."
     )
 
 
