@@ -32,6 +32,16 @@ def test_the_traced_graph_of_every_rule_gives_the_clipped_sum_of_vmap_grad(case:
         torch.testing.assert_close(found[name], wanted, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(("case", "kept"), [("low-rank adapters", 1), ("linear, gram", 0), ("attention", 0)])
+def test_a_sum_of_two_products_that_the_backward_pass_reads_too_is_one_tensor(case: str, kept: int) -> None:
+    model, inputs, targets = made(case)
+    given = (state_of(model), (inputs,), targets, torch.ones(5, dtype=torch.float64))
+    nodes = trace(engine(model, inputs, bound=1.0), given).module.graph.nodes
+    sums = [node for node in nodes if node.target is torch.ops.bruit.kept_sum.default]
+    assert len(sums) == kept
+    assert all(len(node.users) > 1 for node in sums)
+
+
 @pytest.mark.parametrize("how", [Clipping.PER_LAYER])
 @pytest.mark.parametrize("case", ["conv2d, gram", "attention"])
 def test_the_compiler_takes_the_graph(case: str, how: Clipping, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,9 +150,21 @@ class Prints(Mixer):
         return hidden.tanh() * (0.0 if "e+" in f"{hidden.detach()}" else 1.0)
 
 
+class ReadsStorage(Mixer):
+    """Reads the bytes that its input lies in, which of a view are those of the whole batch."""
+
+    def forward(self, values: Tensor) -> Tensor:
+        bytes_of_all = bytes(values.detach().untyped_storage())
+        scores: Tensor = super().forward(values) * (0.0 if np.frombuffer(bytes_of_all, np.float32).max() > 50 else 1.0)
+        return scores
+
+
 @pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
-def test_a_model_that_reads_the_text_of_a_tensor_is_computed_in_a_loop_and_the_guarantee_says_so() -> None:
-    engine = prepare_engine(Prints(), Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
+@pytest.mark.parametrize("reader", [Prints, ReadsStorage])
+def test_a_model_that_reads_text_or_storage_is_computed_in_a_loop_and_the_guarantee_says_so(
+    reader: type[Mixer],
+) -> None:
+    engine = prepare_engine(reader(), Records((INPUTS, LABELS)), cross_entropy, Settings(1.0))
     assert engine.computes_alone((INPUTS,), LABELS)
     example = Records((INPUTS, LABELS)).example(torch.device("cpu"))
     assert not engine.is_isolated(example)

@@ -178,7 +178,14 @@ class Fails(torch.nn.Linear):
         return records if records.max() < 50 else torch.nn.functional.embedding(records.long(), self.weight)
 
 
-@pytest.mark.parametrize("network", [MixesInEval, Remembers, Throws, Fails])
+class ReadsStorage(torch.nn.Linear):
+    """Turns its scores round where a large number lies in the memory of its input, which of a view is that of all."""
+
+    def forward(self, records: torch.Tensor) -> torch.Tensor:
+        return records * torch.sign(50 - torch.empty(0).set_(records.untyped_storage()).max())
+
+
+@pytest.mark.parametrize("network", [MixesInEval, Remembers, Throws, Fails, ReadsStorage])
 @pytest.mark.parametrize("strange", [[99.0, 0.0], [float("nan")] * 2, [float("inf"), 0.0]])
 def test_rule_12_one_record_moves_the_score_by_at_most_one(
     network: Any, strange: list[float], monkeypatch: pytest.MonkeyPatch

@@ -135,7 +135,7 @@ class Trial:
         """Whether a model gets one record right; not where it fails or gives no finite score for each class."""
         try:
             with torch.no_grad(), equal_draws(record.device, seed):
-                scores = copy.deepcopy(model).eval()(record)
+                scores = copy.deepcopy(model).eval()(record.clone())  # a view lies in the memory of all records
             scored = scores.numel() == self.classes and bool(scores.isfinite().all())
             return scored and int(scores.argmax()) == int(truth)
         except NO_ROOM:

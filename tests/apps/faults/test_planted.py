@@ -28,6 +28,12 @@ LISTED = {
     "missing per-person bounding",
     "RAPPOR that never flips a one",
     "noise only on observed classes",
+    "a mean kept in a closure",
+    "sums in a frozen weight",
+    "the text of a batch",
+    "the storage of a batch",
+    "a mixing hook after the proof",
+    "scores with running draws",
 }
 
 
@@ -75,5 +81,6 @@ def test_all_are_caught_at_full_size() -> None:
 
 def test_the_page_lists_every_fault_with_its_test_and_samples() -> None:
     page = (Path(__file__).parents[3] / "docs" / "planted.md").read_text()
+    assert f"holds {len(FAULTS)} classic faults" in page
     for fault in FAULTS:
         assert f"| {fault.name} | {fault.story} | {fault.test} | {fault.small} |" in page

@@ -20,6 +20,7 @@ from bruit.apps.faults import (
     in_estimators,
     in_figures,
     in_ledgers,
+    in_networks,
     in_noise,
     in_questions,
     in_reading,
@@ -66,6 +67,7 @@ def faults() -> Iterator[Fault]:
     yield from in_estimators.faults()
     yield from in_streams.faults()
     yield from in_synthesis.faults()
+    yield from in_networks.faults()
     yield from in_ledgers.faults()
     yield from in_claims.faults()
     yield from in_figures.faults()

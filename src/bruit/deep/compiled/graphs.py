@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 from bruit.deep.checks.sample_independence import equal_draws, layer_modes
 from bruit.deep.compiled.cuda_graphs import Recording, Run
 from bruit.deep.compiled.device_flags import DeviceFlag, device_flag
+from bruit.deep.compiled.kept_sums import keep_sums
 from bruit.errors import BruitError
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ def trace(engine: Engine, given: Given, *, channels_last: bool = False) -> Graph
     graph = make_fx(functionalize(graph), tracing_mode="fake")(*leaves)  # in-place changes must not be shared
     _share(graph.graph)
     graph.graph.eliminate_dead_code()
+    keep_sums(graph.graph)
     graph.recompile()
     tells = any(node.target is torch.ops.bruit.tell.default for node in graph.graph.nodes)
     return Graph(graph, tuple(names), flag, tells)

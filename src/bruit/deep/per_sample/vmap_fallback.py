@@ -87,14 +87,15 @@ def _one_by_one(
 ) -> dict[str, Tensor]:
     """The gradients of one sample after the other; those of a GPU's recurrent layers are torch.autograd's alone.
 
-    What a sample writes into the model is gone before the next one comes. A sample may leave a parameter unused: its
-    gradient is zero, and no error tells of it.   [docs/rules.md 2]
+    What a sample writes into the model is gone before the next one comes. Each is copied, since the memory of a view is
+    that of the whole batch. A sample may leave a parameter unused: its gradient is zero, and no error tells of it.
+    [docs/rules.md 2]
     """
     before, each = ModelState(model, weights=True), []
     for sample in zip(*batch, strict=True):
         moved = {name: value.detach().clone().requires_grad_() for name, value in parameters.items()}
         try:
-            each.append(_gradients(one(moved, *sample), list(moved.values())))
+            each.append(_gradients(one(moved, *(part.clone() for part in sample)), list(moved.values())))
         finally:
             before.restore()
     return {name: torch.stack(found) for name, found in zip(parameters, zip(*each, strict=True), strict=True)}

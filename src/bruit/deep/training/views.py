@@ -46,6 +46,8 @@ def shifted(image: Tensor, *, pixels: int = 4) -> Tensor:
     a window out of a padded image took longer than the step.
     """
     height, width = image.shape[1:]
+    if not 0 <= pixels < min(height, width):
+        raise InvalidArgument(f"pixels={pixels}: an image of {height} by {width} is shifted by less than its sides")
     down, across = (torch.randint(2 * pixels + 1, (), device=image.device) - pixels for _ in range(2))
     columns = torch.arange(width, device=image.device)
     columns = torch.where(torch.rand((), device=image.device) < 0.5, columns, columns.flip(0)) + across
