@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from laws import assert_law
 
 from bruit.channels import ONE, SymmetricChannel, matrix, symmetric
-from bruit.channels._kernels import send_symmetric
+from bruit.channels._kernels import find_open, send_lanes, send_symmetric, settle_open
 from bruit.errors import InvalidArgument
+from bruit.randomness import words
 
 sizes = st.integers(2, 100_000)
 epsilons = st.one_of(
@@ -87,6 +89,111 @@ def test_the_kernel_agrees_with_whole_numbers() -> None:
             u = word >> 12
             moved = (u - channel.keep) // channel.other
             assert got == (symbol if u < channel.keep else moved + (moved >= symbol))
+
+
+LANE = 1 << 36
+IN_LANES = [
+    symmetric(2, epsilon="0.01"),
+    symmetric(3, epsilon=1),
+    symmetric(7, epsilon=1),
+    symmetric(7, error="0.99"),
+    symmetric(5, error=1),
+    symmetric(5, epsilon=36),
+    symmetric(256, error="0.02"),
+    symmetric(1000, epsilon=3),
+    symmetric(1024, epsilon="0.01"),
+    symmetric(1024, epsilon=8),
+    symmetric(4096, epsilon=2),
+]
+
+
+def received_of(channel: SymmetricChannel, symbols: Any, u: Any) -> Any:
+    moved = (u - channel.keep) // channel.other
+    return np.where(u < channel.keep, symbols, moved + (moved >= symbols))
+
+
+def all_lanes(channel: SymmetricChannel, symbols: Any) -> Any:
+    received = np.empty(1 << 16, np.int32)
+    lanes = np.arange(1 << 16, dtype=np.uint16)
+    send_lanes(symbols, channel.keep, channel.other, channel.size, lanes, received)
+    return received
+
+
+@pytest.mark.parametrize("channel", IN_LANES)
+def test_every_lane_that_settles_a_symbol_settles_it_rightly(channel: SymmetricChannel) -> None:
+    symbols = np.random.default_rng(7).integers(0, channel.size, 1 << 16).astype(np.int32)
+    first, received = np.arange(1 << 16) * LANE, all_lanes(channel, symbols)
+    settled = received >= 0
+    for u in (first, first + LANE - 1):
+        np.testing.assert_array_equal(received[settled], received_of(channel, symbols, u)[settled])
+    assert (~settled).sum() <= 2 * channel.size  # about one lane at each of its borders, two where it lies between them
+
+
+@pytest.mark.parametrize("channel", IN_LANES)
+def test_all_lanes_together_have_the_very_law_that_is_charged(channel: SymmetricChannel) -> None:
+    symbol = channel.size // 3
+    received = all_lanes(channel, np.full(1 << 16, symbol, np.int32))
+    weights = np.bincount(received[received >= 0], minlength=channel.size) * LANE
+    for lane in np.flatnonzero(received < 0).tolist():
+        u, end = lane * LANE, (lane + 1) * LANE
+        while u < end:  # all u below this one are counted
+            passed = (u - channel.keep) // channel.other + 1 if u >= channel.keep else 0
+            upto = min(end, channel.keep + passed * channel.other)
+            weights[int(received_of(channel, symbol, u))] += upto - u
+            u = upto
+    expected = np.full(channel.size, channel.other)
+    expected[symbol] = channel.keep
+    np.testing.assert_array_equal(weights, expected)
+
+
+@pytest.mark.parametrize("channel", IN_LANES)
+@pytest.mark.parametrize("count", [16, 9, 1000])
+def test_symbols_left_open_are_sent_by_the_bits_that_follow(channel: SymmetricChannel, count: int) -> None:
+    rng = np.random.default_rng(8)
+    open_lanes = np.flatnonzero(all_lanes(channel, np.zeros(1 << 16, np.int32)) < 0)
+    lanes = rng.choice(np.append(open_lanes, rng.integers(0, 1 << 16, 9)), count).astype(np.uint16)
+    symbols = rng.integers(0, channel.size, count).astype(np.int32)
+    received, places = np.empty(count, np.int32), np.empty(count, np.int32)
+    send_lanes(symbols, channel.keep, channel.other, channel.size, lanes, received)
+    left = places[: find_open(received, places)]
+    assert left.tolist() == np.flatnonzero(received < 0).tolist()
+    drawn = rng.integers(0, 1 << 64, left.size, dtype=np.uint64)
+    u = lanes.astype(np.int64) * LANE + rng.integers(0, LANE, count)
+    border = channel.keep + (u - channel.keep) // channel.other * channel.other  # the last u, or the next, of a symbol
+    near = np.where(border // LANE == lanes, border - rng.integers(0, 2, count), u)
+    u[left] = np.where(near // LANE == lanes, near, u)[left]
+    drawn = u[left].astype(np.uint64) << np.uint64(28) | drawn >> np.uint64(36)
+    settle_open(symbols, channel.keep, channel.other, lanes, left, drawn, received)
+    np.testing.assert_array_equal(received, received_of(channel, symbols, u))
+
+
+@pytest.mark.parametrize("channel", [symmetric(2, epsilon=1), symmetric(7, epsilon=1), symmetric(1000, epsilon=3)])
+def test_what_is_sent_in_lanes_follows_the_law(channel: SymmetricChannel) -> None:
+    for symbol in (0, channel.size - 1):
+        sent = np.full(300_001, symbol, np.int32)
+        received = channel._send_in_lanes(sent, np.random.default_rng(9))
+        assert_law(np.bincount(received, minlength=channel.size), channel.probabilities()[symbol])
+
+
+def test_a_strong_source_draws_a_quarter_of_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def counted(rng: np.random.Generator, count: int) -> Any:
+        drawn.append(count)
+        return words(rng, count)
+
+    monkeypatch.setattr("bruit.channels.symmetric_channel.words", counted)
+    channel = symmetric(7, epsilon=1)
+    received = channel.send(np.zeros(200_000, np.int64))
+    assert 50_000 <= sum(drawn) < 51_000
+    assert set(received.tolist()) == set(range(7))
+
+
+def test_a_seeded_source_gives_every_symbol_a_word() -> None:
+    channel, sent = symmetric(7, epsilon=1), np.random.default_rng(10).integers(0, 7, 50_000).astype(np.int32)
+    expected, drawn = np.empty_like(sent), words(np.random.default_rng(11), 50_000)
+    send_symmetric(sent, channel.keep, channel.other, drawn, expected)
+    np.testing.assert_array_equal(channel.send(sent, rng=np.random.default_rng(11)), expected)
 
 
 def test_a_channel_without_errors_delivers_everything() -> None:

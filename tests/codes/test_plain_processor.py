@@ -50,7 +50,7 @@ def answers(code: Any) -> list[bytes]:
     rng = np.random.default_rng(3)
     words = code.encode(code.random_messages(40, rng))
     if code.soft:
-        received = 1 - 2.0 * words + rng.normal(0, 0.5, words.shape)
+        received = 8 * (1 - 2.0 * words + rng.normal(0, 0.5, words.shape))  # log-likelihoods, as CCSDS turbo needs them
     else:
         received = np.where(rng.random(words.shape) < 0.05, rng.integers(0, code.symbols, words.shape), words)
     found = code.decode(received)

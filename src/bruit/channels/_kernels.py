@@ -1,10 +1,16 @@
-"""Kernels that send symbols through a channel of integer weights out of 2^52, one random word per symbol."""
+"""Kernels that send symbols through a channel of integer weights out of 2^52, by a random word a symbol or less."""
 
 from typing import Any
 
 import numpy as np
 
 from bruit._jit import kernel
+
+REST = 36
+"""The bits of u below its lane, the 16 upper ones of 52."""
+
+OPEN = np.int32(-1)
+GROUP = 16
 
 
 @kernel
@@ -23,6 +29,66 @@ def send_symmetric(symbols: Any, keep: int, other: int, words: Any, received: An
         symbol = symbols[i]
         moved = moved + np.int32(1) if moved >= symbol else moved
         received[i] = symbol if u < kept else np.int32(moved)
+
+
+@kernel
+def send_lanes(symbols: Any, keep: int, other: int, size: int, lanes: Any, received: Any) -> None:
+    """Sends symbols as `send_symmetric` would, where the 16 upper bits of u alone say how; -1 where they do not.
+
+    symbols, received (n,) int32; lanes (n,) uint16, uniform; size <= 2^12 and other > 0.
+    A lane h stands for u = h 2^36 .. (h + 1) 2^36 - 1. All of a lane below keep // 2^36 keep the symbol; that lane
+    itself stays open. Above it (u - keep) / other is computed at both ends in single precision: at most seven
+    roundings, each of no more than size / 2^24. The ends are moved apart by size / 2^21 and settle the lane where they
+    name one symbol.
+    """
+    border = np.float32(keep >> REST)
+    beyond = np.float32(np.float64(keep & ((1 << REST) - 1)) / np.float64(1 << REST))
+    width = np.float32(np.float64(1 << REST) / np.float64(other))
+    slack = np.float32(np.float64(size) / np.float64(1 << 21))
+    reach = np.float32(width + slack)
+    for i in range(symbols.size):
+        lane = np.float32(lanes[i])
+        quotient = np.float32(np.float32(np.float32(lane - border) - beyond) * width)
+        low, high = np.int32(np.float32(quotient - slack)), np.int32(np.float32(quotient + reach))
+        symbol = symbols[i]
+        moved = low + np.int32(1) if low >= symbol else low
+        moved = moved if low == high else OPEN
+        moved = moved if lane > border else OPEN
+        received[i] = symbol if lane < border else np.int32(moved)
+
+
+@kernel
+def find_open(received: Any, places: Any) -> int:
+    """Writes the places of the symbols that `send_lanes` left open to the front of `places`; returns how many.
+
+    received, places (n,) int32. Groups in which every symbol is settled are passed over whole.
+    """
+    count = 0
+    for start in range(0, received.size, GROUP):
+        seen = OPEN
+        if start + GROUP <= received.size:
+            seen = np.int32(0)
+            for j in range(GROUP):
+                seen = np.int32(seen | received[start + j])
+        if seen < 0:
+            for i in range(start, min(start + GROUP, received.size)):
+                places[count] = i  # places[:count] are final, and this one if the symbol is open
+                count += received[i] == OPEN
+    return count
+
+
+@kernel
+def settle_open(symbols: Any, keep: int, other: int, lanes: Any, places: Any, words: Any, received: Any) -> None:
+    """Sends the symbols left open by their lanes and 36 bits more each, in whole numbers.
+
+    places (m,) int32, where they stand; words (m,) uint64, one for each; the rest as in `send_lanes`.
+    """
+    for j in range(places.size):
+        i = places[j]
+        u = (np.int64(lanes[i]) << REST) | np.int64(words[j] >> np.uint64(64 - REST))
+        symbol = np.int64(symbols[i])
+        moved = (u - keep) // other
+        received[i] = symbol if u < keep else moved + (moved >= symbol)
 
 
 @kernel

@@ -62,7 +62,7 @@ class FiniteChannel(Channel):
         return max(loss_of(a, b) for a, b in pairs)
 
     def send(self, values: ArrayLike, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """Draws the output of each symbol sent, with one random word per symbol.
+        """Draws the output of each symbol sent, with one random word per symbol or less.
 
         The shape is kept, and the integer type where it can hold every output.
         """
