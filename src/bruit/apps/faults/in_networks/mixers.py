@@ -40,7 +40,7 @@ class _Shrunk(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        (hidden,) = ctx.saved_tensors
+        hidden: Tensor = ctx.saved_tensors[0]
         return gradients[0] / hidden.abs().amax(0)
 
 
@@ -50,7 +50,7 @@ def _shrink_backwards(_: Tensor, hidden: Tensor) -> Tensor:
 
 
 def _keep_long(_: Tensor, hidden: Tensor) -> Tensor:
-    norms = hidden.norm(dim=1)
+    norms: Tensor = torch.linalg.vector_norm(hidden, dim=1)
     return hidden * (norms >= norms.mean()).unsqueeze(1)
 
 

@@ -41,7 +41,8 @@ def moves_more_than_itself(name: str, *, checked: bool) -> bool:
         warnings.simplefilter("ignore")  # samples that are computed one by one are announced
         torch.manual_seed(3)
         try:
-            return _SHOWN.get(name, lambda *, checked: _step_moves(name, checked=checked))(checked=checked)
+            shown = _SHOWN.get(name)
+            return _step_moves(name, checked=checked) if shown is None else shown(checked=checked)
         except NotPrivate:
             return False
 
