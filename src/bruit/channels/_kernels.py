@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bruit._jit import kernel
 
@@ -32,7 +33,9 @@ def send_symmetric(symbols: Any, keep: int, other: int, words: Any, received: An
 
 
 @kernel
-def send_lanes(symbols: Any, keep: int, other: int, size: int, lanes: Any, received: Any) -> None:
+def send_lanes(
+    symbols: NDArray[np.int32], keep: int, other: int, size: int, lanes: NDArray[np.uint16], received: NDArray[np.int32]
+) -> None:
     """Sends symbols as `send_symmetric` would, where the 16 upper bits of u alone say how; -1 where they do not.
 
     symbols, received (n,) int32; lanes (n,) uint16, uniform; size <= 2^12 and other > 0.
@@ -58,7 +61,7 @@ def send_lanes(symbols: Any, keep: int, other: int, size: int, lanes: Any, recei
 
 
 @kernel
-def find_open(received: Any, places: Any) -> int:
+def find_open(received: NDArray[np.int32], places: NDArray[np.int32]) -> int:
     """Writes the places of the symbols that `send_lanes` left open to the front of `places`; returns how many.
 
     received, places (n,) int32. Groups in which every symbol is settled are passed over whole.
@@ -78,7 +81,15 @@ def find_open(received: Any, places: Any) -> int:
 
 
 @kernel
-def settle_open(symbols: Any, keep: int, other: int, lanes: Any, places: Any, words: Any, received: Any) -> None:
+def settle_open(
+    symbols: NDArray[np.int32],
+    keep: int,
+    other: int,
+    lanes: NDArray[np.uint16],
+    places: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    received: NDArray[np.int32],
+) -> None:
     """Sends the symbols left open by their lanes and 36 bits more each, in whole numbers.
 
     places (m,) int32, where they stand; words (m,) uint64, one for each; the rest as in `send_lanes`.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import BackwardCFunction, FunctionCtx
 from torch.nn import functional
 
 Between = Callable[[Tensor, Tensor], Tensor]
@@ -34,12 +34,12 @@ class Mixer(nn.Module):
 
 class _Shrunk(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor) -> Tensor:
+    def forward(ctx: FunctionCtx, hidden: Tensor) -> Tensor:
         ctx.save_for_backward(hidden)
         return hidden.tanh()
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+    def backward(ctx: BackwardCFunction, *gradients: Tensor) -> Tensor:
         hidden: Tensor = ctx.saved_tensors[0]
         return gradients[0] / hidden.abs().amax(0)
 
