@@ -55,7 +55,7 @@ def command(*, folder: Path, seed: int | None, language: str | None, as_json: bo
 
 
 def lines(stop: Stop) -> list[str | Table]:
-    """A stop as it stands in the terminal: its words, its table, what it promises, what was quoted."""
+    """One stop of the tour for the terminal: its text, table, guarantee and quoted lines."""
     head, *rows = stop.table or [()]
     parts = [
         escape(stop.told),

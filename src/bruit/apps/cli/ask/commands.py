@@ -37,7 +37,7 @@ EXAMPLE = (
     type=click.Path(path_type=Path),
     help="The schema of the file (TOML); `bruit schema` drafts one.",
 )
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
 @click.option(
     "--with",
     "others",

@@ -38,7 +38,7 @@ MODELS = tuple(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
     type=click.Path(path_type=Path),
     help="The schema of the file (TOML); `bruit schema` drafts one.",
 )
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
 @click.option("--predict", required=True, help="The column to predict: categories, yes or no, or numbers.")
 @click.option(
     "--model", type=click.Choice(MODELS), default="AdditiveModel", show_default=True, help="The kind of model."

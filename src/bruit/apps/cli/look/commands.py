@@ -26,7 +26,7 @@ EXAMPLE = "Example: bruit look stays.csv --schema stays.toml --ledger hospital"
     type=click.Path(path_type=Path),
     help="The schema to read the file by (TOML); see how many cells it could not read.",
 )
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
 @click.option(
     "--values", is_flag=True, help="Also show the commonest cells that could not be read: they are real records."
 )

@@ -24,7 +24,7 @@ EXAMPLE = "Example: bruit register stays.csv --schema stays.toml --ledger hospit
     type=click.Path(path_type=Path),
     help="The schema of the file (TOML); `bruit schema` drafts one.",
 )
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
 @click.option(
     "--version", "number", type=int, help="A name for this version of the data, for a table inside a database."
 )
