@@ -44,7 +44,7 @@ def test_rounds_add_up_and_survive_json() -> None:
     assert both.respondents == 8
     assert tally_from_json(both.to_json()) == both
     assert "rounds" not in first.to_json()
-    with pytest.raises(InvalidArgument, match="which it was"):
+    with pytest.raises(InvalidArgument, match="first reports"):
         ASKED.tally_of([1, 1, 1], 3, rounds=(1, 1))
 
 

@@ -225,5 +225,5 @@ def test_a_list_keeps_people_in_their_first_cells_across_versions(named: str, tm
     listed.write_bytes(b"x")
     with pytest.raises(BadFile, match="no list of people and their cells"):
         first.part("ward", cells=2, keep="first")
-    with pytest.raises(InvalidArgument, match="keeps a list beside a file"):
+    with pytest.raises(InvalidArgument, match="needs a registered file"):
         register(stays(), Schema("id", COLUMNS, name="frame"), ledger=book()).part("ward", cells=1, keep="first")

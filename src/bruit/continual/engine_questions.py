@@ -103,7 +103,9 @@ def engine_question(question: Question) -> EngineQuestion:
     if more or measure.what not in PUBLISHED:
         raise InvalidArgument(f"a stream publishes one measure: one of {', '.join(PUBLISHED)}; open one for each")
     if question.levels is not None or question.size is not None:
-        raise InvalidArgument("a stream publishes the groups of all keys, of a number of rows that nobody states")
+        raise InvalidArgument(
+            "a stream takes neither levels= nor size=: it publishes the groups of all keys, of rows nobody counted"
+        )
     if question.is_found:
         raise InvalidArgument("a stream of a question needs declared keys; Keys(column) finds those nobody listed")
     [name] = question.measures
@@ -153,8 +155,8 @@ def require_table(data: Table | Question, question: StreamQuestion) -> Table:
     if isinstance(data, Table) and not isinstance(question, EngineQuestion):
         return data
     raise InvalidArgument(
-        "a stream that was opened with a question of the engine takes the same question of each period's rows, and "
-        "any other a table: bruit.tables.read(..., person=...)"
+        "a stream opened with a Question is updated with the same Question over each period's rows; every other stream "
+        "is updated with a table: bruit.tables.read(..., person=...)"
     )
 
 

@@ -116,7 +116,7 @@ def open_again(name: str, purchase: Purchase, *, seen: int) -> Opened:
     state = find(opened.engine, ledger.book.identity, name)
     if state is None or not (state.was_set_back or seen > state.period):
         raise InvalidArgument(
-            f"the stream {name!r} was not set back: it knows period {0 if state is None else state.period}, and "
+            f"the stream {name!r} was not set back: its store has period {0 if state is None else state.period}, "
             f"seen={seen}; open it with Stream.open, which costs nothing"
         )
     again = replace(purchase, what=f"{purchase.what}, set back to period {state.period}")

@@ -110,7 +110,9 @@ class Cells:
             return Cells(rest, (self.blocks[place],), self.guarantees)
         (block,) = self.blocks
         if isinstance(block.law, ReportNoise):
-            raise InvalidArgument("answers that name group and value together say little of a group: ask groups apart")
+            raise InvalidArgument(
+                "one randomised answer holds group and value together: for a group alone, survey each group by itself"
+            )
         return Cells(rest, (Block(self.values[place], block.law),), self.guarantees)
 
     def require_axes(self, number: int, what: str) -> None:

@@ -75,7 +75,7 @@ class Budget:
         """The guarantee and cost of a loss, without charging; refuses a loss that costs more than the price."""
         if loss.neighbours is not self.neighbours:
             raise NeighboursDiffer(
-                f"{what} lost for {loss.neighbours}, the book {self.ledger.name!r} is for {self.neighbours}; "
+                f"the loss of {what} is for {loss.neighbours}, the book {self.ledger.name!r} for {self.neighbours}; "
                 "state the loss for the book's neighbours"
             )
         amount = price(loss, delta=self.delta, by=self.by, terms=self.ledger.terms)

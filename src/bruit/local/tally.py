@@ -64,7 +64,9 @@ class Tally:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", tuple(map(int, self.rounds)) or (self.people,))
         if sum(self.rounds) != self.people or min(self.rounds) < 0:
-            raise InvalidArgument(f"rounds={self.rounds} must say of each of the {self.people} reports which it was")
+            raise InvalidArgument(
+                f"rounds={self.rounds} must count first reports, second reports and so on, {self.people} in all"
+            )
 
     @property
     def respondents(self) -> int:

@@ -60,7 +60,7 @@ def premium(fair: Exact, epsilon: Exact) -> float:
     """
     cost, spent = exactly(fair, "fair"), _epsilon(epsilon)
     if cost < 0:
-        raise InvalidArgument(f"fair={fair}: a premium must not be negative, else the bound does not hold")
+        raise InvalidArgument(f"fair={fair}: the premium must be at least 0; the bound does not hold for negative ones")
     if cost == 0:
         return 0.0
     log_bound = log_of(cost) + spent

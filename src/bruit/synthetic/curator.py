@@ -95,7 +95,9 @@ class Curator:
         One row is in one box of each marginal, so one person moves the sum by at most audited * l1.
         """
         if len(partitions) > self.plan.audited:
-            raise PrivacyError(f"{len(partitions)} marginals: the noise of an audit is that of {self.plan.audited}")
+            raise PrivacyError(
+                f"{len(partitions)} marginals at once: the noise was planned for at most {self.plan.audited}"
+            )
         self._use("audits")
         total = 0
         for each, guess in zip(partitions, guesses, strict=True):

@@ -26,7 +26,7 @@ def check_new_names(names: Iterable[str], *, beside: Iterable[str] = ()) -> None
     for name in names:
         folded = name.casefold()
         if folded.startswith(OWN.strip()):
-            raise InvalidArgument(f"{name!r}: no column may be called {OWN.strip()!r} and more: choose another name")
+            raise InvalidArgument(f"{name!r}: no column name may begin with {OWN.strip()!r}: choose another name")
         if known.get(folded, name) != name:
             raise InvalidArgument(f"{name!r} and {known[folded]!r} are one name to some engines: choose another")
         known[folded] = name

@@ -128,7 +128,9 @@ def _by_mondrian(
 ) -> Generalised:
     found = boxes(columns, secret, k=wanted.k, l=wanted.l)
     if secret is not None and len(np.unique(secret.codes)) < wanted.l:
-        raise NotPrivate(f"l={wanted.l}: {secret.name!r} has fewer different values in the whole table")
+        raise NotPrivate(
+            f"l={wanted.l}: {secret.name!r} has fewer different values in the whole table; ask for a smaller l"
+        )
     codes = [found.part.astype(np.int64)] * len(columns)
     names = [found.names(number, column) for number, column in enumerate(columns)]
     kept = np.ones(len(found.part), bool)

@@ -36,11 +36,19 @@ METHODS = "One level for a whole column (lattice), or cuts where the rows are (m
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("output", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
-    "--quasi", multiple=True, help="COLUMN, COLUMN:5,10,20 (interval widths) or COLUMN:prefix4,3,2; repeat it."
+    "--quasi",
+    multiple=True,
+    help="A column that outsiders may know, and how to coarsen it: COLUMN, COLUMN:5,10,20 (widths of ranges) "
+    "or COLUMN:prefix4,3,2; repeat it for more.",
 )
 @click.option("--sensitive", help="The column that nobody should learn.")
 @click.option(
-    "-k", "k", type=click.IntRange(min=1), default=10, show_default=True, help="At least so many rows in every group."
+    "-k",
+    "k",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="k-anonymity: at least so many rows in every group.",
 )
 @click.option(
     "-l",
@@ -48,7 +56,7 @@ METHODS = "One level for a whole column (lattice), or cuts where the rows are (m
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="At least so many sensitive values in every group.",
+    help="ℓ-diversity: at least so many different sensitive values in every group.",
 )
 @click.option(
     "-t",
@@ -56,15 +64,19 @@ METHODS = "One level for a whole column (lattice), or cuts where the rows are (m
     type=float,
     default=1.0,
     show_default=True,
-    help="At most this distance of a group from the whole table, 0 to 1.",
+    help="t-closeness: how far a group's sensitive values may lie from the whole table's, 0 to 1.",
 )
 @click.option("--suppress", type=float, default=0.0, show_default=True, help="The share of rows that may be left out.")
 @click.option(
     "--method", type=click.Choice(["lattice", "mondrian"]), default="lattice", show_default=True, help=METHODS
 )
-@click.option("--keep", multiple=True, help="Another column to keep as it is; repeat it. All others are left out.")
 @click.option(
-    "--pseudonyms", multiple=True, help="Instead: replace this column by pseudonyms of a fresh key; repeat it."
+    "--keep", multiple=True, help="Another column to keep as it is; repeat it for more. All others are left out."
+)
+@click.option(
+    "--pseudonyms",
+    multiple=True,
+    help="A column to replace by pseudonyms under a fresh key, without grouping; repeat it for more.",
 )
 @json_option
 def command(

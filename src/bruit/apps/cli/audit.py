@@ -27,13 +27,15 @@ FEW = 20
 @click.command("audit", epilog=EXAMPLE)
 @click.argument("names", nargs=-1)
 @click.option("--small", is_flag=True, help="Few samples: seconds instead of minutes, and a less sharp bound.")
-@click.option("--samples", type=click.IntRange(min=8), help="So many outputs on either data set, for every row.")
+@click.option(
+    "--samples", type=click.IntRange(min=8), help="How often each mechanism is run on each of the two data sets."
+)
 @click.option(
     "--alarm",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=1e-9,
     show_default=True,
-    help="The chance that any of the bounds is wrong.",
+    help="The chance that any bound in the table is wrong.",
 )
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
 @json_option

@@ -10,9 +10,16 @@ EXAMPLE = "Example: bruit belief; bruit belief --prior 0.5 --epsilon 1.0986 --pr
 
 @click.command("belief", epilog=EXAMPLE)
 @click.option("--prior", "priors", multiple=True, help="How strongly the fact is believed before the answer, 0 to 1.")
-@click.option("--epsilon", "epsilons", multiple=True, help="The epsilon of the answer.")
-@click.option("--delta", default="0", show_default=True, help="Only 0 has a bound that holds for every answer.")
-@click.option("--premium", "fair", help="Also: the most an expected insurance premium of this size can become.")
+@click.option("--epsilon", "epsilons", multiple=True, help="The ε of the answer.")
+@click.option(
+    "--delta",
+    default="0",
+    show_default=True,
+    help="The δ of the answer; only 0 has a bound that holds for every answer.",
+)
+@click.option(
+    "--premium", "fair", help="Also show the most that an expected insurance premium of this size can become."
+)
 @json_option
 def command(*, priors: tuple[str, ...], epsilons: tuple[str, ...], delta: str, fair: str | None, as_json: bool) -> None:
     """What an attacker may come to believe after an answer of a given epsilon.

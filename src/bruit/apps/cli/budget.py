@@ -22,13 +22,28 @@ SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled
 
 
 @click.command("budget", epilog=EXAMPLE)
-@click.option("--dataset-size", "size", type=int, required=True, help="Records to train on; a public number.")
-@click.option("--batch-size", type=int, required=True, help="Records a step takes, on average.")
-@click.option("--noise", type=str, help="Deviation of the noise over the bound on one record's gradient.")
-@click.option("--target-epsilon", type=str, help="Find the least noise for this epsilon instead.")
+@click.option(
+    "--dataset-size", "size", type=int, required=True, help="How many records are trained on; a public number."
+)
+@click.option("--batch-size", type=int, required=True, help="How many records a step takes, on average.")
+@click.option(
+    "--noise", type=str, help="The noise multiplier: standard deviation of the noise divided by the clipping bound."
+)
+@click.option("--target-epsilon", type=str, help="In place of --noise: find the least noise multiplier for this ε.")
 @click.option("--epochs", type=int, required=True, help="Passes over the data.")
-@click.option("--delta", type=str, required=True, help="The chance left to failure; well below one over the size.")
-@click.option("--by", type=click.Choice(ACCOUNTANTS), default="pld", show_default=True, help="The accountant.")
+@click.option(
+    "--delta",
+    type=str,
+    required=True,
+    help="The δ of the guarantee: a chance of failure, well below 1 / the number of records.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(ACCOUNTANTS),
+    default="pld",
+    show_default=True,
+    help="The accountant that adds the steps up; pld is the tightest.",
+)
 @click.option("--orders", help="Rényi orders for rdp and rdp-simple: numbers like 2,4.5,8, or `fine`: a wide search.")
 @click.option(
     "--neighbours",
@@ -37,7 +52,7 @@ SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled
     help="Which two data sets nobody may tell apart: one with and one without a record, or with one exchanged.",
 )
 @click.option(
-    "--scheme", type=click.Choice(list(SCHEMES)), default="poisson", show_default=True, help="How batches come."
+    "--scheme", type=click.Choice(list(SCHEMES)), default="poisson", show_default=True, help="How batches are drawn."
 )
 @json_option
 def command(

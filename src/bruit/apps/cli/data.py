@@ -57,7 +57,9 @@ def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
 
 @command.command(epilog="Example: bruit data example people.csv --rows 500")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default=Path("people.csv"))
-@click.option("--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True, help="How many people.")
+@click.option(
+    "--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True, help="How many made-up people."
+)
 @json_option
 def example(*, file: Path, rows: int, as_json: bool) -> None:
     """Write a table of people who do not exist, as CSV or Parquet by the name of the file."""

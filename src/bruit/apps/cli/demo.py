@@ -32,7 +32,9 @@ WIDTH = 78
     help="Where the page and its figures go.",
 )
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
-@click.option("--language", type=click.Choice(LANGUAGES), help="What the tour speaks; without it, what LANG asks for.")
+@click.option(
+    "--language", type=click.Choice(LANGUAGES), help="The language of the tour; if absent, the one that LANG asks for."
+)
 @json_option
 def command(*, folder: Path, seed: int | None, language: str | None, as_json: bool) -> None:
     """A tour, offline: a survey, what ε means, what a table gives away, paid deciles, a model, audits, a word."""
@@ -53,7 +55,7 @@ def command(*, folder: Path, seed: int | None, language: str | None, as_json: bo
 
 
 def lines(stop: Stop) -> list[str | Table]:
-    """A stop as it stands in the terminal: its words, its table, what it promises, what was quoted."""
+    """One stop of the tour for the terminal: its text, table, guarantee and quoted lines."""
     head, *rows = stop.table or [()]
     parts = [
         escape(stop.told),

@@ -16,13 +16,13 @@ EXAMPLE = "Example: bruit join https://school.example/collectors/join/… --name
 
 @click.command("join", epilog=EXAMPLE)
 @click.argument("link")
-@click.option("--name", required=True, help="Who you are to the participants: it stands on the page.")
+@click.option("--name", required=True, help="Your name as participants see it on the page.")
 @click.option(
     "--store",
     envvar="BRUIT_STORE",
     default="sqlite:///bruit-second.db",
     show_default=True,
-    help="Your own database; the same one again goes on where it was.",
+    help="Your own database; started again with it, the collector goes on where it was.",
 )
 @json_option
 def command(*, link: str, name: str, store: str, as_json: bool) -> None:

@@ -37,8 +37,8 @@ def command() -> None:
     epilog="Example: bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id"
 )
 @click.argument("name")
-@click.option("--epsilon", required=True, help="The most that may ever be spent on one person.")
-@click.option("--delta", default="0", show_default=True, help="The δ of the whole book.")
+@click.option("--epsilon", required=True, help="The total ε: the most that may ever be spent on one person.")
+@click.option("--delta", default="0", show_default=True, help="The total δ of the book.")
 @click.option(
     "--neighbours",
     required=True,
@@ -47,7 +47,9 @@ def command() -> None:
     "records say ('replace one'); 'local' is for answers noised before they are sent.",
 )
 @click.option("--person", required=True, help="The column that says whose row it is, or 'each row'.")
-@click.option("--by", default="basic", show_default=True, help="How losses add up: basic, zcdp or rdp:ORDER.")
+@click.option(
+    "--by", default="basic", show_default=True, help="The accountant, how charges add up: basic, zcdp or rdp:ORDER."
+)
 @in_store
 @json_option
 def create(
@@ -81,7 +83,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
 
 @command.command(epilog="Example: bruit ledger entries clinic --last 10")
 @click.argument("name")
-@click.option("--last", type=click.IntRange(1), help="Only the last so many.")
+@click.option("--last", type=click.IntRange(1), help="Show only the last so many entries.")
 @in_store
 @json_option
 def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
@@ -102,7 +104,7 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
     type=click.Path(file_okay=False, path_type=Path),
     default=".",
     show_default=True,
-    help="Where NAME.json and NAME.html go.",
+    help="The folder to write NAME.json and NAME.html to.",
 )
 @in_store
 @json_option
@@ -123,7 +125,7 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
 @command.command(epilog="Example: bruit ledger resume clinic --forgotten 0.5")
 @click.argument("name")
 @click.option("--forgotten", required=True, help="The ε of everything released after the backup; 0 where nothing was.")
-@click.option("--delta", default="0", show_default=True, help="The δ of it.")
+@click.option("--delta", default="0", show_default=True, help="The δ of everything released after the backup.")
 @in_store
 @json_option
 def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) -> None:

@@ -28,20 +28,41 @@ GIBI, MEBI = 2**30, 2**20
 
 @click.command("memory", epilog=EXAMPLE)
 @click.option(
-    "--model", required=True, help="digits-cnn, mobile, vgg16-head, vit-s16, wrn-16-4, or package.module:callable."
+    "--model",
+    required=True,
+    help="The network: digits-cnn, mobile, vgg16-head, vit-s16, wrn-16-4, or package.module:callable.",
 )
-@click.option("--batch-size", type=click.IntRange(1), required=True, help="Samples in memory together.")
+@click.option("--batch-size", type=click.IntRange(1), required=True, help="How many samples are in memory at once.")
 @click.option(
     "--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True, help="Where it will run."
 )
-@click.option("--input", "shape", help="Shape of one input, such as 3,224,224; for a callable of your own.")
-@click.option("--hidden-units", type=click.IntRange(1), help="Of the head of vgg16-head; 512 without it.")
-@click.option("--reduction", type=click.IntRange(1), default=1, show_default=True, help="Divides height and width.")
+@click.option("--input", "shape", help="The shape of one input, such as 3,224,224, for a callable of your own.")
 @click.option(
-    "--optimiser", type=click.Choice(["sgd", "adam"]), default="sgd", show_default=True, help="Adam keeps more."
+    "--hidden-units", type=click.IntRange(1), help="How many hidden units the head of vgg16-head has; 512 if absent."
 )
-@click.option("--card", type=click.Choice(list(CARDS)), help="Find the largest batch that fits this card.")
-@click.option("--memory", "gibibytes", type=click.FloatRange(0, min_open=True), help="… or a card of so many GiB.")
+@click.option(
+    "--reduction",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Divide height and width of the images by this.",
+)
+@click.option(
+    "--optimiser",
+    type=click.Choice(["sgd", "adam"]),
+    default="sgd",
+    show_default=True,
+    help="The optimiser; Adam keeps two more numbers for each weight.",
+)
+@click.option(
+    "--card", type=click.Choice(list(CARDS)), help="Also find the largest batch that fits this graphics card."
+)
+@click.option(
+    "--memory",
+    "gibibytes",
+    type=click.FloatRange(0, min_open=True),
+    help="Also find the largest batch that fits so many GiB.",
+)
 @json_option
 def command(
     *,

@@ -58,32 +58,45 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 @click.command("release", epilog=EXAMPLE)
 @click.argument("source")
 @click.option("--person", help="The column that says whose row it is, or 'each row'.")
-@click.option(
-    "--rows", type=int, help="The most rows of one person that count (in each group): 1 where a person has one row."
-)
+@click.option("--rows", type=int, help="The most rows of one person that count; with --groups, in each group.")
 @click.option("--groups", type=int, help="The most groups that one person counts in.")
 @click.option("--column", help="The column that the statistic is about.")
-@click.option("--within", nargs=2, metavar="LOW HIGH", help="Its bounds, known before seeing the data.")
-@click.option("--grid", help="The step that its numbers are rounded to, such as 1 or 0.01.")
-@click.option("--missing", help="What a missing or unreadable number counts as; without it such rows are dropped.")
-@click.option("--among", metavar="A,B,C", help="Its categories (of the grouping column with --group-by).")
-@_flags
-@click.option("--size", type=int, help="The public number of rows, for a mean in a book for replacement.")
-@click.option("--quantiles", help="deciles, quartiles, median, percentiles, or numbers like 0.1,0.5,0.9.")
 @click.option(
-    "--group-by", metavar="COLUMN", help="Counts by group; sums with --sum. Without --among it needs --delta."
+    "--within",
+    nargs=2,
+    metavar="LOW HIGH",
+    help="The lowest and highest value of the column, known before seeing the data.",
+)
+@click.option("--grid", help="The step that values are rounded to, such as 1 or 0.01.")
+@click.option("--missing", help="What a missing or unreadable number counts as; without it such rows are dropped.")
+@click.option(
+    "--among", metavar="A,B,C", help="The categories of the column (with --group-by, of the grouping column)."
+)
+@_flags
+@click.option("--size", type=int, help="The number of rows where it is public, for a mean in a book for 'replace one'.")
+@click.option(
+    "--quantiles",
+    help="Quantiles of the column: deciles, quartiles, median, percentiles, or numbers such as 0.1,0.5,0.9.",
+)
+@click.option(
+    "--group-by",
+    metavar="COLUMN",
+    help="Count by the values of this column (with --sum, sum --column). Without --among it needs --delta.",
 )
 @click.option("--epsilon", help="The price ε of this release: smaller is more private and noisier.")
 @click.option("--delta", help="The δ of this release, for groups that nobody listed.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="The level of the interval.")
-@click.option("--ledger", help="The book that pays; it says who the neighbours are.")
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="How often the interval holds the truth."
+)
+@click.option("--ledger", help="The book that is charged; `bruit ledger create` makes one.")
 @in_store
 @click.option(
     "--out",
     "outs",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A file for the answer: .csv, .parquet, .xlsx, .json, .svg or .png; may be repeated. Of a recipe: its folder.",
+    help="A file for the answer: .csv, .parquet, .xlsx, .json, .svg or .png; may be repeated. "
+    "For a recipe: the folder of its answers.",
 )
 @click.option(
     "--preview",

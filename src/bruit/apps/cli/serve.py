@@ -38,9 +38,15 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="The database: sqlite:///file.db or postgresql+psycopg://host/name (or the variable BRUIT_STORE).",
 )
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 is your network too."
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0 is your network too."
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen at; 0 takes a free one.",
+)
 @click.option("--public-url", help="The address people use when a proxy stands before this, for links and QR codes.")
 @click.option(
     "--key",
@@ -54,7 +60,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=click.FloatRange(0, min_open=True),
     default=100.0,
     show_default=True,
-    help="Reports a second that one address may send in the long run; a class shares one.",
+    help="How many reports a second one address may send in the long run (a class shares one address).",
 )
 @json_option
 def command(

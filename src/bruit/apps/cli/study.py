@@ -24,14 +24,14 @@ EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all 
 
 @click.command("study", epilog=EXAMPLE)
 @click.argument("names", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="Run every study.")
+@click.option("--all", "every", is_flag=True, help="Run every study that does not take hours.")
 @click.option("--small", is_flag=True, help="Few repeats: seconds instead of minutes.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("bruit-studies"),
     show_default=True,
-    help="Where tables and figures go, a folder for each study.",
+    help="The folder for tables and figures, with a folder for each study.",
 )
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
 @click.option(

@@ -83,17 +83,31 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
 
 @click.command("synthesise", epilog=EXAMPLE)
 @click.argument("source")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file that states the columns.")
-@click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
-@click.option("--delta", required=True, help="The price δ, such as 1e-5: below one in the number of people.")
-@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Where the rows go: .csv, .parquet or .xlsx."
+    "--schema",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The schema of the file (TOML); `bruit schema` drafts one.",
+)
+@click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
+@click.option("--delta", required=True, help="The price δ, such as 1e-5; well below 1 / the number of people.")
+@click.option("--ledger", required=True, help="The book that is charged; `bruit ledger create` makes one.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file to write the rows to: .csv, .parquet or .xlsx.",
 )
 @click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default="adaptive", show_default=True)
-@click.option("--size", type=int, help="The number of rows that count, where it is public; else it is noisy.")
-@click.option("--expected-rows", type=int, help="Roughly how many rows, known in public: large tables measure more.")
-@click.option("--predict", help="A column that models will predict: its pairs with all others are measured.")
+@click.option(
+    "--size", type=int, help="The number of rows that count, where it is public; if absent, a noisy count is paid for."
+)
+@click.option(
+    "--expected-rows",
+    type=int,
+    help="Roughly how many rows there are, as a public guess: it sets how many marginals are measured.",
+)
+@click.option("--predict", help="A column that models will predict: its relation to every other column is measured.")
 @in_store
 @json_option
 def command(

@@ -40,34 +40,59 @@ MOST_SERIES = 7
 @click.option(
     "--recipe",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A TOML file that states the stream instead.",
+    help="A TOML file that states the stream, in place of the options below.",
 )
 @click.option("--name", help="The name of the stream in its book.")
 @click.option("--person", help="The column that says whose row it is, or 'each row'.")
 @click.option("--rows", type=int, help="The most rows of one person that count in a period.")
-@click.option("--count", is_flag=True, help="How many rows there were.")
-@click.option("--sum", "sum_", is_flag=True, help="The sum of the column.")
-@click.option("--mean", is_flag=True, help="The mean of the column.")
-@click.option("--histogram", is_flag=True, help="How many rows had each value of the column.")
-@click.option("--keys", is_flag=True, help="How many rows had each value of a column that nobody listed.")
-@click.option("--column", help="The column that the question is about.")
-@click.option("--within", "bounds", nargs=2, metavar="LOW HIGH", help="Its bounds, known before seeing the data.")
-@click.option("--grid", help="The step that its numbers are rounded to, such as 1 or 0.01.")
-@click.option("--among", "values", metavar="A,B,C", help="Its categories.")
-@click.option("--corrections", help="A column that is -1 where a row takes an earlier one back.")
-@click.option("--once", is_flag=True, help="Each person's rows count in one period.")
+@click.option("--count", is_flag=True, help="Count the rows.")
+@click.option("--sum", "sum_", is_flag=True, help="Sum the column.")
+@click.option("--mean", is_flag=True, help="Take the mean of the column.")
+@click.option("--histogram", is_flag=True, help="Count the rows of each listed value of the column.")
+@click.option(
+    "--keys", is_flag=True, help="Count the rows of each value of the column, where nobody listed the values."
+)
+@click.option("--column", help="The column that is counted, summed or averaged.")
+@click.option(
+    "--within",
+    "bounds",
+    nargs=2,
+    metavar="LOW HIGH",
+    help="The lowest and highest value of the column, known before seeing the data.",
+)
+@click.option("--grid", help="The step that values are rounded to, such as 1 or 0.01.")
+@click.option("--among", "values", metavar="A,B,C", help="The categories of the column.")
+@click.option("--corrections", help="A column that is -1 in rows that cancel an earlier row, else 1.")
+@click.option("--once", is_flag=True, help="Each person's rows count in one period only.")
 @click.option("--times", type=int, help="Each person's rows count in at most so many periods.")
-@click.option("--apart", type=int, default=1, help="Any two of those periods are at least so far apart.")
-@click.option("--periods", help="The last period that is paid for, or 'unknown'.")
+@click.option(
+    "--apart",
+    type=int,
+    default=1,
+    help="With --times: any two of a person's periods lie at least so many periods apart.",
+)
+@click.option("--periods", help="How many periods are paid for, or 'unknown'.")
 @click.option("--epsilon", help="The price ε of the whole stream, charged when it is opened.")
 @click.option("--delta", help="The δ of the whole stream.")
-@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
+@click.option("--ledger", required=True, help="The book that is charged; `bruit ledger create` makes one.")
 @in_store
-@click.option("--source", help="The name of this run, such as 2026-03: run again, it gives what was published.")
-@click.option("--every", type=click.FloatRange(min=0), help="Publish again after so many seconds, to the last period.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="The level of the intervals.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A CSV file with every published number.")
-@click.option("--figure", type=click.Path(dir_okay=False, path_type=Path), help="A figure with bands.")
+@click.option(
+    "--source", help="A name for this run, such as 2026-03; run again under it, the command repeats what was published."
+)
+@click.option(
+    "--every", type=click.FloatRange(min=0), help="Publish a period every so many seconds, until the last one."
+)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="How often the intervals hold the truth."
+)
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write every published number to this CSV file."
+)
+@click.option(
+    "--figure",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw the published numbers with their intervals into this file.",
+)
 @json_option
 def command(*, folder: Path, every: float | None, confidence: float, as_json: bool, **asked: Any) -> None:
     """Publish the next period of a stream from the files of a folder that no period has read yet.

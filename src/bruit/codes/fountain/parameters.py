@@ -35,12 +35,12 @@ class Shape:
 
     @property
     def intermediate(self) -> int:
-        """L = K' + S + H."""
+        """The number of intermediate symbols, L = K' + S + H."""
         return self.source + self.sparse + self.dense
 
     @property
     def permanent(self) -> int:
-        """P = L − W, the symbols that are inactive from the start."""
+        """The number P = L − W of symbols that are set aside from the start."""
         return self.intermediate - self.lt
 
     @cached_property
@@ -64,5 +64,5 @@ def shape_for(symbols: int) -> Shape:
 
 @cache
 def random_tables() -> NDArray[np.uint32]:
-    """V0 to V3, one after the other.                                          [RFC 6330, Sections 5.5.1 to 5.5.4]"""
+    """RFC 6330's random tables V0 to V3, one after the other.   [RFC 6330, Sections 5.5.1 to 5.5.4]"""
     return np.array([int(field) for fields in lines_of("raptorq_random.txt") for field in fields], np.uint32)

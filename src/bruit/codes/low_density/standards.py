@@ -157,7 +157,9 @@ def nr_shape(k: int, n: int, base_graph: int | None) -> tuple[int, int]:
     if base_graph not in MOST:
         raise InvalidArgument(f"base_graph={base_graph}: New Radio has 1 and 2")
     if not 1 <= k <= MOST[base_graph] or n <= k:
-        raise InvalidArgument(f"nr({k}, {n}): base graph {base_graph} takes 1 to {MOST[base_graph]} bits, sent as more")
+        raise InvalidArgument(
+            f"nr({k}, {n}): base graph {base_graph} carries 1 to {MOST[base_graph]} message bits, and n is above k"
+        )
     used = 22 if base_graph == 1 else 10 if k > 640 else 9 if k > 560 else 8 if k > 192 else 6
     return base_graph, next(z for z in LIFTINGS if used * z >= k)
 

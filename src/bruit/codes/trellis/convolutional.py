@@ -55,7 +55,9 @@ class Convolutional(SoftBits):
     def _check_bitten(self) -> None:
         memory = self.trellis.memory
         if self.ending == "bitten" and (self.feedback or self.k < memory):
-            raise InvalidArgument(f"a bitten tail needs no feedback and at least {memory} message bits")
+            raise InvalidArgument(
+                f"ending='bitten' (tail-biting) is for codes without feedback and at least {memory} message bits"
+            )
 
     def _check_puncture(self) -> None:
         rows = self.puncture

@@ -63,9 +63,9 @@ def require_separate(model: nn.Module, describe: Described, parts: Sequence[Tens
         if not _differ(first, tell(0)):  # kept in the model, which every step puts back
             return
         raise NotPrivate(
-            f"{what} of a sample is another at the second time, with equal draws of torch, NumPy and Python: something "
-            "is kept from batch to batch outside the model, where one sample meets what others left. Compute every "
-            "sample from itself, the parameters and those draws alone"
+            f"{what} of a sample differs when it is computed twice with the same random draws: something is kept from "
+            "batch to batch outside the model, where one sample meets what others left. Compute every "
+            "sample from itself, the parameters and the draws of torch, NumPy and Python alone"
         )
     mixes = any(_differ(first, tell(other)) for other in range(1, len(OTHERS)))
     if not mixes and not _differ(first, tell(0, seed=1)):  # draws would depend on the size

@@ -39,7 +39,7 @@ def unit_gradients(rule: Rule, layer: Any, inputs: Tensor, outputs: Tensor, rows
 def stacked_images(
     layer: nn.Conv1d | nn.Conv2d | nn.Conv3d, inputs: Tensor, outputs: Tensor, rows: int
 ) -> tuple[Tensor, Tensor]:
-    """The images of an owner one below the other as one tall image, and their output gradients likewise.
+    """Stacks each person's images into one tall image, and their output gradients likewise.
 
     Zeros between two images serve as the padding of both, and the gradients there are zero too: the gradient of the
     tall image is the sum of those of its images.

@@ -136,16 +136,14 @@ class Training:
     def charge(self) -> Charge:
         """The run's charge in the ledger; an error in processes that did not pay."""
         if self.paid.charge is None:
-            raise InvalidArgument(
-                "this process holds no charge: the first rank of a process group pays, or none at all"
-            )
+            raise InvalidArgument("this process did not pay: only the first rank of a process group holds the charge")
         return self.paid.charge
 
     @property
     def stream(self) -> Source:
         """The random source of batches and noise; an error in processes that do not draw."""
         if self._stream is None:
-            raise InvalidArgument("this process draws nothing: the first rank of a process group draws for all")
+            raise InvalidArgument("this process has no random source: the first rank of a process group draws for all")
         return self._stream
 
     def __iter__(self) -> Iterator[Batch]:

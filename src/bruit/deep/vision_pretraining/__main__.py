@@ -48,10 +48,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bruit.deep.vision_pretraining", description=__doc__)
     parser.add_argument("--seconds", type=float, default=680, help="how long to train, not counting the compilation")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--batch", type=int, default=1024, help="pictures a step, each seen twice")
-    parser.add_argument("--pool", type=int, default=65536, help="pictures that are kept for some steps")
-    parser.add_argument("--widths", type=int, nargs="+", default=list(WIDTHS), help="channels of the stages")
-    parser.add_argument("--steps", type=int, default=None, help="ends sooner than the seconds")
+    parser.add_argument("--batch", type=int, default=1024, help="how many pictures a step takes, each in two versions")
+    parser.add_argument(
+        "--pool", type=int, default=65536, help="how many generated pictures are kept and used again for some steps"
+    )
+    parser.add_argument(
+        "--widths", type=int, nargs="+", default=list(WIDTHS), help="how many channels each stage of the network has"
+    )
+    parser.add_argument("--steps", type=int, default=None, help="stop after so many steps, before --seconds are over")
     parser.add_argument("--out", type=Path, default=Path("eyes.pt"))
     return parser
 

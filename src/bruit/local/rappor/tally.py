@@ -56,7 +56,9 @@ class RapporTally:
         sizes = tuple(map(int, self.people))
         object.__setattr__(self, "rounds", tuple(tuple(map(int, each)) for each in self.rounds) or (sizes,))
         if tuple(map(sum, zip(*self.rounds, strict=True))) != sizes:
-            raise InvalidArgument("rounds must say of every report of each cohort which of its respondent's it was")
+            raise InvalidArgument(
+                "rounds must count first reports, second reports and so on of each cohort, people= in all"
+            )
 
     @property
     def respondents(self) -> NDArray[np.int64]:

@@ -86,15 +86,15 @@ def parts_of(plan: Plan, ledger: Ledger, column: str, cells: int, keep: str | No
     key_labels(key)
     cells = whole(cells, "cells", why="in how many cells a person can be")
     if plan.named is None and cells != 1:
-        raise InvalidArgument(f"cells={cells}: each row is a person of its own, and lies in one cell")
+        raise InvalidArgument(f"cells={cells}: give 1, since each row is a person of its own and lies in one cell")
     known = leaf.registration
     if keep is None:
         called = f"{known.table} version {known.version} by {column}, {cells} a person"
         return Parts(plan, ledger, key, cells, called)
     if keep != "first" or known.curator is None or plan.named is None:
         raise InvalidArgument(
-            f"keep={keep!r}: 'first' keeps a list beside a file of named people, each in their first cells; leave keep "
-            "out for a choice that holds for one version"
+            f"keep={keep!r}: keep='first' needs a registered file whose rows name people; leave keep out to "
+            "choose each person's cells anew for every version"
         )
     listed = fill_list(known.curator.source, plan, column, key.node, cells)
     called = f"{known.table} by {column}, {cells} a person, list {listed.identity}"

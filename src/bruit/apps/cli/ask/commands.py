@@ -31,30 +31,57 @@ EXAMPLE = (
 @click.command("ask", epilog=EXAMPLE)
 @click.argument("source")
 @click.argument("sql")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file: see bruit schema.")
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
 @click.option(
-    "--with", "others", nargs=2, multiple=True, metavar="FILE SCHEMA", help="A further table of the same people."
+    "--schema",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The schema of the file (TOML); `bruit schema` drafts one.",
+)
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
+@click.option(
+    "--with",
+    "others",
+    nargs=2,
+    multiple=True,
+    metavar="FILE SCHEMA",
+    help="Another table of the same people, to JOIN, and its schema; may be repeated.",
 )
 @click.option(
-    "--public", nargs=3, multiple=True, metavar="NAME FILE KEY", help="A public table to look values up in, by KEY."
+    "--public",
+    nargs=3,
+    multiple=True,
+    metavar="NAME FILE KEY",
+    help="A table that everybody may see, to JOIN on its column KEY; may be repeated.",
 )
 @click.option("--rows", type=int, help="The most rows of one person that count, in all.")
-@click.option("--groups", type=int, help="Instead: the most groups in which one person counts, with --each.")
-@click.option("--each", type=int, help="The most rows of one person that count in each group.")
-@click.option("--most", type=int, help="The most rows of a person that a join or a summary per person keeps.")
-@click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
-@click.option("--delta", help="The price δ: for groups that nobody listed, and where it makes the noise narrower.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="The level of the intervals.")
+@click.option("--groups", type=int, help="The most groups in which one person counts; with --each, in place of --rows.")
+@click.option("--each", type=int, help="The most rows of one person that count in each group; with --groups.")
 @click.option(
-    "--noise", type=click.Choice(["laplace", "gaussian"]), help="The law of the noise; by default the narrower."
+    "--most", type=int, help="The most rows that one person may have after a join or a summary for each person."
+)
+@click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
+@click.option(
+    "--delta", help="The price δ, such as 1e-6: needed for groups that nobody listed; elsewhere it buys narrower noise."
+)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="How often the intervals hold the truth."
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["laplace", "gaussian"]),
+    help="The distribution of the noise; the narrower one if absent.",
 )
 @click.option(
     "--dialect", default="duckdb", show_default=True, help="The SQL dialect: duckdb, postgres, spark, bigquery, tsql."
 )
-@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
+@click.option("--ledger", required=True, help="The book that is charged; `bruit ledger create` makes one.")
 @in_store
-@click.option("--preview", "only_preview", is_flag=True, help="Say the question, its price and precision; pay nothing.")
+@click.option(
+    "--preview",
+    "only_preview",
+    is_flag=True,
+    help="Show the question as it was understood, its price and precision; pay and read nothing.",
+)
 @click.option(
     "--out",
     "outs",
@@ -62,7 +89,11 @@ EXAMPLE = (
     type=click.Path(path_type=Path),
     help="A file for the answer: .csv, .parquet, .xlsx, .json, .svg or .png; may be repeated.",
 )
-@click.option("--statement", type=click.Path(path_type=Path), help="An HTML page with the statement in plain words.")
+@click.option(
+    "--statement",
+    type=click.Path(path_type=Path),
+    help="Write an HTML page that says in plain words what was asked and promised.",
+)
 @json_option
 def command(**asked: Any) -> None:
     """Answer a SELECT over a CSV, Excel, Parquet, DuckDB or SQLite file, paid from a book before the file is read.

@@ -106,9 +106,13 @@ def _tell_decoded(found: Decoded, steps: list[str], *, between: str, as_json: bo
 @command.command("hamming", epilog="Example: bruit code hamming decode 1001010 --explain")
 @click.argument("action", type=ENCODE_OR_DECODE)
 @click.argument("word")
-@click.option("--checks", type=int, default=None, help="Checks of the code; left out, the least that the word allows.")
-@click.option("--rows", default=None, help="The rows of P in the order wanted, such as 110,101,011,111.")
-@click.option("--extended", is_flag=True, help="One more bit, which notices two errors.")
+@click.option("--checks", type=int, default=None, help="How many check bits; if absent, the fewest that fit the word.")
+@click.option(
+    "--rows",
+    default=None,
+    help="The rows of the parity part P of the generator matrix [I | P], such as 110,101,011,111.",
+)
+@click.option("--extended", is_flag=True, help="Add one bit, by which two errors are noticed.")
 @explain_option
 @json_option
 def hamming(
@@ -143,7 +147,9 @@ def _checks_for(length: int, action: str, *, extended: bool) -> int:
 @command.command("repetition", epilog="Example: bruit code repetition decode '100 111 110 001 110 000'")
 @click.argument("action", type=ENCODE_OR_DECODE)
 @click.argument("word")
-@click.option("--times", type=click.IntRange(min=1), default=3, show_default=True, help="Copies of every bit.")
+@click.option(
+    "--times", type=click.IntRange(min=1), default=3, show_default=True, help="How many copies of every bit are sent."
+)
 @explain_option
 @json_option
 def repetition(*, action: str, word: str, times: int, explain: bool, as_json: bool) -> None:
@@ -162,18 +168,24 @@ def repetition(*, action: str, word: str, times: int, explain: bool, as_json: bo
 @command.command("rs", epilog="Example: bruit code rs encode 3 --n 3; bruit code rs decode 1 3 3 --k 1 --explain")
 @click.argument("action", type=ENCODE_OR_DECODE)
 @click.argument("symbols", nargs=-1, type=int, required=True)
-@click.option("--n", "length", type=int, help="Symbols of a word, for encode.")
-@click.option("--k", "message", type=int, help="Symbols of a message, for decode.")
-@click.option("--bits", type=int, help="Bits of a symbol; left out, the fewest that the word allows.")
+@click.option("--n", "length", type=int, help="How many symbols a word has (encode).")
+@click.option("--k", "message", type=int, help="How many symbols a message has (decode).")
+@click.option("--bits", type=int, help="How many bits a symbol has; if absent, the fewest that fit the word.")
 @click.option(
     "--polynomial",
     type=lambda text: int(text, 0),
     metavar="INTEGER",
     help="The field's polynomial as bits, such as 0x11d.",
 )
-@click.option("--first-root", type=int, default=1, show_default=True, help="The power of α the roots start at.")
-@click.option("--step", type=int, default=1, show_default=True, help="Take this power of α for α.")
-@click.option("--erasures", default="", help="Places of lost symbols from 0 on, such as 0,5 (decode).")
+@click.option(
+    "--first-root",
+    type=int,
+    default=1,
+    show_default=True,
+    help="The generator polynomial's first root, as a power of α.",
+)
+@click.option("--step", type=int, default=1, show_default=True, help="Use α to this power as the primitive element.")
+@click.option("--erasures", default="", help="The positions of lost symbols, counted from 0, such as 0,5 (decode).")
 @explain_option
 @json_option
 def reed_solomon(
@@ -282,7 +294,7 @@ def parity(*, action: str, bits: str, explain: bool, as_json: bool) -> None:
 
 @command.command("spell", epilog="Example: bruit code spell ERREUR; bruit code spell --back Écho, Roméo")
 @click.argument("words", nargs=-1, required=True)
-@click.option("--back", is_flag=True, help="From words to letters.")
+@click.option("--back", is_flag=True, help="Turn the words back into letters.")
 @json_option
 def spelling(*, words: tuple[str, ...], back: bool, as_json: bool) -> None:
     """Letters as words that are hard to mishear, and back."""
@@ -294,8 +306,10 @@ def spelling(*, words: tuple[str, ...], back: bool, as_json: bool) -> None:
 @click.argument("action", type=click.Choice(["seal", "open"]))
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--checks", type=int, default=32, show_default=True, help="Checks in each word of 255 bytes.")
-@click.option("--erasures", default="", help="Places of lost bytes from 0 on, such as 0,5 (open).")
+@click.option(
+    "--checks", type=int, default=32, show_default=True, help="How many check bytes each word of 255 bytes has."
+)
+@click.option("--erasures", default="", help="The positions of lost bytes, counted from 0, such as 0,5 (open).")
 @json_option
 def envelope_command(*, action: str, source: Path, target: Path, checks: int, erasures: str, as_json: bool) -> None:
     """Seal a file against damage in transit, or open and repair it."""

@@ -22,9 +22,13 @@ NUMBER = 4
 @click.argument("action", type=click.Choice(["send", "receive"]))
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--repair", type=click.IntRange(min=0), help="Packets more than needed, of each block (send).")
-@click.option("--symbol", type=int, default=1280, show_default=True, help="Bytes of the file in each packet (send).")
-@click.option("--lost", default="", help="Packets to leave out, by their place from 0 on, such as 0,3 (receive).")
+@click.option(
+    "--repair", type=click.IntRange(min=0), help="How many packets more than needed are sent of each block (send)."
+)
+@click.option(
+    "--symbol", type=int, default=1280, show_default=True, help="How many bytes of the file a packet has (send)."
+)
+@click.option("--lost", default="", help="The positions of packets to lose, counted from 0, such as 0,3 (receive).")
 @json_option
 def raptorq(
     *, action: str, source: Path, target: Path, repair: int | None, symbol: int, lost: str, as_json: bool

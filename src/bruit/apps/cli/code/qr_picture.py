@@ -20,13 +20,25 @@ INK, DAMAGED, REPAIRED = "#333333", "#D55E00", "#0072B2"
 @click.command("qr", epilog="Example: bruit code qr 'noise is a channel' --level H --damage 8 --svg torn.svg")
 @click.argument("text")
 @click.option(
-    "--level", type=click.Choice(["L", "M", "Q", "H"]), default="M", show_default=True, help="What it repairs."
+    "--level",
+    type=click.Choice(["L", "M", "Q", "H"]),
+    default="M",
+    show_default=True,
+    help="How much damage it can repair: L 7 %, M 15 %, Q 25 %, H 30 % of the code words.",
 )
-@click.option("--damage", type=click.IntRange(min=0), default=0, show_default=True, help="Side of a square of noise.")
 @click.option(
-    "--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw the symbol sent, received, repaired."
+    "--damage",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Cover a square of this side, in modules, with noise.",
 )
-@click.option("--seed", type=int, help="Repeat the same noise.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw the symbol as sent, as received and as repaired into this file.",
+)
+@click.option("--seed", type=int, help="Repeat the same noise; without it the strong source draws.")
 @json_option
 def qr(*, text: str, level: str, damage: int, svg: Path | None, seed: int | None, as_json: bool) -> None:
     """Write a text as a QR symbol, tear it, and read it by its Reed–Solomon code."""

@@ -128,12 +128,32 @@ def _limits(code: Code, channel: Kind) -> dict[str, float]:
 @click.command("simulate", epilog="Example: bruit code simulate nr:972,1944 --levels 1,1.5 --words 2000 --json")
 @click.argument("code")
 @click.option(
-    "--channel", type=click.Choice(KINDS), default="gaussian", show_default=True, help="The family of channels."
+    "--channel", type=click.Choice(KINDS), default="gaussian", show_default=True, help="The kind of noise on the line."
 )
-@click.option("--levels", required=True, help="Eb/N0 in dB, chances of an error or a loss, or values of ε: 1,1.5,2")
-@click.option("--word-errors", type=click.IntRange(min=1), default=100, show_default=True, help="Stop a level here.")
-@click.option("--words", type=click.IntRange(min=1), default=100_000, show_default=True, help="Send at most so many.")
-@click.option("--file", type=click.Path(dir_okay=False, path_type=Path), help="Keep what is done, and go on from it.")
+@click.option(
+    "--levels",
+    required=True,
+    help="The noise levels to try, such as 1,1.5,2: Eb/N0 in dB, chances of an error or a loss, or values of ε.",
+)
+@click.option(
+    "--word-errors",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Go on to the next level after so many wrong words.",
+)
+@click.option(
+    "--words",
+    type=click.IntRange(min=1),
+    default=100_000,
+    show_default=True,
+    help="Send at most so many words at each level.",
+)
+@click.option(
+    "--file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep finished levels in this file, and go on from it.",
+)
 @click.option("--seed", type=int, help="Repeat the same draws; without it they come from the strong source.")
 @json_option
 def simulation(

@@ -32,20 +32,33 @@ MODELS = tuple(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
 
 @click.command("learn", epilog=EXAMPLE)
 @click.argument("source")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file: see bruit schema.")
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
+@click.option(
+    "--schema",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The schema of the file (TOML); `bruit schema` drafts one.",
+)
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
 @click.option("--predict", required=True, help="The column to predict: categories, yes or no, or numbers.")
-@click.option("--model", type=click.Choice(MODELS), default="AdditiveModel", show_default=True, help="What is fitted.")
+@click.option(
+    "--model", type=click.Choice(MODELS), default="AdditiveModel", show_default=True, help="The kind of model."
+)
 @click.option("--epsilon", required=True, help="The price ε of the fit: smaller is more private and noisier.")
 @click.option("--delta", help="The price δ, such as 1e-6; trees and additive models need one.")
 @click.option("--evaluate", help="A further ε: buys accuracy, AUC and log loss on a quarter of the people, held back.")
-@click.option("--rows", type=click.IntRange(1), default=1, show_default=True, help="Rows of one person that count.")
 @click.option(
-    "--size", type=click.IntRange(1), help="The number of rows fitted on, where it is public; else it is paid."
+    "--rows", type=click.IntRange(1), default=1, show_default=True, help="The most rows of one person that count."
 )
-@click.option("--use", default="", help="What the model is for; it stands on its card.")
-@click.option("--ledger", required=True, help="The book that pays; it says who the neighbours are.")
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Where the model goes.")
+@click.option(
+    "--size",
+    type=click.IntRange(1),
+    help="The number of rows fitted on, where it is public; if absent, a noisy count is paid for.",
+)
+@click.option("--use", default="", help="What the model is for, in words, for its model card.")
+@click.option("--ledger", required=True, help="The book that is charged; `bruit ledger create` makes one.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write the model to."
+)
 @in_store
 @json_option
 def command(

@@ -20,10 +20,17 @@ EXAMPLE = "Example: bruit look stays.csv --schema stays.toml --ledger hospital"
 
 @click.command("look", epilog=EXAMPLE)
 @click.argument("source")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="The schema whose reading is looked at.")
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
-@click.option("--values", is_flag=True, help="Also the commonest texts that were not read: these are records.")
-@click.option("--ledger", help="The book of the table: that it was looked at is written there, never what was seen.")
+@click.option(
+    "--schema",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The schema to read the file by (TOML); see how many cells it could not read.",
+)
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
+@click.option(
+    "--values", is_flag=True, help="Also show the commonest cells that could not be read: they are real records."
+)
+@click.option("--ledger", help="The book of these people: it notes that somebody looked, never what was seen.")
 @in_store
 @json_option
 def command(

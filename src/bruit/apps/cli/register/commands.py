@@ -18,10 +18,17 @@ EXAMPLE = "Example: bruit register stays.csv --schema stays.toml --ledger hospit
 
 @click.command("register", epilog=EXAMPLE)
 @click.argument("source")
-@click.option("--schema", required=True, type=click.Path(path_type=Path), help="A TOML file: see bruit schema.")
-@click.option("--table", help="The table of a database or a DuckDB file, where the schema calls it otherwise.")
-@click.option("--version", "number", type=int, help="The version of a table inside a database, as you state it.")
-@click.option("--ledger", required=True, help="The book of the people whose rows these are.")
+@click.option(
+    "--schema",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The schema of the file (TOML); `bruit schema` drafts one.",
+)
+@click.option("--table", help="The table's name in the database or DuckDB file, where it is not the schema's.")
+@click.option(
+    "--version", "number", type=int, help="A name for this version of the data, for a table inside a database."
+)
+@click.option("--ledger", required=True, help="The book of the people in the table.")
 @in_store
 @json_option
 def command(

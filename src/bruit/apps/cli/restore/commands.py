@@ -19,7 +19,7 @@ from bruit.storage import put_back
     envvar="BRUIT_STORE",
     default="sqlite:///bruit.db",
     show_default=True,
-    help="Where the database goes; nothing may stand there.",
+    help="The database to write; it must not exist yet.",
 )
 @json_option
 def command(*, file: Path, store: str, as_json: bool) -> None:

@@ -25,7 +25,7 @@ EXAMPLE = "Example: bruit risk people.csv --person id --quasi age --quasi city -
 @click.option("--person", default=EACH_ROW, show_default=True, help="The column that says whose row it is.")
 @click.option("--quasi", multiple=True, help="A column that outsiders may know; repeat it for more.")
 @click.option("--sensitive", multiple=True, help="A column that nobody should learn; repeat it for more.")
-@click.option("--epsilon", default="1", show_default=True, help="The price of the private alternative that is planned.")
+@click.option("--epsilon", default="1", show_default=True, help="The ε to price a private alternative at.")
 @click.option(
     "--html",
     "html",

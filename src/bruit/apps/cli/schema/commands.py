@@ -17,13 +17,25 @@ EXAMPLE = (
 
 @click.command("schema", epilog=EXAMPLE)
 @click.argument("source", required=False, type=click.Path(path_type=Path))
-@click.option("--name", help="What the table is called in questions; the file's name without its end if absent.")
-@click.option("--header", type=click.IntRange(1), default=1, help="The line that names the columns, below titles (1).")
+@click.option("--name", help="What SQL calls the table; if absent, the file's name without its suffix.")
+@click.option(
+    "--header",
+    type=click.IntRange(1),
+    default=1,
+    help="The number of the line that names the columns, where titles stand above it; 1 if absent.",
+)
 @click.option("--sheet", help="The sheet of an Excel file; the first if absent.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Where the draft goes; printed if absent, never overwritten."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write the draft to, never overwritten; if absent, it is printed.",
 )
-@click.option("--check", "checked", type=click.Path(path_type=Path), help="Say whether a schema is complete.")
+@click.option(
+    "--check",
+    "checked",
+    type=click.Path(path_type=Path),
+    help="Say whether this schema is complete, in place of drafting one.",
+)
 @json_option
 def command(
     *,

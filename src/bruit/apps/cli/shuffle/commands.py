@@ -22,10 +22,18 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command("shuffle", epilog=EXAMPLE)
 @click.argument("link")
-@click.option("--least", type=click.IntRange(10), required=True, help="Reports that a batch has at least.")
-@click.option("--delta", required=True, help="The δ at which the bound of a batch is stated.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8001, show_default=True, help="0 takes a free one.")
+@click.option("--least", type=click.IntRange(10), required=True, help="How many reports a batch has at least.")
+@click.option("--delta", required=True, help="The δ at which the ε of a batch is stated.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0 is your network too."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8001,
+    show_default=True,
+    help="The port to listen at; 0 takes a free one.",
+)
 @click.option("--store", default="sqlite:///bruit-shuffle.db", show_default=True, help="Your own database.")
 @click.option("--tls-cert", type=_FILE, help="The certificate chain (PEM) to serve https with.")
 @click.option("--tls-key", type=_FILE, help="The private key of the certificate (PEM).")

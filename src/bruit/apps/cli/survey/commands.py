@@ -37,16 +37,20 @@ ROWS = 60
 """Rows of a table on the screen; a CSV file has all."""
 
 confidence_option = click.option(
-    "--confidence", type=float, default=0.95, show_default=True, help="The level of the intervals."
+    "--confidence", type=float, default=0.95, show_default=True, help="How often the intervals hold the truth."
 )
-csv_option = click.option("--csv", type=click.Path(path_type=Path, dir_okay=False), help="Save the table here.")
+csv_option = click.option(
+    "--csv", type=click.Path(path_type=Path, dir_okay=False), help="Write the table to this CSV file."
+)
 figure_option = click.option(
-    "--figure", type=click.Path(path_type=Path, dir_okay=False), help=f"Save a figure here ({', '.join(FIGURES)})."
+    "--figure",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help=f"Draw the estimates into this file ({', '.join(FIGURES)}).",
 )
 protocol_option = click.option(
     "--protocol",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The protocol the reports must follow, as `plan` saved it.",
+    help="The protocol that the reports must follow, a file that `bruit survey plan --save` wrote.",
 )
 
 
@@ -66,7 +70,7 @@ command.add_command(plan)
 @click.argument("protocol", type=click.Path(path_type=Path))
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.argument("reports", type=click.Path(path_type=Path))
-@click.option("--column", help="The column of answers, when the file has several.")
+@click.option("--column", help="The column of answers, where the file has several columns.")
 @click.option("--seed", type=int, help="Repeat the same noise, for tests only: the guarantee then says `seeded`.")
 @json_option
 def randomise(
@@ -108,16 +112,26 @@ def randomise(
 @click.argument("reports", type=click.Path(path_type=Path))
 @protocol_option
 @confidence_option
-@click.option("--method", type=click.Choice(get_args(Method)), default="exact", show_default=True, help="Of intervals.")
+@click.option(
+    "--method",
+    type=click.Choice(get_args(Method)),
+    default="exact",
+    show_default=True,
+    help="How intervals are computed.",
+)
 @click.option(
     "--adjust",
     type=click.Choice(get_args(Adjustment)),
     default="none",
     show_default=True,
-    help="How shares below 0, or not adding up to 1, are mended.",
+    help="How shares below 0, or that do not add up to 1, are adjusted.",
 )
-@click.option("--joint", is_flag=True, help="Intervals that hold for all answers together.")
-@click.option("--this-table", is_flag=True, help="Cover the shares of these respondents, not of a population.")
+@click.option("--joint", is_flag=True, help="Make intervals that hold for all categories at once.")
+@click.option(
+    "--this-table",
+    is_flag=True,
+    help="Make intervals for these respondents alone, not for a population they were drawn from.",
+)
 @figure_option
 @csv_option
 @json_option
@@ -162,12 +176,20 @@ def estimate(
 )
 @click.argument("reports", type=click.Path(path_type=Path))
 @click.option(
-    "--candidates", required=True, type=click.Path(path_type=Path), help="A text file of candidates, one a line."
+    "--candidates", required=True, type=click.Path(path_type=Path), help="A text file of texts to look for, one a line."
 )
 @protocol_option
 @click.option("--level", type=float, default=0.05, show_default=True, help="The share of false discoveries allowed.")
-@click.option("--select", type=click.Choice(SELECTIONS), default="adaptive", show_default=True, help="Whom to believe.")
-@click.option("--method", type=click.Choice(get_args(Decoder)), default="debiased", show_default=True, help="The test.")
+@click.option(
+    "--select", type=click.Choice(SELECTIONS), default="adaptive", show_default=True, help="How candidates are chosen."
+)
+@click.option(
+    "--method",
+    type=click.Choice(get_args(Decoder)),
+    default="debiased",
+    show_default=True,
+    help="How the count of each candidate is estimated.",
+)
 @confidence_option
 @figure_option
 @csv_option

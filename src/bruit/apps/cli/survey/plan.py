@@ -41,19 +41,41 @@ EXAMPLES = (
 @click.option("--categories", help="The allowed answers, separated by commas.")
 @click.option("--categories-file", type=click.Path(path_type=Path), help="The allowed answers in a file, one a line.")
 @click.option("--other", is_flag=True, help="Count every answer that is not listed as OTHER.")
-@click.option("--protocol", type=click.Choice(NAMES), default="best", show_default=True, help="How to add the noise.")
-@click.option("--epsilon", help="What one respondent may lose.")
+@click.option(
+    "--protocol",
+    type=click.Choice(NAMES),
+    default="best",
+    show_default=True,
+    help="The protocol; `best` is the one with the least error.",
+)
+@click.option("--epsilon", help="The ε of one report.")
 @click.option("--people", type=click.IntRange(min=1), help="How many people will answer.")
-@click.option("--error", type=float, help="The half-width a share may have, such as 0.02.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of that half-width.")
-@click.option("--bits", type=int, default=128, show_default=True, help="Rappor: bits of the Bloom filter.")
-@click.option("--hashes", type=int, default=2, show_default=True, help="Rappor: bits that one value sets.")
-@click.option("--cohorts", type=int, default=16, show_default=True, help="Rappor: groups with bits of their own.")
-@click.option("--f", "permanent", help="Rappor: the chance that a bit is replaced by a coin, for good.")
+@click.option(
+    "--error",
+    type=float,
+    help="The half-width of the intervals you want, such as 0.02; shows how many people that needs.",
+)
+@click.option(
+    "--confidence", type=float, default=0.95, show_default=True, help="How often the intervals hold the truth."
+)
+@click.option("--bits", type=int, default=128, show_default=True, help="Rappor: how many bits the Bloom filter has.")
+@click.option("--hashes", type=int, default=2, show_default=True, help="Rappor: how many bits one value sets.")
+@click.option(
+    "--cohorts",
+    type=int,
+    default=16,
+    show_default=True,
+    help="Rappor: how many groups of people there are, each with hash functions of its own.",
+)
+@click.option("--f", "permanent", help="Rappor: the chance that a bit is replaced by a fair coin once and for all.")
 @click.option("--p", "if_zero", default="0.5", show_default=True, help="Rappor: the chance to report a 0 as 1.")
 @click.option("--q", "if_one", default="0.75", show_default=True, help="Rappor: the chance to report a 1 as 1.")
 @click.option(
-    "--candidates", type=click.IntRange(min=1), default=1000, show_default=True, help="Rappor: texts to test."
+    "--candidates",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Rappor: how many texts will be looked for.",
 )
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Save the protocol as JSON.")
 @json_option

@@ -28,7 +28,7 @@ def published(people: int) -> Ratings:
 
 
 def link_once(*, rng: np.random.Generator, people: int, known: int, coarse: bool) -> Mapping[str, float]:
-    """One target of whom so many ratings are known: whether the attacker names somebody, and the right one.
+    """Attacks one random person, some of whose ratings are known: whether somebody is named, and rightly.
 
     `coarse` is the defence of a publisher who drops the days and keeps whether a film was liked.
     """

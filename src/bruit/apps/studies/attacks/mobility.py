@@ -24,7 +24,7 @@ def published(people: int, kilometres: int, hours: int) -> NDArray[np.int16]:
 def match_once(
     *, rng: np.random.Generator, people: int, known: int, kilometres: int, hours: int
 ) -> Mapping[str, float]:
-    """One target of whom so many places and hours are known: whether nobody else was there each time."""
+    """Whether one random person is the only one who was at each of the known places and hours."""
     table = published(people, kilometres, hours)
     target = int(rng.integers(people))
     when = rng.choice(HOURS // hours, known, replace=False)

@@ -96,7 +96,7 @@ def exact_intervals(table: polars.DataFrame) -> polars.DataFrame:
 
 
 def one_row(table: polars.DataFrame, quantity: str, **where: float) -> dict[str, Any]:
-    """The mean of a quantity at one point, with its interval."""
+    """The mean of one measured quantity at one setting, with its interval."""
     return table.filter(polars.col("quantity") == quantity, **where).row(0, named=True)
 
 

@@ -47,7 +47,7 @@ FLOWERS = {
 
 
 def chosen_elsewhere(data: str, over: Over) -> list[Recipe]:
-    """What was chosen on the other data sets, each with its whitening, over what is named, and without."""
+    """The recipes chosen on the other data sets, each with its whitening (applied over `over`) and without."""
     chosen = {
         "mnist": [*MNIST.values()],
         "cifar10": [each for kind in CIFAR10.values() for each in kind.values()],

@@ -26,7 +26,7 @@ def marked(table: polars.DataFrame, used: str) -> polars.DataFrame:
 
 
 def trial_run(about: str, used: str) -> str:
-    """What a run on other images or on a few says about the set itself: nothing."""
+    """The sentence shown in place of findings where stand-in images, or only a few, were used."""
     return (
         f"A trial run ({used}): it shows that the study of {about} runs, and says nothing about {about}. "
         "Its figures are in its tables and stand beside nobody's."

@@ -156,7 +156,7 @@ def noised(number: int, epsilon: float, rng: np.random.Generator) -> Floats:
 
 
 def from_synthetic(number: int, epsilon: float, rng: np.random.Generator) -> Floats:
-    """Counts of a table of people who never were."""
+    """Counts of a synthetic table."""
     columns: dict[str, Domain] = {
         "zone": among(list(ZONES), drop_others=True),
         "hour": within(0, HOURS - 1, grid=1),

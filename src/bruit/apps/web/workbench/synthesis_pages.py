@@ -87,7 +87,7 @@ def progress(request: Request, once: str) -> Response:
 
 @router.get("/synthesis/{once}/state")
 def state(request: Request, once: str) -> Response:
-    """How many of the noisy answers are taken, for the page that waits."""
+    """The progress of a synthesis as JSON, for the page that waits: noisy answers taken, of how many."""
     job = _find_job(request, once)
     return JSONResponse({"done": job.done, "steps": job.steps, "ended": job.ended})
 
