@@ -65,7 +65,7 @@ class People(Records):
         return Part(parts[:-1], parts[-1], pad(torch.ones(people), size).to(device))
 
 
-def _names(person: Any) -> list[Any]:
+def _names(person: object) -> list[object]:
     """Whose each record is, in Python's own types: as an array a missing one makes floats of all whole numbers.
 
     Two large ones would be one person then, whose clipped gradient each of them moves by twice the bound.
