@@ -67,7 +67,7 @@ SURFACES = {
     "synthetic": "coding curator files.statement gibbs linked plan reading synthesis synthetic_table tree",
     "tables": "batches cells.single cells.texts choice.limits column_names declared_plans expressions.nodes "
     "plan.expressions plan.kinds plan.operators plan.parts plan.reading plan.steps reading relations.running schema "
-    "sources.csv_lines sources.excel_sheets sources.opening total versions.curator_file versions.registering",
+    "sources.csv_lines sources.excel_sheets sources.opening versions.curator_file versions.registering",
 }
 """Inner modules that other packages may import beside a package's own list of names; `core` is open to all."""
 

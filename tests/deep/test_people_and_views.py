@@ -1,6 +1,10 @@
 """One gradient for each owner of several rows: people with many records, and records with many views."""
 
+from typing import Any
+
 import numpy as np
+import pandas
+import polars
 import pytest
 import torch
 from deep.models import each_loss, made
@@ -103,6 +107,45 @@ def test_a_person_with_many_records_moves_the_sum_no_further_than_the_clip() -> 
     all_rows, as_rows = torch.arange(30), np.arange(30)
     assert float((total(owners, all_rows) - total(owners, all_rows[3:])).norm()) <= 0.5
     assert float((total(as_rows, all_rows) - total(as_rows, all_rows[3:])).norm()) > 0.5
+
+
+NAMELESS = {
+    "texts": ["a", "b", None, "a"],
+    "large numbers": [2**60, 2**60 + 1, None, 2**60],
+    "large numbers, NaN": [2**60, 2**60 + 1, float("nan"), 2**60],
+    "texts that end in a zero": ["a", "a\0", None, "a"],
+    "mixed": [1, "b", None, 1.0],
+    "polars": polars.Series([2**60, 2**60 + 1, None, 2**60]),
+    "pandas": pandas.array([2**60, 2**60 + 1, None, 2**60], dtype="Int64"),
+    "NumPy": np.array(["a", "b", None, "a"], object),
+}
+
+
+@pytest.mark.parametrize("names", NAMELESS.values(), ids=NAMELESS.keys())
+def test_a_record_without_a_person_is_left_out_and_leaves_the_others_who_they_are(names: Any) -> None:
+    people = People((torch.arange(4.0).unsqueeze(1), torch.zeros(4, dtype=torch.int64)), names, 3)
+    rows = [
+        sorted(part.inputs[0].flatten().tolist())
+        for place in range(len(people))
+        for part in people.parts(np.array([place]), at_once=100, device=CPU, even=1)
+    ]
+    assert rows == [[0.0, 3.0], [1.0]]
+
+
+def test_a_missing_name_moves_no_person_further_than_the_clip() -> None:
+    """As floats two people near 2^60 were one, whose clipped gradient each of them moves by twice the bound."""
+    model = nn.Linear(1, 1, bias=False)
+    engine = Engine(model, examine(model, (torch.zeros(2, 1),)), lambda scores, _: scores[:, 0], 1.0)
+    inputs, names = torch.tensor([[1e9], [-1e3], [0.0]]), [2**60, 2**60 + 1, None]
+
+    def total(kept: list[int]) -> float:
+        own = polars.Series([names[place] for place in kept], dtype=polars.Int64)
+        people = People((inputs[kept], torch.zeros(len(kept), dtype=torch.int64)), own, 2)
+        parts = people.parts(np.arange(len(people)), at_once=10, device=CPU)
+        found = [engine.clipped_sum(part.inputs, part.targets, part.weights) for part in parts]
+        return sum(float(each["weight"]) for each in found)
+
+    assert abs(total([0, 1, 2]) - total([1, 2])) <= 1
 
 
 def test_training_by_person_asks_for_a_book_of_people_and_a_bound() -> None:

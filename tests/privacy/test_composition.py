@@ -1,11 +1,14 @@
 import math
 from fractions import Fraction
+from typing import Any
 
+import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bruit.core import Neighbours
+from bruit.core.guarantee import factor_of_delta
 from bruit.errors import NeighboursDiffer, NotPrivate
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
@@ -97,6 +100,32 @@ def test_rule_5_holds_for_every_accountant(by: str) -> None:
 def test_parallel_inside_a_composition_and_a_composition_inside_parallel() -> None:
     inner = PARTS[0] * 3
     assert basic(parallel(inner, PARTS[3]) + PARTS[1])[0] == 8
+
+
+def exact(value: Fraction) -> Any:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+@example(size=Fraction(200), power=97)
+@example(size=Fraction(125), power=254)
+@example(size=Fraction(2001, 10), power=0)
+@given(st.fractions(0, 900, max_denominator=1000), st.integers(0, 300))
+def test_amplification_is_never_below_the_true_one(size: Fraction, power: int) -> None:
+    """A large epsilon and a tiny rate are of one size: their logarithms must not be subtracted."""
+    loss = Sampled(Pure(size, neighbours=AR), rate=Fraction(1, 10**power), scheme=Scheme.POISSON)
+    with mpmath.workdps(900):
+        true = mpmath.log1p(mpmath.expm1(exact(size)) / mpmath.mpf(10) ** power)
+        assert true <= exact(epsilon(loss, delta=0, by="basic")) <= true * (1 + mpmath.mpf(1e-11)) + mpmath.mpf(1e-300)
+
+
+@example(size=Fraction(4361, 11), people=2)
+@given(st.fractions(0, 230, max_denominator=1000), st.integers(1, 4))
+def test_powers_of_e_in_a_delta_are_never_below_the_true_ones(size: Fraction, people: int) -> None:
+    tiny = Fraction(1, 10**400)
+    changed = replacement(Guarantee(size, tiny, AR, EACH_ROW, "basic")).delta / tiny
+    with mpmath.workdps(400):
+        assert exact(factor_of_delta(size, people)) >= sum(mpmath.exp(i * exact(size)) for i in range(people))
+        assert exact(changed) >= 1 + mpmath.exp(exact(size))
 
 
 def test_amplification_of_a_pure_loss() -> None:

@@ -4,15 +4,15 @@ from typing import Any
 
 import mpmath
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bruit import privacy
-from bruit.privacy import ADD_OR_REMOVE_ONE, Pure
+from bruit.privacy import ADD_OR_REMOVE_ONE, Gaussian, Pure
 from bruit.privacy.accounting.gaussian import gaussian_delta, gaussian_epsilon, pure_shift
 
 
-def exact_delta(shift: float, epsilon: float) -> Any:
+def exact_delta(shift: Any, epsilon: Any) -> Any:
     with mpmath.workdps(60):
         s, e = mpmath.mpf(shift), mpmath.mpf(epsilon)
         return mpmath.ncdf(s / 2 - e / s) - mpmath.exp(e) * mpmath.ncdf(-s / 2 - e / s)
@@ -27,6 +27,21 @@ def test_delta_is_above_the_exact_one_and_close(shift: float, epsilon: float) ->
             <= gaussian_delta(shift, epsilon)
             <= exact * (1 + mpmath.mpf(1e-11)) + mpmath.mpf(1e-13) * (exact > 0.5)
         )
+
+
+@example(shift=2.32130872801036e-14, epsilons=0.0474602628)
+@example(shift=1.2553046861041829e-10, epsilons=1.6767914)
+@given(st.floats(-14, -0.5).map(lambda exponent: 10**exponent), st.floats(0, 36))
+def test_delta_of_a_tiny_shift_is_above_the_exact_one_and_close(shift: float, epsilons: float) -> None:
+    exact = exact_delta(shift, epsilons * shift)
+    assert exact <= gaussian_delta(shift, epsilons * shift) <= exact * (1 + mpmath.mpf(1e-11))
+
+
+@pytest.mark.parametrize(("noise", "epsilon"), [("1819295554461", "1.3895850863706207e-18"), ("46022110565.98114", "7.100620901497803e-13")])
+def test_delta_of_much_noise_is_never_below_the_true_one(noise: str, epsilon: str) -> None:
+    found = privacy.delta(Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE), epsilon=epsilon, by="pld")
+    with mpmath.workdps(60):
+        assert mpmath.mpf(found.numerator) / found.denominator >= exact_delta(1 / mpmath.mpf(noise), mpmath.mpf(epsilon))
 
 
 @given(st.floats(0.01, 30), st.floats(-30, -0.5))

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
-from math import exp, inf, isinf
+from math import inf, isinf
 from typing import Any, Protocol
 
 from bruit.core.arguments import whole
 from bruit.core.neighbours import EACH_ROW, Neighbours
-from bruit.core.numbers import LARGEST_LOG, rounded_up
+from bruit.core.numbers import LARGEST_LOG, exp_above
 
 
 class Assumption(StrEnum):
@@ -104,7 +104,7 @@ class Guarantee:
 
 def factor_of_delta(epsilon: Fraction, people: int) -> Fraction:
     """How many times one person's delta a group of k people has: 1 + e^ε + ... + e^((k-1)ε), rounded up."""
-    return sum((rounded_up(exp(i * epsilon)) for i in range(people)), Fraction(0))
+    return sum((exp_above(i * epsilon) for i in range(people)), Fraction(0))
 
 
 def print_above(value: Fraction, *, digits: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from decimal import ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
-from math import inf, isfinite, isqrt, log
+from math import exp, inf, isfinite, isqrt, log
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,11 @@ def rounded_up(value: float) -> Fraction:
     if not isfinite(value):
         raise NotPrivate("no finite price: the noise is too small, or δ is, for the accountant that was asked")
     return Fraction(value + abs(value) * ROUNDING)
+
+
+def exp_above(exponent: Fraction) -> Fraction:
+    """A rational at or above e to a power; the exponent as a float is off by up to its last place."""
+    return rounded_up(exp(exponent) * (1 + abs(float(exponent)) * 2.0**-51))
 
 
 def root(value: Fraction) -> Fraction:

@@ -9,13 +9,13 @@ from typing import Any
 
 import polars
 
+from bruit.core.names import text
 from bruit.tables.cells.texts import Reading
 from bruit.tables.expressions.to_sql import DUCKDB
 from bruit.tables.relations.running import withheld
 from bruit.tables.schema.columns import ColumnType
 from bruit.tables.sources.opening import Source
 from bruit.tables.sources.pandas_columns import read_series
-from bruit.tables.total import text
 
 Declared = Mapping[str, tuple[str, ColumnType]]
 """For each name in a question the column of the table that it is, and its declared type."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bruit.core.arguments import whole
+from bruit.core.names import number_people
 from bruit.deep.training.dataset import EVEN, Part, Records, pad
 from bruit.errors import InvalidArgument
 
@@ -19,20 +20,21 @@ class People(Records):
     """A data set indexed by person: the records of a person that count in a step are clipped as one gradient.
 
     Of a person with more than `most` records, as many are taken in turn, the next ones at the next step: what is taken
-    depends on nobody else's.
+    depends on nobody else's. Records whose person has no name are left out.
     """
 
     def __init__(self, data: Any, person: Any, most: Any, *, example: Any = None) -> None:
         super().__init__(data, example=example)
-        names = np.asarray(person.cpu() if isinstance(person, Tensor) else person)
-        if names.shape != (super().__len__(),):
+        names = _names(person) if getattr(person, "ndim", 1) == 1 else []
+        if len(names) != super().__len__():
             raise InvalidArgument(
-                f"person= has shape {names.shape} for {super().__len__()} records: give one name or number for each"
+                f"person= has {len(names)} names for {super().__len__()} records: give one name or number for each"
             )
         self.most = whole(most, "records_per_person", why="the most records of a person that count in a step")
-        _, owners = np.unique(names, return_inverse=True)
-        self._order = np.argsort(owners, kind="stable")
-        self._counts = np.bincount(owners)
+        owners = number_people(names)
+        order = np.argsort(owners, kind="stable")
+        self._order = order[owners[order] >= 0]
+        self._counts = np.bincount(owners[owners >= 0])
         self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
 
     def __len__(self) -> int:
@@ -61,3 +63,12 @@ class People(Records):
         size = -(-people // even) * even
         parts = tuple(pad(part, size * rows).to(device, non_blocking=True) for part in self._collate(records))
         return Part(parts[:-1], parts[-1], pad(torch.ones(people), size).to(device))
+
+
+def _names(person: object) -> list[object]:
+    """Whose each record is, in Python's own types: as an array a missing one makes floats of all whole numbers.
+
+    Two large ones would be one person then, whose clipped gradient each of them moves by twice the bound.
+    """
+    own = getattr(person, "to_list", None) or getattr(person, "tolist", None)  # of polars; of pandas, NumPy and torch
+    return list(person if own is None else own())

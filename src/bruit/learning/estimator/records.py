@@ -10,10 +10,10 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from bruit.core.names import name_of, number_people
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
 from bruit.tables import Among, Column, Domain, Table, Within, read, read_integers
-from bruit.tables.total import text
 
 Domains = Domain | Sequence[Domain] | Mapping[str, Domain]
 """What is public about the columns: one domain for all, one for each in their order, or one for each name."""
@@ -145,9 +145,7 @@ def person_numbers(groups: Any) -> NDArray[np.int64]:
 
     A whole number is named without a fraction, so that 1.0 is the person 1.
     """
-    numbers: dict[str, int] = {}
-    names = (None if text(each) is None else _category(each) for each in as_array(groups).tolist())
-    return np.array([-1 if name is None else numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+    return number_people(as_array(groups).tolist())
 
 
 def _columns(data: Any) -> list[Any]:
@@ -214,10 +212,5 @@ def _number(value: Any) -> float:
 
 
 def _category(value: Any) -> str:
-    """The name of a category: whole numbers without a fraction, so that 1.0 is the category 1."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return text(value) or ""
+    """The name of a category; empty where the cell is missing."""
+    return name_of(value) or ""

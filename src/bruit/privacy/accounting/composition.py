@@ -22,7 +22,7 @@ from bruit.core.losses import (
     Scheme,
 )
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
-from bruit.core.numbers import SMALLEST, root, rounded_up
+from bruit.core.numbers import SMALLEST, exp_above, root, rounded_up
 from bruit.errors import NeighboursDiffer, NotPrivate
 
 ZERO = Fraction(0)
@@ -115,8 +115,12 @@ def amplify(loss: Sampled, epsilon: Fraction) -> Fraction:
     if loss.scheme is Scheme.SHUFFLED or loss.rate == 1:
         return epsilon
     rate, size = max(float(loss.rate), SMALLEST), max(float(epsilon), SMALLEST)
-    smaller = math.log1p(rate * math.expm1(size)) if size < 30 else size + math.log(rate + (1 - rate) * math.exp(-size))
-    return min(epsilon, rounded_up(smaller))
+    lost = size * 2.0**-51  # by the last place of the size as a float
+    if size < LARGEST_EXPONENT:
+        smaller = math.log1p(rate * math.expm1(size) * (1 + lost))
+    else:
+        smaller = size + math.log(rate + (1 - rate) * math.exp(-size)) + 2 * lost
+    return min(epsilon, rounded_up(max(smaller, SMALLEST)))
 
 
 def require_amplification(loss: Sampled) -> None:
@@ -146,7 +150,7 @@ def replacement(guarantee: Guarantee) -> Guarantee:
         )
     grown = Fraction(1) if guarantee.delta else ZERO
     if guarantee.delta and guarantee.epsilon < LARGEST_EXPONENT:
-        grown = guarantee.delta * (1 + rounded_up(math.exp(guarantee.epsilon)))
+        grown = guarantee.delta * (1 + exp_above(Fraction(guarantee.epsilon)))
     by = f"{guarantee.by}, converted from {ADD_OR_REMOVE_ONE}"
     return replace(
         guarantee, epsilon=2 * guarantee.epsilon, delta=min(grown, Fraction(1)), neighbours=REPLACE_ONE, by=by

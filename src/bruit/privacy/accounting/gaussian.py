@@ -2,7 +2,9 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
+import numpy as np
 from scipy import optimize, special
 
 from bruit.core.numbers import SMALLEST, rounded_up
@@ -21,6 +23,9 @@ PURE_SLOPE = Fraction(1_253_314_137_315_500_252, 10**18)
 TINY = Fraction(1, 10**8)
 """Below it the shift and its tangent differ by less than 2^-60, relatively."""
 
+NARROW = 0.5
+"""Over a shift below it the slope of the Mills ratio is integrated: two ratios so near keep few digits of difference."""
+
 
 def gaussian_delta(shift: float, epsilon: float) -> float:
     """The exact delta at which N(shift, 1) and N(0, 1) are epsilon-close, plus its rounding error; never zero.
@@ -36,6 +41,8 @@ def gaussian_delta(shift: float, epsilon: float) -> float:
     if math.isinf(ratio) or near < DEEPEST:
         return SMALLEST
     density = math.exp(-near * near / 2) / math.sqrt(2 * math.pi)
+    if shift < NARROW:
+        return max(density * _rise_of_mills(near, shift) * (1 + (1 + near * near) * 32 * UNIT_ROUNDOFF), SMALLEST)
     larger, smaller = _mills(near), _mills(far)
     if near > 5:
         return min(1.0, float(special.ndtr(near)) - density * smaller + 8 * UNIT_ROUNDOFF)
@@ -91,3 +98,16 @@ def bounded_range_shift(epsilon: Fraction) -> Fraction:
 def _mills(x: float) -> float:
     """Phi(x) over its density."""
     return math.sqrt(math.pi / 2) * float(special.erfcx(-x / math.sqrt(2)))
+
+
+def _rise_of_mills(x: float, width: float) -> float:
+    """How much the Mills ratio m rises from x - width to x, for a small width: the integral of m' = 1 + x m."""
+    places = ((x - width * share, weight) for share, weight in _legendre())
+    return width * sum(weight * (1 + place * _mills(place)) for place, weight in places)
+
+
+@cache
+def _legendre() -> list[tuple[float, float]]:
+    """The nodes and weights of a Gauss-Legendre rule on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    return list(zip(((1 + nodes) / 2).tolist(), (weights / 2).tolist(), strict=True))

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.privacy.accounting.composition import LARGEST_EXPONENT
+
 FLOAT_ERROR = 1e-12
 """Relative error of the sums, added to keep the result an upper bound; the trapezoid rule itself errs far less."""
 
@@ -80,9 +82,9 @@ def log_mixture(rate: float, exponent: Floats) -> Floats:
         return np.zeros_like(exponent)
     if rate == 1:
         return np.asarray(exponent)
-    near = np.log1p(rate * np.expm1(np.minimum(exponent, 30)))
-    far = exponent + np.log(rate + (1 - rate) * np.exp(-np.maximum(exponent, 30)))
-    return np.where(exponent < 30, near, far)
+    near = np.log1p(rate * np.expm1(np.minimum(exponent, LARGEST_EXPONENT)))
+    far = exponent + np.log(rate + (1 - rate) * np.exp(-np.maximum(exponent, LARGEST_EXPONENT)))
+    return np.where(exponent < LARGEST_EXPONENT, near, far)  # the far one loses a tiny rate beside a large exponent
 
 
 def _integrate(p_rate: float, q_rate: float, noise: float, orders: Floats) -> Floats:
