@@ -11,6 +11,7 @@ from bruit.codes.soft import UNDECIDED, SoftWords, answer, read_soft_words
 from bruit.codes.trellis._log_map_kernels import LANES, STATES, log_map_pass
 from bruit.codes.trellis.convolutional import Convolutional
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
+from bruit.core.arguments import one_of
 from bruit.errors import InvalidArgument
 
 FLUSH = 4
@@ -57,8 +58,7 @@ class CcsdsTurbo(SoftBits):
         settle(self, k=(1, None), iterations=(1, None))
         if self.k not in SIZES:
             raise InvalidArgument(f"k={self.k}: the sizes are {', '.join(map(str, SIZES))}")
-        if self.share not in PARITIES:
-            raise InvalidArgument(f"share={self.share!r}: the rates are {', '.join(map(repr, PARITIES))}")
+        one_of(self.share, "share", PARITIES)
 
     @property
     def steps(self) -> int:
