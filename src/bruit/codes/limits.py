@@ -71,5 +71,3 @@ def _worst(spare: Callable[[float], float], kind: Kind) -> float:
     if (spare(low) < 0) == (spare(high) < 0):
         raise InvalidArgument(f"no level from {low:g} to {high:g} is the limit of such a code over {kind!r}")
     return float(optimize.brentq(spare, low, high, xtol=1e-10))
-
-
