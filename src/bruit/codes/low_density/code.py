@@ -111,7 +111,7 @@ class Ldpc(SoftBits):
             return self._min_sum_alike(batch, HARD_FACTOR if hard.all() else soft_factor)
         message, word, good = _room(hard.size, self)
         for kind, factor in ((hard, HARD_FACTOR), (~hard, soft_factor)):
-            message[kind], word[kind], good[kind] = self._min_sum_alike(SoftWords(batch.likelihoods[kind], ()), factor)
+            message[kind], word[kind], good[kind] = self._min_sum_alike(batch.chosen(kind), factor)
         return message, word, good
 
     def _min_sum_alike(self, batch: SoftWords, factor: float) -> Answers:

@@ -120,7 +120,7 @@ class Convolutional(SoftBits):
         message, decided = np.ascontiguousarray(self._message_of(path)), (path == other).all(axis=1)
         unsure = np.flatnonzero(~decided & ~batch.two_valued) if not decided.all() else ()
         if len(unsure):
-            message[unsure], decided[unsure] = self._read_again(SoftWords(batch.likelihoods[unsure], ()))
+            message[unsure], decided[unsure] = self._read_again(batch.chosen(unsure))
         return message, self._words(message), decided
 
     def _read_again(self, batch: SoftWords) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
