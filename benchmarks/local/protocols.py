@@ -77,6 +77,19 @@ def multi_freq_krr(size: int, people: int = 200_000) -> Prepare:
     return prepare
 
 
+def copying(size: int, people: int = 1_000_000) -> Prepare:
+    """What no randomised response can beat: the answers copied as they are."""
+
+    def prepare() -> Work:
+        import numpy as np
+
+        values = answers(size, people)
+        received = np.empty_like(values)
+        return rate(lambda: np.copyto(received, values), people)
+
+    return prepare
+
+
 def pure_ldp_krr(size: int, people: int = 200_000) -> Prepare:
     def prepare() -> Work:
         from pure_ldp.frequency_oracles.direct_encoding import DEClient
@@ -152,7 +165,11 @@ CASES = [
     row(
         f"KRR k={size}, perturb",
         perturb("KRR", size, 1_000_000),
-        (Peer("multi-freq-ldpy", multi_freq_krr(size), times=50), Peer("pure-ldp", pure_ldp_krr(size), times=50)),
+        (
+            Peer("multi-freq-ldpy", multi_freq_krr(size), times=50),
+            Peer("pure-ldp", pure_ldp_krr(size), times=50),
+            Peer("copying them", copying(size), here=True),
+        ),
         1.5e8,
     )
     for size in (7, 1000)

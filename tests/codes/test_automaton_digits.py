@@ -14,7 +14,7 @@ import stdnum.verhoeff
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bruit.codes import Damm, Ean, Isbn, Verhoeff
+from bruit.codes import Damm, Ean, Iban, Isbn, Luhn, Nir, Siren, Siret, Verhoeff
 from bruit.codes.check_digits.automata import DAMM_MOVES, VERHOEFF_MOVES, AutomatonDigits
 from bruit.errors import InvalidArgument
 
@@ -104,6 +104,18 @@ def test_columns_keep_their_kind() -> None:
     rows = np.frombuffer(b"080442957030640615", np.uint8).reshape(2, 9)
     assert Isbn(10).complete(rows).tobytes() == b"080442957X0306406152"
     assert Ean().complete(pl.Series(["400638133393"])).to_list() == ["4006381333931"]
+
+
+@pytest.mark.parametrize(
+    "scheme", [Luhn(), Siren(), Siret(), Nir(), Iban(), Verhoeff(), Damm(), Ean(), Isbn(10), Isbn()], ids=str
+)
+def test_nothing_is_no_number(scheme: Any) -> None:
+    """An empty text and a missing value have no digit that could be right, nor has a digit alone."""
+    assert scheme.valid(["", None, " -.", "0"]) == [False] * 4
+    assert scheme.valid("") is False
+    assert scheme.valid(np.array([b"", b"-"])).tolist() == [False, False]
+    assert scheme.valid(pl.Series(["", None])).to_list() == [False, None]
+    assert scheme.complete(["", None]) == [None, None]
 
 
 @pytest.mark.parametrize("wrong", [lambda: Ean(9), lambda: Isbn(12), lambda: Isbn().complete("977030640615")])

@@ -161,6 +161,25 @@ def test_what_was_heard_without_an_error_is_decoded_however_unequally_sure(code:
     assert not found.corrected.any()
 
 
+@pytest.mark.parametrize("code", [*SOFT.values(), *LARGE.values()], ids=[*SOFT.keys(), *LARGE.keys()])
+def test_no_word_is_read_otherwise_beside_others(code: Any) -> None:
+    """Words of all kinds in one batch, near their threshold: plain bits, noise, certain, lost and very unequal bits."""
+    rng = np.random.default_rng(11)
+    words = code.encode(code.random_messages(12, rng))
+    noisy = 2 * (1 - 2.0 * words + rng.normal(0, 0.9, words.shape))
+    certain = np.where(rng.random(words.shape) < 0.12, np.inf * (1 - 2.0 * words), noisy)
+    lost = np.where(rng.random(words.shape) < 0.2, 0.0, noisy)
+    unequal = noisy * np.exp(rng.normal(0, 3, words.shape))
+    kinds = np.arange(12)[:, None] % 6
+    heard = np.choose(kinds, [np.sign(noisy), noisy, certain, lost, unequal, 5 - 10.0 * words])
+    together = code.decode(heard)
+    for at, row in enumerate(heard):
+        alone = code.decode(row)
+        assert together.decoded[at] == alone.decoded
+        np.testing.assert_array_equal(together.word[at], alone.word)
+        np.testing.assert_array_equal(together.message[at], alone.message)
+
+
 @pytest.mark.parametrize("code", [LteTurbo(1024), CcsdsTurbo(1784, "1/3")], ids=str)
 def test_a_turbo_word_is_decoded_where_both_registers_agree(code: Any) -> None:
     """Far below its threshold every word comes out wrong, and none is called decoded; well above all are."""

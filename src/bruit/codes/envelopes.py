@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bruit.codes.reed_solomon.code import ReedSolomon
+from bruit.core.arguments import octets, whole
 from bruit.errors import DecodingFailure, InvalidArgument
 
 DIGEST = 8
@@ -23,7 +24,8 @@ def envelope(payload: bytes, *, checks: int = 32) -> bytes:
     post-processing and costs no ε.
     """
     _require_checks(checks)
-    content = len(payload).to_bytes(LENGTH, "big") + bytes(payload)
+    payload = octets(payload, "payload")
+    content = len(payload).to_bytes(LENGTH, "big") + payload
     content += blake2b(content, digest_size=DIGEST).digest()
     words = -(-len(content) // (LONGEST - checks))
     k = -(-len(content) // words)
@@ -38,6 +40,7 @@ def open_envelope(sealed: bytes, *, erasures: ArrayLike = (), checks: int = 32) 
     does not matter. The checksum of 64 bits stands behind the answer.
     """
     _require_checks(checks)
+    sealed = octets(sealed, "sealed")
     words = -(-len(sealed) // LONGEST)
     if not words or len(sealed) % words or len(sealed) // words <= checks:
         raise DecodingFailure(f"{len(sealed)} bytes are no whole envelope: it was cut, or sealed with other checks")
@@ -69,8 +72,7 @@ def _lost(erasures: ArrayLike, size: int) -> np.ndarray[tuple[int], np.dtype[np.
 
 
 def _require_checks(checks: int) -> None:
-    if not 1 <= checks <= LONGEST - 1:
-        raise InvalidArgument(f"checks={checks}: a word of {LONGEST} bytes can carry from 1 to {LONGEST - 1} checks")
+    whole(checks, "checks", most=LONGEST - 1, why=f"they stand in a word of {LONGEST} bytes")
 
 
 def _code(k: int, checks: int) -> ReedSolomon:

@@ -7,7 +7,8 @@ import numpy as np
 import scipy
 from scipy import optimize
 
-from bruit.core.arguments import whole
+from bruit.codes.word import LARGEST
+from bruit.core.arguments import one_of, share, whole
 from bruit.errors import InvalidArgument
 
 Kind = Literal["gaussian", "symmetric", "erasure", "randomised response"]
@@ -44,7 +45,7 @@ def shannon_limit(rate: float, kind: Kind = "gaussian") -> float:
 
     For bits over a Gaussian channel, rate 1/3 needs −0.495 dB, 1/2 needs 0.187 dB and 3/4 needs 1.626 dB.
     """
-    _check_rate(rate)
+    share(rate, "rate")
     return _worst(lambda level: capacity_and_dispersion(kind, level, rate=rate)[0] - rate, kind)
 
 
@@ -53,9 +54,8 @@ def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gau
 
     The normal approximation: k = nC − √(nV) Q⁻¹(word_errors) + ½ log2 n.    [Polyanskiy, Poor & Verdú 2010, (296)]
     """
-    _check_rate(whole(k, "k") / whole(n, "n"))
-    if not 0 < word_errors < 1:
-        raise InvalidArgument(f"word_errors={word_errors}: give a share between 0 and 1")
+    share(whole(k, "k") / whole(n, "n", most=LARGEST), "k / n")
+    share(word_errors, "word_errors")
     reach = float(scipy.stats.norm.isf(word_errors))
 
     def spare(level: float) -> float:
@@ -66,10 +66,8 @@ def finite_length_limit(n: int, k: int, *, word_errors: float, kind: Kind = "gau
 
 
 def _worst(spare: Callable[[float], float], kind: Kind) -> float:
+    one_of(kind, "kind", KINDS)
     low, high = {"gaussian": (-20.0, 30.0), "symmetric": (1e-12, 0.5), "erasure": (0.0, 1.0)}.get(kind, (1e-6, 40.0))
+    if (spare(low) < 0) == (spare(high) < 0):
+        raise InvalidArgument(f"no level from {low:g} to {high:g} is the limit of such a code over {kind!r}")
     return float(optimize.brentq(spare, low, high, xtol=1e-10))
-
-
-def _check_rate(rate: float) -> None:
-    if not 0 < rate < 1:
-        raise InvalidArgument(f"rate={rate}: a rate lies between 0 and 1")

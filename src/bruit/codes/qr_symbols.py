@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bruit.codes.block.bch import Bch
 from bruit.codes.reed_solomon.code import qr
-from bruit.core.arguments import whole
+from bruit.core.arguments import octets, one_of, whole
 from bruit.errors import DecodingFailure, InvalidArgument
 
 Modules = NDArray[np.bool_]
@@ -50,8 +50,8 @@ def qr_symbol(content: bytes, *, level: str = "M", mask: int = 0) -> Modules:
     >>> qr_symbol(b"bruit", level="H").shape
     (21, 21)
     """
-    if level not in LEVELS:
-        raise InvalidArgument(f"level={level!r}: give 'L', 'M', 'Q' or 'H'")
+    one_of(level, "level", LEVELS)
+    content = octets(content, "content")
     whole(mask, "mask", least=0, most=7)
     fitting = (version for version in BLOCKS if len(content) + 2 <= np.prod(BLOCKS[version][level]))
     version = next(fitting, None)

@@ -14,7 +14,7 @@ from bruit import sweeps
 from bruit.channels import ContinuousChannel, ErasureChannel, FiniteChannel, erasure, gaussian, symmetric
 from bruit.codes.limits import KINDS, Kind
 from bruit.codes.word import Code, Decoded
-from bruit.core.arguments import whole
+from bruit.core.arguments import number, one_of, shown, whole
 from bruit.errors import InvalidArgument
 
 BATCH_BITS = 1 << 18
@@ -48,7 +48,7 @@ def simulate(
     """
     _check(code, channel, word_errors, words)
     one = partial(_level, code=code, family=channel, word_errors=word_errors, words=words)
-    grid = {"level": [float(level) for level in levels]}
+    grid = {"level": _checked_levels(levels)}
     frame = sweeps.run(one, grid, repeats=1, rng=rng, workers=workers, file=file, on_progress=on_progress)
     return _with_rates(frame.drop("repeat"), code)
 
@@ -121,6 +121,12 @@ def _with_rates(frame: polars.DataFrame, code: Code) -> polars.DataFrame:
     )
 
 
+def _checked_levels(levels: Any) -> list[float]:
+    if isinstance(levels, str | bytes) or not hasattr(levels, "__iter__"):
+        raise InvalidArgument(f"levels={shown(levels)}: give a list of numbers")
+    return [number(level, "level") for level in levels]
+
+
 def _bits_of(words: NDArray[Any], symbols: int) -> NDArray[np.uint8]:
     places = np.arange((symbols - 1).bit_length() - 1, -1, -1)
     return ((words[..., None] >> places) & 1).astype(np.uint8).reshape(*words.shape[:-1], -1)
@@ -134,8 +140,10 @@ def _symbols_of(bits: NDArray[np.uint8], symbols: int) -> NDArray[np.int64]:
 
 
 def _check(code: Code, channel: Family, word_errors: int, words: int) -> None:
-    if isinstance(channel, str) and channel not in KINDS:
-        raise InvalidArgument(f"channel={channel!r}: give one of {', '.join(KINDS)}, or a function from a level to one")
+    if not isinstance(code, Code):
+        raise InvalidArgument(f"code={shown(code)} is no code; make one, as by codes.Hamming(3)")
+    if not callable(channel):
+        one_of(channel, "channel", KINDS)
     whole(word_errors, "word_errors")
     whole(words, "words")
     if channel == "erasure" and not (code.soft or code.fills_erasures):

@@ -52,6 +52,11 @@ class SoftWords:
         """The hard decisions: the bit that each log-likelihood ratio favours."""
         return (self.likelihoods < 0).view(np.uint8)
 
+    def chosen(self, words: NDArray[Any]) -> "SoftWords":
+        """The chosen words of the batch, as they would be read alone."""
+        certain = None if self.certain is None else self.certain[words]
+        return SoftWords(self.likelihoods[words], (), certain, self.plain)
+
     def in_callers_shape(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Rows of the batch, reshaped to the leading axes of the array that the caller gave."""
         return rows.reshape(self.leading + rows.shape[1:])

@@ -2,6 +2,7 @@
 
 import unicodedata
 
+from bruit.core.arguments import text as checked_text
 from bruit.errors import InvalidArgument
 
 NAMES = """
@@ -25,6 +26,7 @@ LETTERS = {word.lower(): word[0] for word in WORDS} | {
 
 def spell(text: str) -> str:
     """The text spelt in code words: ERREUR is Echo Romeo Romeo Echo Uniform Romeo."""
+    checked_text(text, "text")
     wrong = next((letter for letter in text.upper() if not "A" <= letter <= "Z"), None)
     if wrong is not None or not text:
         raise InvalidArgument(f"{text!r} cannot be spelt: give letters A to Z, without accents or spaces")
@@ -33,7 +35,7 @@ def spell(text: str) -> str:
 
 def unspell(words: str) -> str:
     """The letters of spelt words, with or without accents and commas; a word that is not in the alphabet is refused."""
-    heard = words.replace(",", " ").split()
+    heard = checked_text(words, "words").replace(",", " ").split()
     wrong = next((word for word in heard if _plain(word) not in LETTERS), None)
     if wrong is not None or not heard:
         raise InvalidArgument(f"{wrong or words!r} is not in the spelling alphabet: {' '.join(WORDS)}")

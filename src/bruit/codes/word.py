@@ -4,9 +4,9 @@ Batch first: the last axis is the word, the axes before it count words; a single
 Integers are symbols. Floats are log-likelihoods log p(0)/p(1), for the codes whose `soft` is true.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,10 @@ from bruit.errors import DecodingFailure, InvalidArgument
 
 Received = ArrayLike
 """What a caller may hand over: bytes, or anything NumPy reads as integers (symbols) or floats (log-likelihoods)."""
+
+
+LARGEST: Final = (1 << 31) - 1
+"""What a length or a count may be at most where a code states no bound of its own."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Decoded:
         )
 
 
+@runtime_checkable
 class Code(Protocol):
     """The interface of every code: k message symbols are sent as n, each with `symbols` values."""
 
@@ -132,15 +137,17 @@ class SoftBits(HardBits):
         return True
 
 
-def settle(code: object, **spans: tuple[int | None, int | None]) -> None:
+def settle(code: Any, **spans: tuple[int | None, int | None]) -> None:
     """Checks the integer fields of a frozen code against their bounds, and stores them as Python integers.
 
-    A field that is None was left to the code.
+    A field may be None where that is its default: it is left to the code.
     """
+    optional = {field.name for field in fields(code) if field.default is None}
     for name, (least, most) in spans.items():
         value = getattr(code, name)
-        if value is not None:
-            object.__setattr__(code, name, whole(value, name, least=least, most=most))
+        if value is not None or name not in optional:
+            bound = LARGEST if most is None and least is not None else most
+            object.__setattr__(code, name, whole(value, name, least=least, most=bound))
 
 
 def is_soft(received: Received) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from bruit.codes.block import _hamming_kernels as kernels
 from bruit.codes.word import Decoded, HardBits, Received, as_symbols, settle
+from bruit.core.arguments import flag, shown
 from bruit.errors import InvalidArgument
 
 MOST_CHECKS = 16
@@ -30,11 +31,12 @@ class Hamming(HardBits):
 
     def __post_init__(self) -> None:
         settle(self, checks=(2, MOST_CHECKS))
+        object.__setattr__(self, "extended", flag(self.extended, "extended"))
         found = self._row_numbers()
         allowed = [row for row in found if 0 < row < 1 << self.checks and row & (row - 1)]
         if not found or len(allowed) < len(found) or len(set(found)) < len(found):
             raise InvalidArgument(
-                f"rows={self.rows}: give different rows of {self.checks} bits with two or more ones in each"
+                f"rows={shown(self.rows)}: give different rows of {self.checks} bits with two or more ones in each"
             )
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bruit.codes.block._linear_kernels import decode_ordered
 from bruit.codes.soft import answer, read_soft_words
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
-from bruit.core.arguments import whole
+from bruit.core.arguments import flag, whole
 from bruit.errors import InvalidArgument
 
 LONGEST = 1024
@@ -97,7 +97,7 @@ def linear(generator: ArrayLike, *, depth: int = 2) -> Linear:
 def golay(*, extended: bool = True, depth: int = 3) -> Linear:
     """The extended Golay (24, 12) code, which corrects three errors, or the perfect (23, 12) code.    [Golay 1949]"""
     rows = np.array([[(GOLAY << row) >> (22 - i) & 1 for i in range(23)] for row in range(11, -1, -1)], np.uint8)
-    if extended:
+    if flag(extended, "extended"):
         rows = np.hstack([rows, rows.sum(axis=1, keepdims=True) & 1])
     return Linear(rows.astype(np.uint8), depth, "golay")
 

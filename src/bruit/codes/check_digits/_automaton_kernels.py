@@ -53,7 +53,7 @@ def judge(
         start = i * width if width else starts[i]
         size = width if width else stops[i] - start
         verdict[i] = UNREADABLE
-        if size == digits or (digits == 0 and size >= 2):
+        if size >= 2 and (digits == 0 or size == digits):
             state = _last_state(text, start, size, -1, moves, backwards)
             if state >= 0:
                 verdict[i] = RIGHT if state == 0 else WRONG

@@ -21,6 +21,7 @@ from bruit.codes.check_digits.column import Column, column
 from bruit.codes.check_digits.iban import FORMS, form_row
 from bruit.codes.check_digits.words import DIGITS, CheckWords
 from bruit.codes.word import settle
+from bruit.core.arguments import one_of
 from bruit.errors import InvalidArgument
 
 SEPARATORS = str.maketrans("", "", " -.")
@@ -220,8 +221,8 @@ class Iban(CheckDigits):
     alphabet = DIGITS + ascii_uppercase
 
     def __post_init__(self) -> None:
-        if self.country is not None and self.country not in FORMS:
-            raise InvalidArgument(f"country={self.country!r} issues no IBAN; the known ones are {', '.join(FORMS)}")
+        if self.country is not None:
+            one_of(self.country, "country", FORMS)
 
     @property
     def _form(self) -> str:

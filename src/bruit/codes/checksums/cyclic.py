@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bruit.codes.checksums._kernels import run_bytes, sums_of_columns
 from bruit.codes.word import Decoded, HardBits, Received, as_symbols, settle
-from bruit.errors import InvalidArgument
+from bruit.core.arguments import octets, one_of
 
 POLYNOMIALS = {
     "NR 6": 0x61,
@@ -42,8 +42,7 @@ class Crc(HardBits):
     def __post_init__(self) -> None:
         settle(self, k=(1, None))
         if isinstance(self.polynomial, str):
-            if self.polynomial not in POLYNOMIALS:
-                raise InvalidArgument(f"polynomial={self.polynomial!r}: the names are {', '.join(POLYNOMIALS)}")
+            one_of(self.polynomial, "polynomial", POLYNOMIALS)
         else:
             settle(self, polynomial=(2, (2 << WIDEST) - 1))
 
@@ -125,11 +124,7 @@ def checksum(content: bytes, name: str = "CRC-32") -> int:
     >>> hex(checksum(b"123456789"))
     '0xcbf43926'
     """
-    if name not in CHECKSUMS:
-        raise InvalidArgument(f"name={name!r}: the checksums are {', '.join(CHECKSUMS)}")
-    if not isinstance(content, bytes | bytearray | memoryview):
-        raise InvalidArgument(f"{type(content).__name__} is no content; give bytes")
-    how = CHECKSUMS[name]
+    how, content = CHECKSUMS[one_of(name, "name", CHECKSUMS)], octets(content, "content")
     width = how.polynomial.bit_length() - 1
     found = run_bytes(np.frombuffer(content, np.uint8), _byte_table(name), width, int(how.reflected), how.start)
     return found ^ how.end

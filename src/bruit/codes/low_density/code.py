@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from bruit.codes.low_density.encoder import Schedule, fill_parity, parity_places
 from bruit.codes.low_density.parity_check import ParityChecks, parity_checks, read_alist
 from bruit.codes.soft import CERTAIN, SoftWords, answer, lanes_of, read_soft_words, rounds_of
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
+from bruit.core.arguments import number, one_of
 from bruit.errors import InvalidArgument
 
 LdpcDecoder = Literal["min-sum", "sum-product", "layered sum-product"]
@@ -54,11 +55,10 @@ class Ldpc(SoftBits):
     factor: float | None = None
 
     def __post_init__(self) -> None:
-        if self.decoder not in ("min-sum", "sum-product", "layered sum-product"):
-            raise InvalidArgument(f"decoder={self.decoder!r}: give 'min-sum', 'sum-product' or 'layered sum-product'")
+        one_of(self.decoder, "decoder", get_args(LdpcDecoder))
         settle(self, iterations=(1, None))
-        if self.factor is not None and not 0 < self.factor <= 1:
-            raise InvalidArgument(f"factor={self.factor}: min-sum multiplies by a number above 0 and up to 1")
+        if self.factor is not None:
+            number(self.factor, "factor", above=0, most=1, why="min-sum multiplies its messages by it")
 
     def __repr__(self) -> str:
         return f"{self.name}({self.n}, {self.k}, {self.decoder!r}, iterations={self.iterations})"
@@ -111,7 +111,7 @@ class Ldpc(SoftBits):
             return self._min_sum_alike(batch, HARD_FACTOR if hard.all() else soft_factor)
         message, word, good = _room(hard.size, self)
         for kind, factor in ((hard, HARD_FACTOR), (~hard, soft_factor)):
-            message[kind], word[kind], good[kind] = self._min_sum_alike(SoftWords(batch.likelihoods[kind], ()), factor)
+            message[kind], word[kind], good[kind] = self._min_sum_alike(batch.chosen(kind), factor)
         return message, word, good
 
     def _min_sum_alike(self, batch: SoftWords, factor: float) -> Answers:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from bruit.codes.word import as_array
 from bruit.errors import BadFile, InvalidArgument
 
 
@@ -57,7 +58,12 @@ class ParityChecks:
 
 def parity_checks(matrix: ArrayLike | sparse.sparray | sparse.spmatrix) -> ParityChecks:
     """A `ParityChecks` from any matrix of zeros and ones, dense or sparse."""
-    table: Any = sparse.csr_array(matrix if sparse.issparse(matrix) else np.atleast_2d(np.asarray(matrix)))
+    given: Any = matrix
+    if not sparse.issparse(matrix):
+        given = np.atleast_2d(as_array(given, "a parity-check matrix"))
+    if given.dtype.kind not in "biuf" or given.ndim != 2:
+        raise InvalidArgument(f"a parity-check matrix of {given.dtype} with {given.ndim} axes: give rows of 0 and 1")
+    table = sparse.csr_array(given)
     table.sum_duplicates()
     table.eliminate_zeros()
     table.sort_indices()

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from bruit.codes.low_density.code import Ldpc, LdpcDecoder
 from bruit.codes.low_density.parity_check import ParityChecks, circulants
-from bruit.core.arguments import whole
+from bruit.codes.word import LARGEST
+from bruit.core.arguments import text, whole
 from bruit.errors import InvalidArgument
 
 COLUMNS = 24  # blocks of a Wi-Fi or WiMAX word
@@ -59,7 +60,7 @@ def wifi(
 ) -> Ldpc:
     """The Wi-Fi code of 648, 1296 or 1944 bits and rate "1/2", "2/3", "3/4" or "5/6".   [IEEE 802.11n-2009, Annex R]"""
     tables = shift_tables("wifi.txt")
-    if (whole(n, "n"), rate) not in tables:
+    if (whole(n, "n"), text(rate, "rate")) not in tables:
         raise InvalidArgument(f"wifi({n}, {rate!r}): lengths are 648, 1296, 1944 and rates '1/2', '2/3', '3/4', '5/6'")
     return _systematic(tables[n, rate], n // COLUMNS, decoder, iterations, factor, "wifi")
 
@@ -74,7 +75,7 @@ def wimax(
     """
     tables = shift_tables("wimax.txt")
     lifting = whole(n, "n") // COLUMNS
-    if n not in range(576, WIMAX_LENGTH + 1, 96) or (WIMAX_LENGTH, rate) not in tables:
+    if n not in range(576, WIMAX_LENGTH + 1, 96) or (WIMAX_LENGTH, text(rate, "rate")) not in tables:
         raise InvalidArgument(
             f"wimax({n}, {rate!r}): lengths are 576 to 2304 in steps of 96, rates {', '.join(r for _, r in tables)}"
         )
@@ -127,7 +128,7 @@ def dvb_s2(
     published thresholds are for; "min-sum" is several times as fast and loses most where the rate is low.
     """
     tables = address_tables()
-    if (whole(n, "n"), rate) not in tables:
+    if (whole(n, "n"), text(rate, "rate")) not in tables:
         known = ", ".join(each for length, each in tables if length == DVB_LONG)
         raise InvalidArgument(f"dvb_s2({n}, {rate!r}): lengths are 16200 and 64800, rates {known} (9/10: 64800 only)")
     groups, every = tables[n, rate], np.arange(n)
@@ -151,11 +152,9 @@ def nr_table(base_graph: int, lifting: int) -> NDArray[np.int64]:
 def nr_shape(k: int, n: int, base_graph: int | None) -> tuple[int, int]:
     """The base graph (chosen as in Section 7.2.2 unless given) and lifting size for k message bits in n sent bits."""
     whole(k, "k")
-    whole(n, "n", least=2)
     if base_graph is None:
         base_graph = 2 if k <= 292 or (k <= 3824 and 3 * k <= 2 * n) or 4 * k <= n else 1
-    if base_graph not in MOST:
-        raise InvalidArgument(f"base_graph={base_graph}: New Radio has 1 and 2")
+    whole(base_graph, "base_graph", most=2, why="New Radio has two")
     if not 1 <= k <= MOST[base_graph] or n <= k:
         raise InvalidArgument(
             f"nr({k}, {n}): base graph {base_graph} carries 1 to {MOST[base_graph]} message bits, and n is above k"
@@ -183,7 +182,7 @@ def nr(
     Checks that only serve bits never sent are left out (version 0).
     """
     whole(version, "version", least=0, most=3)
-    if whole(n, "n", least=2) % whole(interleaved, "interleaved", most=MOST_INTERLEAVED):
+    if whole(n, "n", least=2, most=LARGEST) % whole(interleaved, "interleaved", most=MOST_INTERLEAVED):
         raise InvalidArgument(f"n={n} is no whole number of symbols of interleaved={interleaved} bits")
     base_graph, lifting = nr_shape(k, n, base_graph)
     table = nr_table(base_graph, lifting)

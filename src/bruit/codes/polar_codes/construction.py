@@ -1,7 +1,7 @@
 """Choice of the message positions of a polar code by channel polarisation, and the decoding schedule."""
 
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +9,13 @@ from scipy import special
 
 from bruit.codes.low_density.standards import lines_of
 from bruit.codes.polar_codes._kernels import COMBINE, FIRST_HALF, FREE, FROZEN, REPEATED, SECOND_HALF
+from bruit.core.arguments import number, one_of, share, whole
 from bruit.errors import InvalidArgument
 
 Construction = Literal["5G", "erasure", "gaussian"]
 LONGEST = 1 << 16
 LARGE = 20.0  # from this mean on φ ≈ √(π/m) e^(−m/4) (1 − 10/(7m))   [Chung, Richardson & Urbanke 2001, Lemma 1]
+MOST_STEPS = 26  # a channel takes eight bytes
 STANDARD = 1024  # the longest code that the sequence of the standard orders
 
 
@@ -31,8 +33,10 @@ def polarise(loss: float, *, steps: int) -> NDArray[np.float64]:
     response, start from its Bhattacharyya parameter, 2√(p(1 − p)) for errors with chance p: the results bound those of
     the channels it becomes, each of which then errs at most half as often.    [Arıkan 2009, Propositions 2, 5 and 7]
     """
+    if number(loss, "loss", most=1) < 0:
+        raise InvalidArgument(f"loss={loss} is negative; give a chance from 0 to 1")
     losses = np.array([loss], np.float64)
-    for _ in range(steps):
+    for _ in range(whole(steps, "steps", least=0, most=MOST_STEPS)):
         losses = np.stack([2 * losses - losses**2, losses**2], axis=1).reshape(-1)
     return losses
 
@@ -80,16 +84,16 @@ def reliability(length: int, construction: Construction, level: float) -> NDArra
     "erasure" is for a loss of `level`, "gaussian" for a ratio of powers of `level`; "5G" needs none.
     """
     steps = length.bit_length() - 1
+    one_of(construction, "construction", get_args(Construction))
+    number(level, "level", above=0)
     if construction == "5G":
         if length > STANDARD:
             raise InvalidArgument(f"length={length}: the sequence of 5G ends at 1024; choose another construction")
         sequence = nr_sequence()
         return sequence[sequence < length]
     if construction == "erasure":
-        return np.argsort(-polarise(level, steps=steps), kind="stable")
-    if construction == "gaussian":
-        return np.argsort(gaussian_means(level, steps=steps), kind="stable")
-    raise InvalidArgument(f"construction={construction!r}: give '5G', 'erasure' or 'gaussian'")
+        return np.argsort(-polarise(share(level, "level"), steps=steps), kind="stable")
+    return np.argsort(gaussian_means(level, steps=steps), kind="stable")
 
 
 def plan_of(free: NDArray[np.bool_]) -> NDArray[np.int64]:

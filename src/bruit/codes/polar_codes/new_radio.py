@@ -10,7 +10,7 @@ from bruit.codes.checksums.cyclic import Crc
 from bruit.codes.low_density.standards import lines_of
 from bruit.codes.polar_codes.code import Polar
 from bruit.codes.polar_codes.construction import nr_sequence
-from bruit.core.arguments import whole
+from bruit.core.arguments import one_of, whole
 from bruit.errors import InvalidArgument
 
 Link = Literal["uplink", "downlink"]
@@ -68,8 +68,7 @@ def nr_polar(k: int, n: int, *, link: Link = "uplink", paths: int = 8) -> Polar:
     The uplink has a checksum of 11 bits and interleaves what it sends, the downlink one of 24 bits, spread over the
     message so that a decoder could stop early. Lengths between powers of two are punctured, shortened or repeated.
     """
-    if link not in POLYNOMIAL:
-        raise InvalidArgument(f"link={link!r}: give 'uplink' or 'downlink'")
+    one_of(link, "link", POLYNOMIAL)
     whole(k, "k", least=FEWEST[link], most=MOST[link], why=f"that is what one block of the {link} holds")
     checks = Crc(k, POLYNOMIAL[link])
     whole(n, "n", least=checks.n, most=8192, why="message and checksum must fit")

@@ -11,6 +11,7 @@ from bruit.codes.soft import UNDECIDED, SoftWords, answer, read_soft_words
 from bruit.codes.trellis._log_map_kernels import LANES, STATES, log_map_pass
 from bruit.codes.trellis.convolutional import Convolutional
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
+from bruit.core.arguments import one_of
 from bruit.errors import InvalidArgument
 
 FLUSH = 4
@@ -57,8 +58,7 @@ class CcsdsTurbo(SoftBits):
         settle(self, k=(1, None), iterations=(1, None))
         if self.k not in SIZES:
             raise InvalidArgument(f"k={self.k}: the sizes are {', '.join(map(str, SIZES))}")
-        if self.share not in PARITIES:
-            raise InvalidArgument(f"share={self.share!r}: the rates are {', '.join(map(repr, PARITIES))}")
+        one_of(self.share, "share", PARITIES)
 
     @property
     def steps(self) -> int:
@@ -155,28 +155,37 @@ class CcsdsTurbo(SoftBits):
     def _turns(
         self, soft: NDArray[np.float32], alpha: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """The posterior of the message bits (k, LANES) after the last iteration, or the first in which all words agree.
+        """The posterior of the message bits (k, LANES), each word's when both agree on it first, and who agreed.
 
         soft (1 + parities, steps, LANES) is what was heard: the message, the parities of both registers. The flushing
         bits of the second one are not sent.
         """
         order, first = self.interleaver, 1 + len(PARITIES[self.share][0])
         known, told = soft[0].copy(), np.zeros(soft.shape[1:], np.float32)
-        posterior, other = np.empty(soft.shape[1:], np.float32), np.empty(soft.shape[1:], np.float32)
+        posterior, other = np.empty(soft.shape[1:], np.float32), np.zeros(soft.shape[1:], np.float32)
+        result, agreed = np.empty((self.k, LANES), np.float32), np.zeros(LANES, bool)
         for turn in range(self.iterations):
             log_map_pass(known, soft[1:first], self._branches[0], alpha, posterior)
-            if turn and ((posterior[order] < 0) == (other[: self.k] < 0)).all():
-                return posterior[: self.k], np.ones(LANES, bool)
+            fresh = ~agreed & (turn > 0) & _alike(posterior[order], other[: self.k])
+            result[:, fresh] = posterior[: self.k, fresh]
+            agreed |= fresh
+            if agreed.all():
+                return result, agreed
             told[: self.k] = soft[0, order] + np.clip(posterior - known, -SUREST_TOLD, SUREST_TOLD)[order]
             log_map_pass(told, soft[first:], self._branches[1], alpha, other)
             known[order] = soft[0, order] + np.clip(other - told, -SUREST_TOLD, SUREST_TOLD)[: self.k]
-        agreed = ((posterior[order] < 0) == (other[: self.k] < 0)).all(axis=0)
-        posterior[order] = other[: self.k]
-        return posterior[: self.k], agreed
+        late, told[order] = ~agreed, other[: self.k]
+        result[:, late] = told[: self.k, late]
+        return result, agreed | _alike(posterior[: self.k], told[: self.k])
 
     @cached_property
     def _branches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return _branches(self.registers[0]), _branches(self.registers[1])
+
+
+def _alike(posterior: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """In which words (lanes) both decide every bit alike."""
+    return np.asarray(((posterior < 0) == (other < 0)).all(axis=0))
 
 
 def _branches(register: Convolutional) -> NDArray[np.int64]:

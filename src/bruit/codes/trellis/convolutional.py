@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from bruit.codes.soft import UNDECIDED, SoftWords, answer, read_soft_words
 from bruit.codes.trellis._trellis_kernels import encode_words
 from bruit.codes.trellis.bcjr import posterior
-from bruit.codes.trellis.trellis import Trellis
+from bruit.codes.trellis.trellis import Trellis, checked_generators
 from bruit.codes.trellis.viterbi import best_circles, best_path, is_short_circle
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
+from bruit.core.arguments import one_of, shown
 from bruit.errors import InvalidArgument
 
 SMALLEST_LEAD = 1e-6
@@ -41,12 +42,10 @@ class Convolutional(SoftBits):
     decoder: Decoder = "viterbi"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "generators", tuple(self.generators))
+        object.__setattr__(self, "generators", checked_generators(self.generators))
         settle(self, k=(1, None), feedback=(0, None))
-        if self.ending not in ("zero", "open", "bitten"):
-            raise InvalidArgument(f"ending={self.ending!r}: give 'zero', 'open' or 'bitten'")
-        if self.decoder not in ("viterbi", "bcjr", "max-log"):
-            raise InvalidArgument(f"decoder={self.decoder!r}: give 'viterbi', 'bcjr' or 'max-log'")
+        one_of(self.ending, "ending", get_args(Ending))
+        one_of(self.decoder, "decoder", get_args(Decoder))
         if self.feedback and self.feedback.bit_length() < self.trellis.length:
             raise InvalidArgument(f"feedback={oct(self.feedback)}: it must be as long as the longest generator")
         self._check_bitten()
@@ -63,13 +62,13 @@ class Convolutional(SoftBits):
         rows = self.puncture
         if rows is None:
             return
-        in_callers_shape = (
-            len(rows) == self.trellis.outputs and len({len(row) for row in rows}) == 1 and len(rows[0]) > 0
-        )
-        if not in_callers_shape or set("".join(rows)) - {"0", "1"} or self.place.size < self.k:
+        texts = isinstance(rows, tuple | list) and all(isinstance(row, str) and row for row in rows)
+        alike = texts and len(rows) == self.trellis.outputs and len({len(row) for row in rows}) == 1
+        if not alike or set("".join(rows)) - {"0", "1"} or self.place.size < self.k:
             raise InvalidArgument(
-                f"puncture={rows}: give {self.trellis.outputs} strings of 0 and 1 of one length that keep k bits"
+                f"puncture={shown(rows)}: give {self.trellis.outputs} strings of 0 and 1 of one length that keep k bits"
             )
+        object.__setattr__(self, "puncture", tuple(rows))
 
     @cached_property
     def trellis(self) -> Trellis:
@@ -123,7 +122,7 @@ class Convolutional(SoftBits):
         message, decided = np.ascontiguousarray(self._message_of(path)), (path == other).all(axis=1)
         unsure = np.flatnonzero(~decided & ~batch.two_valued) if not decided.all() else ()
         if len(unsure):
-            message[unsure], decided[unsure] = self._read_again(SoftWords(batch.likelihoods[unsure], ()))
+            message[unsure], decided[unsure] = self._read_again(batch.chosen(unsure))
         return message, self._words(message), decided
 
     def _read_again(self, batch: SoftWords) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:

@@ -11,6 +11,7 @@ from bruit.codes.low_density.standards import lines_of
 from bruit.codes.soft import SoftWords, answer, lanes_of, read_soft_words, rounds_of
 from bruit.codes.trellis._turbo_kernels import LANES, parity_bits, turbo_lanes
 from bruit.codes.word import Decoded, Received, SoftBits, as_symbols, settle
+from bruit.core.arguments import flag
 from bruit.errors import InvalidArgument
 
 FLUSH = 12
@@ -65,6 +66,7 @@ class LteTurbo(SoftBits):
 
     def __post_init__(self) -> None:
         settle(self, k=(1, None), iterations=(1, None), length=(1, None), version=(0, 3))
+        object.__setattr__(self, "flushed", flag(self.flushed, "flushed"))
         if self.k not in lte_sizes():
             near = sorted(lte_sizes(), key=lambda size: abs(size - self.k))[:2]
             raise InvalidArgument(f"k={self.k} is not one of the 188 sizes of LTE; the nearest are {sorted(near)}")

@@ -1,15 +1,25 @@
 """The trellis of a shift register: its states, and the coded bits of each branch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.core.arguments import is_whole
+from bruit.core.arguments import is_whole, shown
 from bruit.errors import InvalidArgument
 
 LONGEST = 12  # bits of register; the tables grow as two to this power
+
+
+def checked_generators(generators: Any) -> tuple[int, ...]:
+    """The generators as Python integers; refuses what is not one to eight positive whole numbers."""
+    given = tuple(generators) if isinstance(generators, Sequence | np.ndarray) else ()
+    if not 1 <= len(given) <= 8 or not all(is_whole(mask) and mask > 0 for mask in given):
+        raise InvalidArgument(f"generators={shown(generators)}: give one to eight positive numbers, such as 0o171")
+    return tuple(int(mask) for mask in given)
 
 
 @dataclass(frozen=True)
@@ -19,8 +29,6 @@ class Trellis:
     generators: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.generators) <= 8 or not all(is_whole(g) and g > 0 for g in self.generators):
-            raise InvalidArgument(f"generators={self.generators}: give one to eight positive numbers, such as 0o171")
         if not 3 <= self.length <= LONGEST:
             raise InvalidArgument(
                 f"generators {[oct(g) for g in self.generators]} span {self.length} bits; 3 to {LONGEST} are supported"

@@ -50,7 +50,7 @@ def _shortest_circles(code: "Convolutional", batch: SoftWords, *, mirrored: bool
     unclosed = (path[:, :memory] != path[:, -memory:]).any(axis=1)
     path = np.ascontiguousarray(path[:, memory:])
     if unclosed.any():
-        path[unclosed] = best_circles(code, SoftWords(batch.likelihoods[unclosed], ()), mirrored=mirrored)
+        path[unclosed] = best_circles(code, batch.chosen(unclosed), mirrored=mirrored)
     return path
 
 

@@ -52,6 +52,9 @@ from bruit.errors import InvalidArgument
 MESSAGE = 1000
 """Message bits of a convolutional code."""
 
+SHORT = 50
+"""Words of so few bits are not held to the normal approximation."""
+
 
 def _convolutional(*generators: int | str, k: int = MESSAGE, feedback: int | str = 0, **more: Any) -> Convolutional:
     """A convolutional code whose generators and feedback are written in octal, as in the literature."""
@@ -119,10 +122,12 @@ def _limits(code: Code, channel: Kind) -> dict[str, float]:
     """What no code of this rate, and nearly no code of this length, can pass; for bits only."""
     if code.symbols != 2 or not 0 < code.rate < 1:
         return {}
-    finite = finite_length_limit(code.n, code.k, word_errors=1e-3, kind=channel) if code.n > 50 else None
-    return {"shannon_limit": shannon_limit(float(code.rate), channel)} | (
-        {"finite_length_limit": finite} if finite else {}
-    )
+    limits = {"shannon_limit": shannon_limit(float(code.rate), channel)}
+    if code.n <= SHORT:
+        return limits
+    with suppress(InvalidArgument):  # it grants no level to a code of very few message bits
+        limits["finite_length_limit"] = finite_length_limit(code.n, code.k, word_errors=1e-3, kind=channel)
+    return limits
 
 
 @click.command("simulate", epilog="Example: bruit code simulate nr:972,1944 --levels 1,1.5 --words 2000 --json")
