@@ -1,5 +1,6 @@
 """The studies as a visitor and the steward browse them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from playwright.sync_api import expect
 from bruit.apps import plots
 from bruit.apps.findings import Findings
 from bruit.apps.studies import STUDIES
+from bruit.apps.studies.book import book_folder
 from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.saved_findings import keep
 
@@ -69,6 +71,16 @@ def test_the_steward_runs_a_study_that_is_missing(
     page.get_by_text("Found here, at the small size").wait_for(timeout=120_000)
     expect(page.get_by_role("img")).to_have_count(2)
     screenshot(page, "study-run")
+
+
+def test_a_page_of_the_book_says_how_it_was_made_and_spaces_its_numbers(site: Any, folder: Path) -> None:
+    made = json.loads((book_folder() / "krr-marital" / "made.json").read_text())
+    with site.client() as visitor:
+        page = visitor.get("/studies/krr-marital").text
+    for word in (made["command"], made["commit"], made["machine"], f"seed {made['seed']}"):
+        assert word in page
+    assert '<td class="number">48 842</td>' in page
+    assert "48 842 people" in page
 
 
 def test_a_study_that_needs_a_card_shows_its_earlier_figures(site: Any, folder: Path) -> None:

@@ -37,10 +37,11 @@ def written_page(name: str, *, book: Path) -> str:
     found = read_findings(book / name)
     if found is None:
         return earlier_page(name)
-    return study_page(name, found.findings, _made(name, book=book))
+    return study_page(name, found.findings, page_provenance(name, book=book))
 
 
-def _made(name: str, *, book: Path) -> Provenance:
+def page_provenance(name: str, *, book: Path) -> Provenance:
+    """How the page of a study in the book was made."""
     return Provenance(**json.loads((book / name / MADE).read_text(encoding="utf-8")))
 
 
@@ -70,7 +71,7 @@ def write_index(book: Path) -> None:
     for name in sorted(STUDIES):
         run = read_findings(book / name) is not None
         if run or name in EARLIER:
-            pages[name] = _made(name, book=book) if run else None
+            pages[name] = page_provenance(name, book=book) if run else None
             (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
     (book / "index.md").write_text(index(pages), encoding="utf-8")
 

@@ -38,12 +38,13 @@ def study_page(name: str, findings: Findings, made: Provenance) -> str:
     tables = [path for path in findings.files if path.suffix == ".csv"]
     parts = [
         _head(name),
-        _table(("", "theirs", "ours"), [[*map(_spaced, row)] for row in beside(sayings, findings.figures)]),
-        f"## Found here\n\n{_spaced(findings.summary)}\n",
+        _table(("", "theirs", "ours"), [[*map(space_thousands, row)] for row in beside(sayings, findings.figures)]),
+        f"## Found here\n\n{space_thousands(findings.summary)}\n",
         *(f"![{name}: {describe(path)}]({name}/{path.name})\n" for path in pictures),
         "## Numbers\n",
         _table(
-            ("number", "value"), [(what.replace("_", " "), _written(value)) for what, value in findings.figures.items()]
+            ("number", "value"),
+            [(what.replace("_", " "), write_value(value)) for what, value in findings.figures.items()],
         ),
         *(_comparison(path) for path in tables),
         _links(name, tables),
@@ -97,14 +98,14 @@ def _source(name: str) -> str | None:
     return DOCUMENTS[name].source if name in DOCUMENTS else None if name == "printed" else ""
 
 
-def _written(value: float) -> str:
+def write_value(value: float) -> str:
     """A number with four digits, or whole with spaces between its thousands."""
     return f"{value:,.0f}".replace(",", " ") if value.is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
 
 
-def _spaced(text: str) -> str:
+def space_thousands(text: str) -> str:
     """A text with spaces between the thousands of its long numbers."""
-    return LONG_NUMBER.sub(lambda number: _written(float(number[0])), text)
+    return LONG_NUMBER.sub(lambda number: write_value(float(number[0])), text)
 
 
 def _title(document: Document) -> str:
