@@ -46,7 +46,7 @@ def test_a_page_is_made_once_and_again_when_its_seed_changes(tmp_path: Path) -> 
     assert first == {path.name: path.read_bytes() for path in (tmp_path / "again" / "book" / "belief").glob("*.csv")}
 
 
-def test_the_list_says_which_pages_today_s_program_would_make_anew(tmp_path: Path) -> None:
+def test_the_list_says_which_pages_are_older_than_their_code(tmp_path: Path) -> None:
     book = tmp_path / "book"
     make(book, "belief", "noise")
     made = book / "noise" / "made.json"

@@ -57,7 +57,7 @@ def command(
 ) -> None:
     """Run studies of the source documents: tables, figures, one paragraph each, and one page that holds them all.
 
-    Without a name, the studies are listed; with a book and a seed, so is whether its pages are of today's program.
+    Without a name, the studies are listed; with a book and a seed, so are the pages that are older than their code.
     """
     if book is not None and (small or seed is None):
         raise InvalidArgument("--book holds studies at full size that repeat: leave --small out and give a --seed")

@@ -55,7 +55,7 @@ def is_current(name: str, *, seed: int, book: Path) -> bool:
 
 
 def page_state(name: str, *, seed: int, book: Path) -> str:
-    """Whether the book holds the page that the program would make today."""
+    """Whether the book holds a page of the study's code as it is today."""
     if read_findings(book / name) is None:
         return "measured earlier" if name in EARLIER else "not made"
     return "current" if is_current(name, seed=seed, book=book) else "to be made anew"
