@@ -48,6 +48,11 @@ def test_every_study_is_listed_and_one_that_was_run_is_shown(
     figure = page.get_by_role("img", name="error against rows")
     figure.scroll_into_view_if_needed()
     page.wait_for_function("() => [...document.images].every(image => image.complete && image.naturalWidth > 100)")
+    look = "image => getComputedStyle(image).filter"
+    assert figure.evaluate(look) == "none"
+    page.emulate_media(color_scheme="dark")
+    assert "invert" in figure.evaluate(look)  # a figure is drawn on white
+    page.emulate_media(color_scheme="light")
     expect(page.get_by_role("row", name="0.1235")).to_have_count(20)
     expect(page.get_by_role("button", name="Run")).to_have_count(0)
     assert_accessible(page)
