@@ -125,7 +125,9 @@ plt.axvline(
     linestyle=":",
     label="normal approximation, 1 %",
 )
-plt.xlabel("Eb/N0 (dB)")
-plt.ylabel("word errors")
+plt.xlabel("Eb/N0, dB")
+plt.ylabel("word error rate")
+plt.title("Lists of likely beginnings")
+plots.label_plainly(plt.gca().yaxis)
 plots.legend_above(plt.gca())
 plt.show()

@@ -124,9 +124,18 @@ for name, one in {
     for error in errors:
         garbled = channels.binary(error=float(error)).send(one.encode(messages), rng=rng)
         left.append(float((one.decode(garbled).message != messages).mean()))
+    left = np.where(np.array(left) > 0, left, np.nan)  # where none was wrong a logarithmic axis has no place
     axes.plot(errors, left, "o-", label=f"{name}, rate {float(one.rate):.2f}")
 axes.plot(errors, errors, "--", color="grey", label="no code")
-axes.set(xlabel="chance of a flip", ylabel="wrong bits after decoding", xscale="log", yscale="log")
+axes.set(
+    xlabel="chance of a flip",
+    ylabel="share of wrong bits",
+    xscale="log",
+    yscale="log",
+    title="What codes leave of the errors",
+)
+plots.label_plainly(axes.xaxis)
+plots.label_plainly(axes.yaxis)
 plots.legend_above(axes)
 plt.show()
 for error in (0.01, 0.1):

@@ -180,7 +180,7 @@ scores = np.array([[private(epsilon)[0] for _ in range(REPEATS)] for epsilon in 
 fig, axes = plt.subplots()
 axes.errorbar(EPSILONS, scores.mean(axis=1), scores.std(axis=1, ddof=1), marker="o", capsize=3, label="DP-SGD")
 axes.axhline(curve[-1], color="grey", linestyle="--", label="without privacy")
-axes.set(xlabel="ε at δ = 1e-5", ylabel="accuracy", xscale="log", ylim=(0, 1))
+axes.set(xlabel="ε at δ = 1e-5", ylabel="accuracy", xscale="log", ylim=(0, 1), title="Digits by DP-SGD")
 plots.label_plainly(axes.xaxis)
 plots.legend_above(axes)
 plt.show()

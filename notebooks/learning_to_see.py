@@ -104,8 +104,10 @@ settings = Pretraining(
 )
 pretrain(settings, torch.device("cpu"), on_step=lambda step, _seconds, loss, _stages: losses.append((step, loss)))
 fig, axes = plt.subplots()
-axes.plot(*np.array(losses).T, marker="o")
+axes.plot(*np.array(losses).T, marker="o", label="one batch")
+axes.axhline(np.log(2 * settings.batch - 2), color="grey", linestyle="--", label="views told apart by chance")
 axes.set(xlabel="step", ylabel="contrast loss", title="A tiny network learns from noise")
+plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]

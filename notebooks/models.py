@@ -130,7 +130,7 @@ axes.plot([0.5, 1], [0.5, 1], linestyle="--", color="grey")
 axes.errorbar(
     middle, curve["right"], [curve["right"] - curve["low"], curve["high"] - curve["right"]], fmt="o", capsize=3
 )
-axes.set(xlabel="confidence of the model", ylabel="share that was right")
+axes.set(xlabel="confidence of the model", ylabel="share that was right", title="Is it right as often as it says?")
 plt.show()
 
 # %% [markdown]

@@ -61,7 +61,7 @@ fig, axes = plt.subplots()
 axes.plot(edges, noisy_counts, ".", markersize=4, label="noisy counts")
 axes.axhline(noisy_threshold, linestyle="--", label="noisy threshold")
 axes.axvline(edges[stop], color=plots.COLOURS[1], label="stops here")
-axes.set(xlabel="income", ylabel="records below", xlim=(0, 80_000))
+axes.set(xlabel="income", ylabel="records below", xlim=(0, 80_000), title="AboveThreshold looks for the median")
 plots.legend_above(axes)
 plt.show()
 
@@ -82,7 +82,14 @@ fig, axes = plt.subplots()
 for price in (0.01, 0.1, 1.0):
     weight = np.exp(-price * length / 2)
     axes.plot(grid, weight / weight.sum() / (grid[1] - grid[0]), label=f"ε = {price}")
-axes.set(xlabel="answer", ylabel="density", xlim=(15_000, 40_000), yscale="log", ylim=(1e-7, 3e-2))
+axes.set(
+    xlabel="answer",
+    ylabel="density",
+    xlim=(15_000, 40_000),
+    yscale="log",
+    ylim=(1e-7, 3e-2),
+    title="The median by inverse sensitivity",
+)
 plots.legend_above(axes)
 plt.show()
 
@@ -139,8 +146,10 @@ for method in METHODS:
     spread = errors.std(axis=1, ddof=1) / np.sqrt(REPEATS)
     axes.errorbar(EPSILONS, errors.mean(axis=1), 2 * spread, marker="o", capsize=3, label=method)
 axes.set(
-    xlabel="ε", ylabel="mean rank error (records)", xscale="log", yscale="log", title="Nine deciles of 5 000 incomes"
+    xlabel="ε", ylabel="mean rank error, records", xscale="log", yscale="log", title="Nine deciles of 5000 incomes"
 )
+plots.label_plainly(axes.xaxis)
+plots.label_plainly(axes.yaxis)
 plots.legend_above(axes)
 plt.show()
 

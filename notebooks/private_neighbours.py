@@ -119,7 +119,9 @@ for method, delta in (("permute-and-flip", 0), ("gaussian", 1e-5)):
         means.append(np.mean(scores))
         spreads.append(np.std(scores))
     axes.errorbar(totals, means, spreads, marker="o", capsize=3, label=method)
-axes.set(xlabel="total ε of 300 questions", ylabel="accuracy", xscale="log", ylim=(0, 1))
+axes.set(
+    xlabel="total ε of 300 questions", ylabel="accuracy", xscale="log", ylim=(0, 1), title="All questions in one ε"
+)
 plots.label_plainly(axes.xaxis)
 plots.legend_above(axes)
 plt.show()

@@ -89,7 +89,7 @@ axes.errorbar(
     capsize=3,
     label="one survey, 95 %",
 )
-axes.set(yticks=places, yticklabels=labels, xlabel="share")
+axes.set(yticks=places, yticklabels=labels, xlabel="share", title="One survey at ε = 1")
 axes.invert_yaxis()
 plots.legend_above(axes)
 plt.show()
@@ -114,7 +114,7 @@ axes.errorbar(
     label="measured",
 )
 axes.plot(places, theory, "s", fillstyle="none", label="theory")
-axes.set(xticks=places, ylabel="deviation of a share", ylim=(0, None))
+axes.set(xticks=places, ylabel="deviation of a share", ylim=(0, None), title="How far one survey strays")
 axes.set_xticklabels(labels, rotation=25, ha="right")
 plots.legend_above(axes)
 plt.show()
@@ -176,7 +176,7 @@ for name in rows.columns[1:]:
     axes.errorbar(summary["epsilon"], mean, reach, marker="o", capsize=3, label=name)
 majority = float((test[LABEL] == labels[0]).mean())
 axes.axhline(majority, color="grey", linestyle="--", label="always the majority")
-axes.set(xlabel="ε per attribute", ylabel="accuracy on true labels", xscale="log")
+axes.set(xlabel="ε per attribute", ylabel="accuracy on true labels", xscale="log", title="Learned from noised answers")
 plots.label_plainly(axes.xaxis)
 plots.legend_above(axes)
 plt.show()

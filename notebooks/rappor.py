@@ -74,7 +74,7 @@ axes.barh(
     places, [shares[pages.index(label.split(" or ")[0])] for label in found.labels[:shown]], alpha=0.4, label="truth"
 )
 axes.errorbar(values, places, xerr=[values - low, high - values], fmt="o", capsize=3, label="found, 95 %")
-axes.set(yticks=places, yticklabels=found.labels[:shown], xlabel="share")
+axes.set(yticks=places, yticklabels=found.labels[:shown], xlabel="share", title="The most frequent pages")
 axes.invert_yaxis()
 plots.legend_above(axes)
 plt.show()
@@ -93,7 +93,9 @@ for f in (0.0, 0.25, 0.5, 0.75):
     law = local.Rappor(bits=128, hashes=2, cohorts=16, f=f, p=0.5, q=0.75)
     limits = [local.detection_limit(law, people=int(number), candidates=200) for number in numbers]
     axes.plot(numbers, limits, label=f"f = {f}, one report ε = {float(law.law.once):.2f}")
-axes.set(xlabel="reports", ylabel="least share that is found", xscale="log", yscale="log")
+axes.set(xlabel="reports", ylabel="least share that is found", xscale="log", yscale="log", title="What cannot be found")
+plots.label_plainly(axes.xaxis)
+plots.label_plainly(axes.yaxis)
 plots.legend_above(axes)
 plt.show()
 

@@ -91,7 +91,8 @@ axes.errorbar(
     capsize=3,
     label="une enquête, 95 %",
 )
-axes.set(yticks=places, yticklabels=labels, xlabel="proportion")
+axes.set(yticks=places, yticklabels=labels, xlabel="proportion", title="Une enquête à ε = 1")
+plots.write_commas(axes)
 axes.invert_yaxis()
 plots.legend_above(axes)
 plt.show()
@@ -116,8 +117,9 @@ axes.errorbar(
     label="mesuré",
 )
 axes.plot(places, theory, "s", fillstyle="none", label="théorie")
-axes.set(xticks=places, ylabel="écart type d'une proportion", ylim=(0, None))
+axes.set(xticks=places, ylabel="écart type d’une proportion", ylim=(0, None), title="De combien s’écarte une enquête")
 axes.set_xticklabels(labels, rotation=25, ha="right")
+plots.write_commas(axes)
 plots.legend_above(axes)
 plt.show()
 print(np.abs(estimates.mean(axis=0) - counts / N) / theory * np.sqrt(surveys))
@@ -136,7 +138,8 @@ training, test = data.adult("training"), data.adult("test")
 training = training if PEOPLE is None else training.head(PEOPLE)
 asked = Questionnaire({name: CATEGORIES[name] for name in (*ATTRIBUTES, LABEL)}, label=LABEL, epsilon=1.0)
 print(
-    f"pour une personne d'entraînement, pour une personne de test: {float(asked.training_epsilon):.0f}, {float(asked.test_epsilon):.0f}"
+    "pour une personne d’entraînement, pour une personne de test\N{NO-BREAK SPACE}: "
+    f"{float(asked.training_epsilon):.0f} et {float(asked.test_epsilon):.0f}"
 )
 
 # %% [markdown]
@@ -181,8 +184,14 @@ for name in rows.columns[1:]:
     axes.errorbar(summary["epsilon"], mean, reach, marker="o", capsize=3, label=name)
 majority = float((test[LABEL] == labels[0]).mean())
 axes.axhline(majority, color="grey", linestyle="--", label="toujours la majorité")
-axes.set(xlabel="ε par attribut", ylabel="exactitude sur les vraies étiquettes", xscale="log")
+axes.set(
+    xlabel="ε par attribut",
+    ylabel="exactitude sur les vraies étiquettes",
+    xscale="log",
+    title="Apprendre de réponses bruitées",
+)
 plots.label_plainly(axes.xaxis)
+plots.write_commas(axes)
 plots.legend_above(axes)
 plt.show()
 

@@ -105,7 +105,7 @@ axes.bar(range(1, 17), truth, color="#d0d4dc", label="true table")
 axes.errorbar(
     range(1, 17), rich, [rich - low, high - rich], fmt="o", color="#b3431e", capsize=3, label="synthetic, 95 %"
 )
-axes.set(xlabel="years of education", ylabel="people above 50K")
+axes.set(xlabel="years of education", ylabel="people above 50 000 dollars", title="Income by education")
 plots.legend_above(axes)
 plt.show()
 

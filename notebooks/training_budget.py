@@ -93,11 +93,14 @@ for axes, (name, values) in zip(all_axes.flat, AXES.items(), strict=False):
     axes.set(
         xlabel=name.replace("_", " "), ylabel="ε", xscale="log" if name in {"size", "batch_size", "delta"} else "linear"
     )
+    if axes.get_xscale() == "log":
+        plots.label_plainly(axes.xaxis)
 axes = all_axes.flat[-1]
 for noise in (0.8, 1.0, 1.5):
     rows = privacy.curve(**{**RUN, "noise_multiplier": noise, "batch_size": AXES["batch_size"]})
     axes.plot(rows["batch_size"], rows["epsilon"], "o-", markersize=3, label=f"noise {noise}")
 axes.set(xlabel="batch size", ylabel="ε", xscale="log", title="noise × batch")
+plots.label_plainly(axes.xaxis)
 plots.legend_above(axes)
 plt.show()
 

@@ -80,7 +80,7 @@ gains = [gain(threshold) for threshold in thresholds]
 fig, axes = plt.subplots()
 axes.plot(thresholds, gains)
 axes.axvline(thresholds[int(np.argmax(gains))], linestyle="--", color=plots.COLOURS[1])
-axes.set(xlabel="threshold on the colour intensity", ylabel="information gain (bits)")
+axes.set(xlabel="threshold on the colour intensity", ylabel="information gain, bits", title="One split by hand")
 plt.show()
 
 # %% [markdown]
@@ -110,7 +110,7 @@ for number in numbers:
     model = BoostedTrees(n_estimators=number, max_leaf_nodes=4, budget=bruit.WITHOUT_PRIVACY, random_state=0)
     areas.append(roc_auc_score(y[test], model.fit(X[train], y[train]).predict_proba(X[test])[:, 1]))
 axes.plot(numbers, areas, "o-")
-axes.set(xlabel="trees", ylabel="area under the curve", xscale="log")
+axes.set(xlabel="trees", ylabel="area under the curve", xscale="log", title="Boosting, tree after tree")
 plots.label_plainly(axes.xaxis)
 plt.show()
 
@@ -152,7 +152,7 @@ for kind in (BoostedTrees, AdditiveModel):
     found = np.array([[area(kind, epsilon) for _ in range(REPEATS)] for epsilon in EPSILONS])
     axes.errorbar(EPSILONS, found.mean(axis=1), found.std(axis=1), marker="o", capsize=3, label=kind.__name__)
 axes.axhline(areas[-1], color="grey", linestyle="--", label="exact boosting")
-axes.set(xlabel="ε at δ = 1e-4", ylabel="area under the curve", xscale="log")
+axes.set(xlabel="ε at δ = 1e-4", ylabel="area under the curve", xscale="log", title="What a budget changes")
 plots.label_plainly(axes.xaxis)
 plots.legend_above(axes)
 plt.show()

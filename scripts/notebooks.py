@@ -61,10 +61,22 @@ def execute(script: Path, *, small: bool, folder: Path = FOLDER) -> NotebookNode
     client.execute(env=environment)
     for cell in made.cells:
         if cell.cell_type == "code":
-            cell["outputs"] = [_shorten(output) for output in cell["outputs"]]
+            cell["outputs"] = [_shorten(output) for output in _join(cell["outputs"])]
     made.metadata.pop("language_info", None)
     made.metadata["bruit"] = {"script": digest(script), "size": "small" if small else "full"}
     return made
+
+
+def _join(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """The outputs of a cell with what was printed in a row in one, however the kernel's messages were cut."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        before = joined[-1] if joined else None
+        if before is not None and before.output_type == output.output_type == "stream" and before.name == output.name:
+            before["text"] += output["text"]
+        else:
+            joined.append(output)
+    return joined
 
 
 def _shorten(output: NotebookNode) -> NotebookNode:

@@ -31,7 +31,7 @@ def plot_survey(axes: Axes, rng: np.random.Generator) -> None:
     axes.errorbar([2], [share], [[share - low], [high - share]], color="black", capsize=4)
     for place, height in enumerate(heights):
         axes.annotate(f"{height:.1%}", (place, 0.02), ha="center", color="white" if place == 2 else "black")
-    axes.set(title=f"{RESPONDENTS:,} people answer through a coin, ε = 1", ylabel="share of yes", ylim=(0, 0.55))
+    axes.set(title=f"{RESPONDENTS} people answer through a coin, ε = 1", ylabel="share of yes", ylim=(0, 0.55))
 
 
 def plot_deciles(axes: Axes, rng: np.random.Generator) -> None:
@@ -45,7 +45,7 @@ def plot_deciles(axes: Axes, rng: np.random.Generator) -> None:
     axes.plot(100 * levels, truth / 1000, color=GREY, linewidth=4, label="true")
     axes.plot(100 * levels, np.asarray(released) / 1000, "o", color=RED, label="released")
     axes.set(
-        title="Nine deciles of 2,000 incomes, ε = 1 in all", xlabel="per cent earn less", ylabel="income, thousands"
+        title="Nine deciles of 2000 incomes, ε = 1 in all", xlabel="per cent earn less", ylabel="income, thousands"
     )
     legend_above(axes)
 

@@ -5,8 +5,12 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
+from matplotlib.image import imread
+
+from scripts import french_figures
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAIRS = {"index.md": "index.md", "reponse_aleatoire.md": "theory_randomised_response.md", "cours.md": "lecture_kit.md"}
@@ -54,8 +58,18 @@ def test_both_languages_have_the_same_formulas_and_figures(french: str, english:
     for block in (r"^```math\n(.*?)^```", r"^```sh\n(bruit .*?)^```"):
         found = [re.findall(block, text, re.DOTALL | re.MULTILINE) for text in (ours, theirs)]
         assert [re.sub("#.*", "", each) for each in found[0]] == [re.sub("#.*", "", each) for each in found[1]]
-    pictures = [re.findall(r"!\[[^\]]*\]\((?:\.\./)?([^)]*)\)", text) for text in (ours, theirs)]
+    pictures = [[Path(name).name for name in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", text)] for text in (ours, theirs)]
     assert pictures[0] == pictures[1]
+
+
+def test_the_figures_with_french_words_are_those_of_the_book_s_tables(tmp_path: Path) -> None:
+    french_figures.main(tmp_path)
+    drawn = sorted(path.name for path in tmp_path.iterdir())
+    assert drawn == sorted(path.name for path in (DOCS / "fr").glob("*.png"))
+    for name in drawn:
+        ours, theirs = (imread(folder / name)[..., :3] for folder in (DOCS / "fr", tmp_path))
+        assert ours.shape == theirs.shape, "python scripts/french_figures.py"
+        assert np.abs(ours - theirs).mean() < 0.002, "python scripts/french_figures.py"
 
 
 @pytest.mark.parametrize("french", PAIRS)

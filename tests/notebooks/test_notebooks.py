@@ -11,6 +11,7 @@ from typing import Any
 
 import jupytext
 import matplotlib
+import nbformat
 import pytest
 from matplotlib import pyplot
 
@@ -35,6 +36,14 @@ def test_a_notebook_was_executed_from_its_script_as_it_is(script: Path) -> None:
     assert pictures
     assert all(len(base64.b64decode(picture)) <= notebooks.LARGEST_PICTURE for picture in pictures)
     assert not any(output.output_type == "error" or output.get("name") == "stderr" for output in outputs_of(kept))
+
+
+def test_what_a_cell_prints_in_a_row_is_one_output() -> None:
+    """A kernel cuts it into messages by the clock, which would change a notebook that was executed again."""
+    printed = [nbformat.v4.new_output("stream", name="stdout", text=text) for text in ("one ", "two\n", "three")]
+    picture = nbformat.v4.new_output("display_data", {"image/png": ""})
+    joined = notebooks._join([*printed[:2], picture, printed[2]])
+    assert [output.get("text") for output in joined] == ["one two\n", None, "three"]
 
 
 def test_all_notebooks_together_are_small() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from bruit.apps import plots
 from bruit.errors import MissingExtra
@@ -31,6 +32,19 @@ def test_bars_are_drawn_at_their_values_with_their_intervals(tmp_path: Path) -> 
     picture = (imread(tmp_path / "bars.png")[..., :3] * 255).round().astype(int)
     blue, orange = ((np.abs(picture - colour).sum(axis=-1) < 9).sum() for colour in ([0, 114, 178], [213, 94, 0]))
     assert 0.9 < orange / blue < 1.1, "1.0 against 0.9 + 0.1, each with its square in the legend"
+
+
+def test_french_numbers_have_commas_on_both_axes_and_all_kinds_of_ticks() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.plot([0.02, 0.5, 3], [0.25, 0.5, 1.0])
+    axes.set_xscale("log")
+    plots.label_plainly(axes.xaxis)
+    plots.write_commas(axes)
+    figure.canvas.draw()
+    written = [label.get_text() for label in (*axes.get_xticklabels(), *axes.get_yticklabels())]
+    assert {"0,1", "1", "0,4", "1,0"} <= set(written)
+    assert not [text for text in written if "." in text]
 
 
 def test_nothing_is_written_when_drawing_fails(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The book of results: made in one go, taken up again where it was left, and never a small study in it."""
 
 import json
+import re
 from pathlib import Path
 
 import polars
@@ -12,7 +13,8 @@ from bruit.apps.findings import Findings
 from bruit.apps.studies import STUDIES
 from bruit.apps.studies.book import book_folder, is_current, write_index, written_page
 from bruit.apps.studies.book.earlier import EARLIER
-from bruit.apps.studies.book.provenance import Spent, program
+from bruit.apps.studies.book.pages import study_page
+from bruit.apps.studies.book.provenance import Provenance, Spent, program
 from bruit.apps.studies.documents import DOCUMENTS
 from bruit.apps.studies.saved_findings import read_findings
 
@@ -42,6 +44,20 @@ def test_a_page_is_made_once_and_again_when_its_seed_changes(tmp_path: Path) -> 
     first = {path.name: path.read_bytes() for path in (book / "belief").glob("*.csv")}
     assert make(tmp_path / "again" / "book", "belief") == ["belief"]
     assert first == {path.name: path.read_bytes() for path in (tmp_path / "again" / "book" / "belief").glob("*.csv")}
+
+
+def test_the_list_says_which_pages_are_older_than_their_code(tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    make(book, "belief", "noise")
+    made = book / "noise" / "made.json"
+    made.write_text(json.dumps({**json.loads(made.read_text()), "program": "another"}))
+    done = CliRunner().invoke(main, ["study", "--book", str(book), "--seed", "1", "--json"])
+    assert done.exit_code == 0, done.output
+    pages = {name: told["page"] for name, told in json.loads(done.stdout).items()}
+    assert set(pages) == set(STUDIES)
+    assert (pages["belief"], pages["noise"], pages["trees"]) == ("current", "to be made anew", "not made")
+    assert {pages[name] for name in EARLIER} == {"measured earlier"}
+    assert made.read_text().count("another") == 1  # a list makes nothing
 
 
 @pytest.mark.parametrize("more", [["--small", "--seed", "1"], []])
@@ -110,6 +126,21 @@ def test_the_book_in_the_repository_is_whole() -> None:
         assert found is not None
         assert (found.size, found.findings.data) == ("full", "")
     assert sum(path.stat().st_size for path in BOOK.rglob("*") if path.is_file()) < 6_000_000
+
+
+def test_pages_of_studies_with_a_graphics_card_say_so_in_the_index() -> None:
+    index = (BOOK / "index.md").read_text()
+    for path in BOOK.glob("*/made.json"):
+        made = json.loads(path.read_text())
+        (line,) = re.findall(rf"^\| \[{path.parent.name}\].*", index, re.M)
+        assert ("graphics card |" in line) == ("NVIDIA" in made["machine"])
+
+
+def test_long_numbers_of_a_page_are_spaced() -> None:
+    kept = Findings("48842 people, 1048576 bits, 0.493818, 4e-05, 62397952 bytes; 2661.25", (), {})
+    made = Provenance("bruit study x", 1, "abcdef0", "0", "one", 1.0)
+    page = study_page("belief", kept, made)
+    assert "48 842 people, 1 048 576 bits, 0.493818, 4e-05, 62 397 952 bytes; 2661.25" in page
 
 
 @pytest.mark.parametrize("name", sorted(STUDIES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from rich.markup import escape
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.apps.findings import Findings, Size
 from bruit.apps.studies import STUDIES, load
-from bruit.apps.studies.book import bind, is_current, write_index
+from bruit.apps.studies.book import bind, is_current, page_state, write_index
 from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.book.provenance import Spent, provenance
 from bruit.apps.studies.report import studies_page
@@ -57,13 +57,13 @@ def command(
 ) -> None:
     """Run studies of the source documents: tables, figures, one paragraph each, and one page that holds them all.
 
-    Without a name, the studies are listed.
+    Without a name, the studies are listed; with a book and a seed, so are the pages that are older than their code.
     """
     if book is not None and (small or seed is None):
         raise InvalidArgument("--book holds studies at full size that repeat: leave --small out and give a --seed")
     chosen = sorted(STUDIES) if every else list(names)
     if not chosen:
-        _list(as_json=as_json)
+        _list(book, seed, as_json=as_json)
         return
     for name in chosen:
         load(name)  # a wrong name is refused before anything runs
@@ -130,10 +130,21 @@ def _write_book(names: Sequence[str], folder: Path, book: Path, seed: int, *, as
         show(escape(f"The book: {book / 'index.md'}; pages made now: {', '.join(bound) or 'none'}"))
 
 
-def _list(*, as_json: bool) -> None:
+def _list(book: Path | None, seed: int | None, *, as_json: bool) -> None:
     lines = {name: line for name, (_, line, _) in sorted(STUDIES.items())}
-    if as_json:
+    if book is not None and seed is not None:
+        _list_pages(lines, book, seed, as_json=as_json)
+    elif as_json:
         print_json(lines)
     else:
         show(table("Studies: bruit study NAME", ["name", "what it shows"], list(lines.items())))
         show("The page documents.md of the documentation says which study answers which source document.")
+
+
+def _list_pages(lines: Mapping[str, str], book: Path, seed: int, *, as_json: bool) -> None:
+    pages = {name: page_state(name, seed=seed, book=book) for name in lines}
+    if as_json:
+        print_json({name: {"shows": line, "page": pages[name]} for name, line in lines.items()})
+    else:
+        rows = [(name, line, pages[name]) for name, line in lines.items()]
+        show(table(escape(f"Pages of the book in {book}"), ["name", "what it shows", "page"], rows))

@@ -1,7 +1,15 @@
 """Figures of releases, curves and channels."""
 
 from bruit.apps.plots.figures import Bars, Series, bars, curves, legend_above
-from bruit.apps.plots.style import COLOURS, available, label_plainly, notebook_style, save_figure, write_number
+from bruit.apps.plots.style import (
+    COLOURS,
+    available,
+    label_plainly,
+    notebook_style,
+    save_figure,
+    write_commas,
+    write_number,
+)
 
 __all__ = [
     "COLOURS",
@@ -14,5 +22,6 @@ __all__ = [
     "legend_above",
     "notebook_style",
     "save_figure",
+    "write_commas",
     "write_number",
 ]

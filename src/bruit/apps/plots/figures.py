@@ -56,9 +56,10 @@ def curves(
     y: str,
     x_scale: Scale = "linear",
     y_scale: Scale = "linear",
+    commas: bool = False,
 ) -> Path:
     """Saves a plot of one curve per series, with error bars where a series has intervals."""
-    with save_figure(path) as axes:
+    with save_figure(path, commas=commas) as axes:
         for number, one in enumerate(series):
             look = {"linestyle": "--"} if one.dashed else {"marker": MARKERS[number % len(MARKERS)], "markersize": 5}
             axes.errorbar(
@@ -81,11 +82,13 @@ def curves(
     return path
 
 
-def bars(path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title: str, y: str) -> Path:
+def bars(
+    path: Path, categories: Sequence[str], groups: Sequence[Bars], *, title: str, y: str, commas: bool = False
+) -> Path:
     """Saves a plot of horizontal bars, one per category and group, with intervals where a group has them."""
     places = np.arange(len(categories))
     thickness = 0.8 / len(groups)
-    with save_figure(path, size=(7.0, 1.2 + 0.2 * len(categories) * (0.5 + len(groups)))) as axes:
+    with save_figure(path, size=(7.0, 1.2 + 0.2 * len(categories) * (0.5 + len(groups))), commas=commas) as axes:
         for number, group in enumerate(groups):
             axes.barh(
                 places + (number - (len(groups) - 1) / 2) * thickness,

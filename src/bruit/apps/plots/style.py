@@ -45,8 +45,11 @@ Size = tuple[float, float]
 
 
 @contextmanager
-def save_figure(path: Path, *, size: Size = (7.0, 4.2)) -> Iterator[Axes]:
-    """Yields axes to draw on, then writes the figure to `path`; opens no window, changes no global state."""
+def save_figure(path: Path, *, size: Size = (7.0, 4.2), commas: bool = False) -> Iterator[Axes]:
+    """Yields axes to draw on, then writes the figure to `path`; opens no window, changes no global state.
+
+    With `commas` the decimals of its numbers follow a comma, as in French.
+    """
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -54,7 +57,10 @@ def save_figure(path: Path, *, size: Size = (7.0, 4.2)) -> Iterator[Axes]:
         raise MissingExtra("a figure", "plot") from error
     with rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=size, layout="constrained")
-        yield figure.add_subplot()
+        axes = figure.add_subplot()
+        yield axes
+        if commas:
+            write_commas(axes)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else None)
 
@@ -76,6 +82,25 @@ def label_plainly(axis: Axis) -> None:
         axis.set_minor_formatter(written)
     else:
         axis.set_minor_formatter(NullFormatter())
+
+
+def write_commas(axes: Axes) -> None:
+    """Writes the numbers of both axes as French does, with a comma before the decimals."""
+    from matplotlib.ticker import Formatter
+
+    class Commas(Formatter):
+        def __init__(self, plain: Formatter) -> None:
+            self.plain = plain
+
+        def set_locs(self, locs: Any) -> None:
+            self.plain.set_locs(locs)
+
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return self.plain(x, pos).replace(".", ",")
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(Commas(axis.get_major_formatter()))
+        axis.set_minor_formatter(Commas(axis.get_minor_formatter()))
 
 
 def whole_ticks() -> Locator:

@@ -30,7 +30,7 @@ def tree(
     grown, places = model.tree_, _places(model.tree_.left, model.tree_.right)
     errors = None if seen is None else _squared_errors(model, *seen)
     depth, width = grown.depth + 1, int((grown.left < 0).sum())
-    with save_figure(path, size=(max(6.0, 1.02 * width), 0.6 + 1.2 * depth)) as axes:
+    with save_figure(path, size=(max(6.0, 1.08 * width), 0.6 + 1.2 * depth)) as axes:
         for parent in np.flatnonzero(grown.left >= 0):
             for child, word in ((grown.left[parent], "yes"), (grown.right[parent], "no")):
                 ends = np.array([places[parent], places[child]]).T
@@ -44,7 +44,7 @@ def tree(
                 ha="center",
                 va="center",
                 fontsize=8,
-                bbox={"boxstyle": "round", "facecolor": _colour(model, node), "edgecolor": "#666666"},
+                bbox={"boxstyle": "round,pad=0.45", "facecolor": _colour(model, node), "edgecolor": "#666666"},
             )
         axes.set(title=title, xlim=(-0.6, width - 0.4), ylim=(-depth + 0.6, 0.4))
         axes.axis("off")

@@ -166,6 +166,12 @@ DOCUMENTS = {
         "99.0 % without privacy, 91.2 % with, and more than three times the dispersion.",
         "It prints neither noise, clip nor δ, for which 1, 1 and 1e-5 are taken. Its batches are shuffled; ours are "
         "sampled, as the accountant needs.",
+        (
+            Beside("right answers without privacy", "99.0 %", "document, without privacy", ".1%"),
+            Beside("right answers with privacy", "91.2 %", "document ε=0.493818", ".1%"),
+            Beside("their deviation without privacy", "–", "document, without privacy deviation", ".2%"),
+            Beside("with privacy", "more than three times that", "document ε=0.493818 deviation", ".2%"),
+        ),
     ),
     "firefighters": Sayings(
         "S2",
@@ -185,7 +191,8 @@ DOCUMENTS = {
         "S2",
         "Small and pre-trained networks on CIFAR-10 with DP-SGD.",
         "No figures: tried, and mentioned without a table.",
-        "No outside photograph is used here; the comparison is with what others published.",
+        "No outside photograph is used here; the comparison is with what others published, one paper at each ε. Where "
+        "the search is paid for, the seeds are three.",
     ),
     "memory": Sayings(
         "S2",

@@ -158,8 +158,13 @@ def summarise(figures: Mapping[str, float]) -> str:
         f"Of {figures['n']:.0f} secret bits an attacker who asks as many random counts recovers "
         f"{figures['recovered_at_a_quarter_root']:.1%} when answers are off by at most √n/4, "
         f"{figures['recovered_at_root']:.1%} at √n and {figures['recovered_at_four_roots']:.1%} at 4√n, where guessing "
-        f"gives 50 %. Noise must grow as √n as soon as as many questions are answered as there are people, and "
-        f"linearly where every question is: of {people} bits and answers within {people // 4}, {random:.1f} stay "
-        f"hidden when errors are drawn at random and {leaning:.1f}, half of all, when the curator leans to another "
-        "table. No fixed noise protects an open-ended service, which is why a ledger stops."
+        f"gives 50 %. Noise must grow as √n once as many questions are answered as there are people, and linearly "
+        f"where every question is: of {people} bits and answers within {people // 4}, {_mean_number(random)} stay "
+        f"hidden when errors are drawn at random, and {_mean_number(leaning)} when the curator leans to another table, "
+        f"where guessing leaves {people // 2}. No fixed noise protects an open-ended service, which is why a ledger "
+        "stops."
     )
+
+
+def _mean_number(mean: float) -> str:
+    return "none" if mean == 0 else f"{mean:.1f}"

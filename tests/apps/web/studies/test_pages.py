@@ -1,5 +1,6 @@
 """The studies as a visitor and the steward browse them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from playwright.sync_api import expect
 from bruit.apps import plots
 from bruit.apps.findings import Findings
 from bruit.apps.studies import STUDIES
+from bruit.apps.studies.book import book_folder
 from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.saved_findings import keep
 
@@ -46,6 +48,11 @@ def test_every_study_is_listed_and_one_that_was_run_is_shown(
     figure = page.get_by_role("img", name="error against rows")
     figure.scroll_into_view_if_needed()
     page.wait_for_function("() => [...document.images].every(image => image.complete && image.naturalWidth > 100)")
+    look = "image => getComputedStyle(image).filter"
+    assert figure.evaluate(look) == "none"
+    page.emulate_media(color_scheme="dark")
+    assert "invert" in figure.evaluate(look)  # a figure is drawn on white
+    page.emulate_media(color_scheme="light")
     expect(page.get_by_role("row", name="0.1235")).to_have_count(20)
     expect(page.get_by_role("button", name="Run")).to_have_count(0)
     assert_accessible(page)
@@ -69,6 +76,16 @@ def test_the_steward_runs_a_study_that_is_missing(
     page.get_by_text("Found here, at the small size").wait_for(timeout=120_000)
     expect(page.get_by_role("img")).to_have_count(2)
     screenshot(page, "study-run")
+
+
+def test_a_page_of_the_book_says_how_it_was_made_and_spaces_its_numbers(site: Any, folder: Path) -> None:
+    made = json.loads((book_folder() / "krr-marital" / "made.json").read_text())
+    with site.client() as visitor:
+        page = visitor.get("/studies/krr-marital").text
+    for word in (made["command"], made["commit"], made["machine"], f"seed {made['seed']}"):
+        assert word in page
+    assert '<td class="number">48 842</td>' in page
+    assert "48 842 people" in page
 
 
 def test_a_study_that_needs_a_card_shows_its_earlier_figures(site: Any, folder: Path) -> None:

@@ -37,10 +37,11 @@ def written_page(name: str, *, book: Path) -> str:
     found = read_findings(book / name)
     if found is None:
         return earlier_page(name)
-    return study_page(name, found.findings, _made(name, book=book))
+    return study_page(name, found.findings, page_provenance(name, book=book))
 
 
-def _made(name: str, *, book: Path) -> Provenance:
+def page_provenance(name: str, *, book: Path) -> Provenance:
+    """How the page of a study in the book was made."""
     return Provenance(**json.loads((book / name / MADE).read_text(encoding="utf-8")))
 
 
@@ -53,20 +54,26 @@ def is_current(name: str, *, seed: int, book: Path) -> bool:
         return False
 
 
+def page_state(name: str, *, seed: int, book: Path) -> str:
+    """Whether the book holds a page of the study's code as it is today."""
+    if read_findings(book / name) is None:
+        return "measured earlier" if name in EARLIER else "not made"
+    return "current" if is_current(name, seed=seed, book=book) else "to be made anew"
+
+
 def write_index(book: Path) -> None:
     """Writes the index and every page again in the words of today, without running anything.
 
     A study that was not run into the book has a page with earlier figures.
     """
     book.mkdir(parents=True, exist_ok=True)
-    spent: dict[str, float | None] = {}
+    pages: dict[str, Provenance | None] = {}
     for name in sorted(STUDIES):
         run = read_findings(book / name) is not None
         if run or name in EARLIER:
-            made = _made(name, book=book) if run else None
-            spent[name] = None if made is None else made.seconds if made.cpu_seconds is None else made.cpu_seconds
+            pages[name] = page_provenance(name, book=book) if run else None
             (book / f"{name}.md").write_text(written_page(name, book=book), encoding="utf-8")
-    (book / "index.md").write_text(index(spent), encoding="utf-8")
+    (book / "index.md").write_text(index(pages), encoding="utf-8")
 
 
 def book_folder() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,8 +23,14 @@ What the five [source documents](../documents.md) print, what `bruit` finds at f
 [every number and figure that they print](printed.md) stands in one place. Nothing has to be run to read it. `make book`
 makes anew what is not current, all of it in less than an hour of one core; `make studies` also what takes hours or a
 graphics card. Both go on where they were stopped. Each page ends with the command, seed, commit and machine that made
-it; the same seed gives the same numbers. Seconds below are those of one core.
+it; the same seed gives the same numbers, on another kind of processor but for their last digits. Seconds below are
+those of one core, or of the clock beside a graphics card. `bruit study --book docs/results --seed 1` lists the studies
+and the pages that are older than the code of their study; what changed elsewhere in the program shows when the folder
+of a page is deleted and `make book` makes it anew.
 """
+
+LONG_NUMBER = re.compile(r"(?<![\w.,-])\d{5,}(?![\w.])")
+"""A whole number of five digits or more that stands alone."""
 
 
 def study_page(name: str, findings: Findings, made: Provenance) -> str:
@@ -33,12 +40,13 @@ def study_page(name: str, findings: Findings, made: Provenance) -> str:
     tables = [path for path in findings.files if path.suffix == ".csv"]
     parts = [
         _head(name),
-        _table(("", "theirs", "ours"), beside(sayings, findings.figures)),
-        f"## Found here\n\n{findings.summary}\n",
+        _table(("", "theirs", "ours"), [[*map(space_thousands, row)] for row in beside(sayings, findings.figures)]),
+        f"## Found here\n\n{space_thousands(findings.summary)}\n",
         *(f"![{name}: {describe(path)}]({name}/{path.name})\n" for path in pictures),
         "## Numbers\n",
         _table(
-            ("number", "value"), [(what.replace("_", " "), _written(value)) for what, value in findings.figures.items()]
+            ("number", "value"),
+            [(what.replace("_", " "), write_value(value)) for what, value in findings.figures.items()],
         ),
         *(_comparison(path) for path in tables),
         _links(name, tables),
@@ -61,8 +69,8 @@ def earlier_page(name: str) -> str:
     return "\n".join(parts)
 
 
-def index(pages: Mapping[str, float | None]) -> str:
-    """The index of the book: each study under its document, and the seconds that it took; None if it was not run."""
+def index(pages: Mapping[str, Provenance | None]) -> str:
+    """The index of the book: each study under its document, and how its page was made; None if it was not run."""
     parts = [INTRODUCTION]
     groups = {key: [name for name in pages if _source(name) == key] for key in (None, *SOURCES, "")}
     for key, names in groups.items():
@@ -73,9 +81,13 @@ def index(pages: Mapping[str, float | None]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _state(seconds: float | None) -> str:
-    """Whether a page was made by the program, and in how much time of one core."""
-    return "measured earlier" if seconds is None else f"full size, {max(1, round(seconds))} s"
+def _state(made: Provenance | None) -> str:
+    """Whether a page was made by the program, and in how much time."""
+    if made is None:
+        return "measured earlier"
+    if made.with_card:
+        return f"full size, {made.seconds:.0f} s with a graphics card"
+    return f"full size, {max(1, round(made.seconds if made.cpu_seconds is None else made.cpu_seconds))} s"
 
 
 def describe(path: Path) -> str:
@@ -88,9 +100,14 @@ def _source(name: str) -> str | None:
     return DOCUMENTS[name].source if name in DOCUMENTS else None if name == "printed" else ""
 
 
-def _written(value: float) -> str:
+def write_value(value: float) -> str:
     """A number with four digits, or whole with spaces between its thousands."""
     return f"{value:,.0f}".replace(",", " ") if value.is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def space_thousands(text: str) -> str:
+    """A text with spaces between the thousands of its long numbers."""
+    return LONG_NUMBER.sub(lambda number: write_value(float(number[0])), text)
 
 
 def _title(document: Document) -> str:

@@ -21,6 +21,10 @@ OWN = ("bruit.apps.studies.", "bruit.apps.faults")
 """Where the code of studies stands; the rest of the program is named by the commit."""
 
 
+CARD = "NVIDIA"
+"""What the machine of a study is called after where it holds a graphics card."""
+
+
 @dataclass(frozen=True)
 class Provenance:
     """What one needs to make a page again, and what it was made on."""
@@ -33,6 +37,11 @@ class Provenance:
     seconds: float
     cpu_seconds: float | None = None
     """Of one core; None on pages that were made before it was measured."""
+
+    @property
+    def with_card(self) -> bool:
+        """Whether a graphics card worked for it."""
+        return CARD in self.machine
 
     def to_json(self) -> dict[str, str | int | float | None]:
         """The provenance in JSON types."""

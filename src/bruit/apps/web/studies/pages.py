@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from bruit.apps.studies import STUDIES
-from bruit.apps.studies.book import book_folder
+from bruit.apps.studies.book import book_folder, page_provenance, space_thousands, write_value
 from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.documents import DOCUMENTS
 from bruit.apps.studies.report import beside, said
@@ -47,6 +47,7 @@ def show(request: Request, name: str) -> Response:
         sayings=said(DOCUMENTS.get(name)),
         found=found,
         bound=bound,
+        made=page_provenance(name, book=book) if bound and (book := book_folder()) else None,
         beside=[] if found is None or found.size != "full" else beside(DOCUMENTS.get(name), found.findings.figures),
         earlier=EARLIER.get(name) if found is None else None,
         pictures=[] if found is None else [path for path in found.findings.files if path.suffix == ".png"],
@@ -55,6 +56,8 @@ def show(request: Request, name: str) -> Response:
         busy=request.app.state.studies.busy,
         steward=is_steward(request),
         describe=describe,
+        space_thousands=space_thousands,
+        write_value=write_value,
     )
 
 
