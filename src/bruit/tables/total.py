@@ -10,9 +10,9 @@ MISSING = {"NAType", "NaTType"}
 
 def text(value: object) -> str | None:
     """The text of any object; None if it is missing, or if its own `__str__` fails."""
-    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
-        return None
     try:
+        if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
+            return None
         return str(value).encode("utf-8", "replace").decode()
     except Exception:
         return None

@@ -29,6 +29,11 @@ def is_query(data: object) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
+def is_series(data: object) -> bool:
+    """Whether the data is one column of a data frame that narwhals knows."""
+    return isinstance(nw.from_native(data, series_only=True, pass_through=True), nw.Series)
+
+
 def resolve_domains(domain: Domains, data: Any, columns: int) -> tuple[Domain, ...]:
     """One domain for each column of the data, in the order of the columns."""
     if isinstance(domain, Within | Among):
@@ -215,7 +220,15 @@ def _number(value: Any) -> float:
 
 def _category(value: Any) -> str:
     """The name of a category: whole numbers without a fraction, so that 1.0 is the category 1."""
-    value = value.item() if isinstance(value, np.generic) else value
+    try:
+        return _name(value)
+    except Exception:  # whatever a class of its own raises
+        return ""
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, np.generic):  # the longest numbers of NumPy stay what they are in `item`
+        value = float(value) if isinstance(value, np.longdouble) else value.item()
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
