@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GridSearchCV,
-    StratifiedKFold,
+    KFold,
     TunedThresholdClassifierCV,
     cross_val_score,
     cross_validate,
@@ -233,16 +233,15 @@ def test_a_number_of_clusters_that_is_chosen_by_exact_scores_is_marked() -> None
 
 
 def test_fits_to_folds_are_marked_because_one_row_more_moves_others_between_them() -> None:
-    """scikit-learn's folds are no function of a row alone: here one more row exchanges several others of a fold."""
-    X, y = rows(41)
-    first, _ = next(StratifiedKFold(2).split(X[1:], y[1:]))
-    grown, _ = next(StratifiedKFold(2).split(X, y))
-    assert len(set(grown) ^ set(first + 1)) > 3
+    """Of scikit-learn's folds one more row changes three rows of a fit, which is not hidden by the ε of one."""
+    X, y = rows(101)
+    before, after = ([set(fit) for fit, _ in KFold(10).split(X[:size])] for size in (100, 101))
+    assert max(len(one ^ other) for one, other in zip(before, after, strict=True)) == 3
     folds = cross_validate(bayes(budget=book().budget(epsilon=1)), X, y, cv=2, return_estimator=True)["estimator"]
     both = {Assumption.UNPAID_PREPARATION, Assumption.UNPAID_SCORES}
     assert [set(model.guarantee_.assumes) for model in folds] == [both] * 2
     tuned = TunedThresholdClassifierCV(bayes(budget=book().budget(epsilon=1)), cv=0.5, refit=False).fit(X, y)
-    assert tuned.estimator_.guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
+    assert Assumption.UNPAID_PREPARATION in tuned.estimator_.guarantee_.assumes
 
 
 def test_a_number_of_components_that_is_chosen_by_exact_scores_is_marked() -> None:
