@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         for case in cases:
             if asked.case in case.name:
-                table += [{"area": area, **row} for row in rows(area, case, rounds=asked.rounds, say=_say)]
+                found = [{"area": area, **row} for row in rows(area, case, rounds=asked.rounds, say=_say)]
+                _say_figures(found)
+                table += found
     if asked.json:
         print(json.dumps(table, ensure_ascii=False, indent=1))
     elif table:
@@ -72,6 +74,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def _say_figures(found: list[dict[str, object]]) -> None:
+    """Tells the figures of a case at once, so that a run of hours that is ended early is not lost."""
+    for row in found:
+        ours, peer = (_figure(row[side], row[f"{side}_spread"]) for side in ("ours", "peer"))
+        beside = f", {row['peer_name']} {peer}" if row["peer_name"] else ""
+        _say(f"= {row['name']} ({row['unit']}): ours {ours}{beside}{row['trouble'] and ', trouble: '}{row['trouble']}")
 
 
 def _show(table: list[dict[str, object]]) -> None:

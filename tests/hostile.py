@@ -20,6 +20,13 @@ class Strange:
     __hash__ = None  # type: ignore[assignment]
 
 
+class StrangeNumber(np.float64):
+    """A number of NumPy's whose class says something else of it."""
+
+    def item(self, *_args: object) -> float:
+        raise RuntimeError("item")
+
+
 TEXTS = [
     "", " ", "NA", "null", "None", "nan", "NaN", "inf", "-Infinity", "1e308", "1e999", "-1e999", "9" * 400,
     "1" * 19, "1" * 20, "True", "true", "oui", "OUI", "1", "1.0", "01", "+7", "-0", "1e5", "3,014.38",
@@ -61,7 +68,8 @@ ZONED = [dt.datetime(2025, 3, 30, 0, 59, 59, tzinfo=dt.UTC), dt.datetime(2025, 7
 OBJECTS = [
     None, True, False, *INTEGERS, 2**70, -(10**400), *FLOATS, Decimal("7"), Decimal("1.5"), Decimal("NaN"),
     Decimal("sNaN"), Decimal("1e400"), np.int64(7), np.uint64(2**64 - 1), np.float32(0.5), np.bool_(True),
-    np.str_("Lyon"), np.datetime64("NaT"), np.datetime64("2025-07-01"), np.datetime64("290000-01-01"), *DAYS,
+    np.str_("Lyon"), np.longdouble(7), np.longdouble("1e4000"), np.clongdouble(7), StrangeNumber(7),
+    np.datetime64("NaT"), np.datetime64("2025-07-01"), np.datetime64("290000-01-01"), *DAYS,
     *TIMES, *ZONED, b"Lyon", b"\xff", "\ud800", [1], {"a": 1}, (1, 2), Strange(), 1 + 2j, dt.timedelta(1),
 ]  # fmt: skip
 

@@ -25,6 +25,11 @@ def bayes(paid: Paid, **more: Any) -> learning.NaiveBayes:
     return learning.NaiveBayes(**{"domain": UNIT, "classes": [0, 1], **paid, **more})
 
 
+def of_people(model: learning.NaiveBayes) -> learning.PrivateSearch:
+    ledger = bruit.Ledger("people", epsilon=9, neighbours=ADD_OR_REMOVE_ONE, person="id")
+    return learning.PrivateSearch(model, {"rows_per_person": [1, 2]}, budget=ledger.budget(epsilon=9))
+
+
 WRONG: dict[str, Callable[[Paid], Any]] = {
     "no rows": lambda paid: bayes(paid).fit(None, Y),
     "a number for rows": lambda paid: bayes(paid).fit(5, Y),
@@ -46,6 +51,10 @@ WRONG: dict[str, Callable[[Paid], Any]] = {
     "more centres than memory": lambda paid: learning.KMeans(10**9, domain=UNIT, **paid).fit(X),
     "one candidate": lambda paid: learning.select(bayes({}), X, Y, **paid),  # type: ignore[arg-type]
     "no candidates": lambda paid: learning.select([], X, Y, **paid),
+    "a number for labels": lambda paid: bayes(paid).fit(X, 5),
+    "two columns of people": lambda paid: bayes(paid).fit(X, Y, groups=np.zeros((40, 2))),
+    "a column's name for people": lambda paid: bayes(paid).fit(X, Y, groups="id"),
+    "two columns of people in a choice": lambda paid: of_people(bayes({})).fit(X, Y, groups=np.zeros((40, 2))),
     "a number for the encoder": lambda _paid: learning.DomainEncoder(domain=5).fit(X),  # type: ignore[arg-type]
     "a folder for a file": lambda _paid: learning.load(Path(__file__).parent),
     "a number for a file": lambda _paid: learning.load(5),  # type: ignore[arg-type]

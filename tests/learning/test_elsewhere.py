@@ -52,6 +52,7 @@ def models() -> dict[str, Any]:
     return {
         "NaiveBayes": learning.NaiveBayes(**labelled),
         "LogisticRegression": learning.LogisticRegression(**labelled),
+        "LinearRegression": learning.LinearRegression(domain=labelled["domain"], target=within(0, 1, grid=1)),
         "KMeans": learning.KMeans(2, domain=labelled["domain"]),
         "PCA": learning.PCA(1, domain=labelled["domain"]),
         "DecisionTree": learning.DecisionTree(**labelled, **few),

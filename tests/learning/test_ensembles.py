@@ -13,13 +13,13 @@ from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassi
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 import bruit
 from bruit.errors import PrivacyError
-from bruit.learning import NaiveBayes
+from bruit.learning import PCA, NaiveBayes
 from bruit.learning.estimator.fitted_model import FittedModel
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption
 from bruit.tables import within
@@ -94,6 +94,19 @@ def test_workers_in_other_threads_know_the_ensemble() -> None:
         assert not ledger.entries
         ensemble = OneVsRestClassifier(bayes(ledger), n_jobs=2).fit(X, np.arange(60) % 3)
     assert all(MARK in model.guarantee_.assumes for model in private_models(ensemble))
+
+
+def test_workers_in_other_threads_do_not_know_the_steps_before_them_and_say_so() -> None:
+    """What a scaler learned before several fits side by side is on another thread's stack."""
+    ledger = book()
+    components = PCA(1, domain=within(-3, 3, grid="0.01"), budget=ledger.budget(epsilon=1))
+    several = MultiOutputClassifier(bayes(ledger), n_jobs=2)
+    beside = FeatureUnion([("a", components), ("b", components)], n_jobs=2)
+    with joblib.parallel_backend("threading", n_jobs=2):
+        targets = make_pipeline(StandardScaler(), several).fit(X, np.column_stack([Y, 1 - Y]))
+        columns = make_pipeline(StandardScaler(), beside).fit(X, Y)
+    found = [*private_models(targets[-1].estimators_), *private_models(columns[-1].transformer_list)]
+    assert [model.guarantee_.assumes for model in found] == [(MARK,)] * 4
 
 
 def test_a_private_model_above_exact_ones_is_refused() -> None:

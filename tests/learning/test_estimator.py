@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 
 import bruit
 from bruit.errors import BudgetExceeded, BudgetMissing, InvalidArgument, NeighboursDiffer, PrivacyError
-from bruit.learning.estimator.contract import PrivateEstimator
+from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
 from bruit.learning.estimator.records import choose_rows, encode_classes, encode_rows, person_numbers
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, LOCAL, REPLACE_ONE, Assumption, DiscreteLaplace, Neighbours
 from bruit.randomness import discrete_laplace
@@ -58,7 +58,7 @@ class Majority(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         if loss is not None:
             self.counts_ += discrete_laplace(loss.scale, len(self.classes_), rng=records.rng)
         self.rows_, self.values_, self.public_size_ = len(records.values), records.values, question.size
-        return self
+        return records.finish(self)
 
     def predict(self, X: Any) -> NDArray[Any]:
         return np.full(len(self._encode(X)), self.classes_[np.argmax(self.counts_)])
@@ -306,3 +306,53 @@ def test_rule_12_a_row_without_a_person_leaves_the_others_who_they_are(kind: Any
     beside = person_numbers(polars.Series([*people, None], dtype=kind))
     assert alone.tolist() == list(range(200))
     assert beside.tolist() == [*range(200), -1]
+
+
+def test_rule_13_a_fit_that_is_interrupted_keeps_no_promise_for_what_was_fitted_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The exact counts of an earlier fit would stand under the ε of the one that did not end."""
+    model = Majority(domain=UNIT, classes=["a", "b"], budget=bruit.WITHOUT_PRIVACY).fit(X, Y)
+    exact = model.counts_.copy()
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    ledger = bruit.Ledger("rows", epsilon=9, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    model.set_params(budget=ledger.budget(epsilon="0.1"))
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(FitRequest, "_read_rows", stop)
+        model.fit(X, Y)
+    assert len(ledger.entries) == 1
+    assert np.array_equal(model.counts_, exact)
+    for promise in ("guarantee_", "release_"):
+        with pytest.raises(AttributeError, match="not fitted"):
+            getattr(model, promise)
+    assert model.fit(X, Y).guarantee_ == model.release_.guarantee
+
+
+def test_rule_12_one_missing_label_does_not_round_the_others() -> None:
+    """NumPy makes floating numbers of a column of whole ones where one is missing: 2^60 and 2^60 + 1 become one."""
+    labels = [2**60, 2**60 + 1, 2**60 + 1, None]
+    for y in (polars.Series(labels), pandas.Series(labels, dtype="Int64"), labels):
+        book = bruit.Ledger("rows", epsilon=1000, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+        model = Majority(domain=UNIT, classes=labels[:2], budget=book.budget(epsilon=1000)).fit(X, y)
+        assert model.counts_.tolist() == [1, 2]
+
+
+class Odd(np.float64):
+    """A number of NumPy's whose class says something else of it."""
+
+    def item(self, *_args: object) -> float:
+        raise RuntimeError("item")
+
+
+def test_rule_2_no_number_of_numpy_raises() -> None:
+    cells = np.array([[np.longdouble(7)], [Odd(7)], [np.clongdouble(7)], [7.0]], object)
+    categories, _ = encode_rows(cells, [among(["7"])])
+    numbers, _ = encode_rows(cells, [within(0, 10, grid=1, missing=0)])
+    for rows in (pandas.DataFrame(cells), cells):
+        found, _ = encode_rows(rows, [within(0, 10, grid=1, missing=0)])
+        assert found[[0, 3], 0].tolist() == [7, 7]
+    assert categories[[0, 3], 0].tolist() == [0, 0]
+    assert numbers[3, 0] == 7

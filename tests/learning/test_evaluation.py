@@ -141,9 +141,24 @@ def test_what_has_no_chances_is_refused_before_the_charge(model: NaiveBayes) -> 
             evaluate(each, X, y, budget=ledger.budget(epsilon=1))
     with pytest.raises(InvalidArgument):
         evaluate(model, X, y, budget=ledger.budget(epsilon=1), bins=0)
+    with pytest.raises(InvalidArgument, match="give one column"):
+        evaluate(model, X, np.column_stack([y, y]), budget=ledger.budget(epsilon=1))
     with pytest.raises(ValueError, match="2 features"):
         evaluate(model, np.column_stack([X, X]), y, budget=ledger.budget(epsilon=1))
     assert not ledger.entries
+
+
+def test_a_model_of_bare_numbers_whose_error_would_tell_of_a_row_is_refused() -> None:
+    """Without domains a missing number is an error, which came after the charge."""
+    ledger = book()
+    X, y = people(40, 4)
+    bare = NaiveBayes(budget=bruit.WITHOUT_PRIVACY).fit(X, y)
+    stated = NaiveBayes(domain=UNIT, budget=bruit.WITHOUT_PRIVACY).fit(X, y)
+    X[3] = np.nan
+    with pytest.raises(InvalidArgument, match="takes a model with domain="):
+        evaluate(bare, X, y, budget=ledger.budget(epsilon=1))
+    assert not ledger.entries
+    assert evaluate(stated, X, y, budget=ledger.budget(epsilon=1)).labels[0] == "accuracy"
 
 
 def test_several_classes_have_no_auc() -> None:

@@ -10,7 +10,7 @@ import polars
 import pytest
 from estimators import failures
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
 from sklearn.feature_selection import SelectFromModel, SelectKBest, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -83,6 +83,9 @@ TRUSTED = {
     "a function of its own": FunctionTransformer(lambda rows: rows - rows.mean(axis=0)),
     "a function that holds something": FunctionTransformer(np.clip, kw_args={"a_min": -1, "a_max": 1}),
     "frozen": FrozenEstimator(StandardScaler().fit([[0, 0], [1, 1]])),
+    "columns chosen by rows": ColumnTransformer(
+        [("a", "passthrough", lambda rows: [0, 1] if rows.mean() > 0 else [1, 0])]
+    ),
     "in a union": FeatureUnion([("a", FunctionTransformer(abs)), ("b", "passthrough")]),
 }
 
@@ -133,6 +136,21 @@ def test_steps_of_a_user_are_marked_or_refused() -> None:
     assert not ledger.entries
     found = make_pipeline(SaysItLearnsNothing(), model(ledger)).fit(X, Y)
     assert found[-1].guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
+
+
+@pytest.mark.parametrize(
+    ("chooser", "assumed"),
+    [
+        (make_column_selector(pattern="^[ab]$"), ()),
+        (make_column_selector(dtype_include="number"), (Assumption.UNPAID_PREPARATION,)),
+    ],
+)
+def test_columns_chosen_by_their_names_are_free_and_by_their_types_are_marked(chooser: Any, assumed: Any) -> None:
+    """One record may make texts of a column, and so change what comes out for all others."""
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    chosen = ColumnTransformer([("chosen", "passthrough", chooser)])
+    found = make_pipeline(chosen, model(book())).fit(frame, Y)
+    assert found[-1].guarantee_.assumes == assumed
 
 
 def test_a_target_changed_by_a_function_of_its_own_is_marked() -> None:

@@ -10,11 +10,19 @@ import pytest
 from estimators import WITH_A_BUDGET, failures
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
 
 import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
 from bruit.learning import (
+    PCA,
     AdditiveModel,
     BoostedTrees,
     KMeans,
@@ -222,6 +230,33 @@ def test_a_number_of_clusters_that_is_chosen_by_exact_scores_is_marked() -> None
     model = KMeans(domain=UNIT, budget=ledger.budget(epsilon=1))
     found = GridSearchCV(model, {"n_clusters": [2, 3]}, cv=2).fit(rows(60)[0])
     assert found.best_estimator_.guarantee_.assumes == (Assumption.UNPAID_SCORES,)
+
+
+def test_fits_to_folds_are_marked_because_one_row_more_moves_others_between_them() -> None:
+    """Of scikit-learn's folds one more row changes three rows of a fit, which is not hidden by the ε of one."""
+    X, y = rows(101)
+    before, after = ([set(fit) for fit, _ in KFold(10).split(X[:size])] for size in (100, 101))
+    assert max(len(one ^ other) for one, other in zip(before, after, strict=True)) == 3
+    folds = cross_validate(bayes(budget=book().budget(epsilon=1)), X, y, cv=2, return_estimator=True)["estimator"]
+    both = {Assumption.UNPAID_PREPARATION, Assumption.UNPAID_SCORES}
+    assert [set(model.guarantee_.assumes) for model in folds] == [both] * 2
+    tuned = TunedThresholdClassifierCV(bayes(budget=book().budget(epsilon=1)), cv=0.5, refit=False).fit(X, y)
+    assert Assumption.UNPAID_PREPARATION in tuned.estimator_.guarantee_.assumes
+
+
+def test_a_number_of_components_that_is_chosen_by_exact_scores_is_marked() -> None:
+    X, y = rows(60)
+    components = PCA(domain=UNIT, budget=book().budget(epsilon=1))
+
+    def spread(model: Any, X: Any, y: Any = None) -> float:
+        return float(model.transform(X).var())
+
+    found = GridSearchCV(components, {"n_components": [1, 2]}, scoring=spread, cv=2).fit(X)
+    assert found.best_estimator_.guarantee_.assumes == (Assumption.UNPAID_SCORES,)
+    ledger = book()
+    both = make_pipeline(PCA(domain=UNIT, budget=ledger.budget(epsilon=1)), bayes(budget=ledger.budget(epsilon=1)))
+    best = GridSearchCV(both, {"pca__n_components": [1, 2]}, cv=2).fit(X, y).best_estimator_
+    assert [step.guarantee_.assumes for step in best] == [(Assumption.UNPAID_SCORES,)] * 2
 
 
 def test_folds_in_other_processes_are_not_forgotten(tmp_path: Any) -> None:

@@ -14,9 +14,9 @@ MISSING = {"NAType", "NaTType"}
 
 def text(value: object) -> str | None:
     """The text of any object; None if it is missing, or if its own `__str__` fails."""
-    if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
-        return None
     try:
+        if value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ in MISSING:
+            return None
         return str(value).encode("utf-8", "replace").decode()
     except Exception:
         return None
@@ -24,11 +24,15 @@ def text(value: object) -> str | None:
 
 def name_of(value: object) -> str | None:
     """The name of a category or a person: whole numbers without a fraction, so that 1.0 is called 1."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    try:
+        if isinstance(value, np.generic):  # the longest numbers of NumPy stay what they are in `item`
+            value = float(value) if isinstance(value, np.longdouble) else value.item()
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float) and value.is_integer():
+            return str(int(value))
+    except Exception:  # whatever a class of its own raises
+        return None
     return text(value)
 
 

@@ -28,7 +28,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import PrivateEstimator
-from bruit.learning.estimator.public_question import require_rows, require_schema
+from bruit.learning.estimator.public_question import require_columns, require_rows, require_schema
 from bruit.learning.estimator.records import as_array, choose_rows, encode_classes
 from bruit.learning.estimator.unpaid_scores import unrecorded
 from bruit.ledger import Budget, Charge, Purchase, ask
@@ -94,6 +94,7 @@ def evaluate(
     asked = _Question.of(model, purchase, bins=bins, size=size, groups=groups, rows=rows_per_person)
     level = checked_confidence(confidence)
     require_rows(X=X, y=y, groups=groups)
+    require_columns(y=y, groups=groups)
     require_schema(model, X, None, reset=False)
     check_consistent_length(X, y, groups)
     charge = asked.pay()
@@ -128,6 +129,11 @@ class _Question:
                 "that its other steps prepared, pipeline[:-1].transform(X)"
             )
         check_is_fitted(model)
+        if model._domains is None:
+            raise InvalidArgument(
+                f"{WHAT} takes a model with domain=, which answers for any row: this {type(model).__name__} was fitted "
+                "to bare numbers, so that a missing one would be an error, which tells of a row; fit it with domain="
+            )
         price = purchase.price
         most = 1 if groups is None else whole(rows, "rows_per_person")
         people = most * (2 if price.neighbours is REPLACE_ONE else 1)

@@ -7,6 +7,8 @@ import numpy as np
 import polars
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.linear_model import Perceptron
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -14,7 +16,7 @@ import bruit
 from bruit.apps import data
 from bruit.apps.data.census_categories import CATEGORIES
 from bruit.errors import InvalidArgument, MissingData
-from bruit.learning import Student
+from bruit.learning import Student, evaluate
 from bruit.ledger import Budget, Ledger
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.tables import Domain, among, within
@@ -75,6 +77,23 @@ def test_any_model_may_learn_from_pure_labels() -> None:
     assert isinstance(model.model_, DecisionTreeClassifier)
     assert model.guarantee_.delta == 0
     assert model.score(*halves(500, 4)) > 0.8
+
+
+@pytest.mark.parametrize("model", ["tree", DecisionTreeClassifier, KMeans(2), DecisionTreeClassifier(max_depth=-1)])
+def test_rule_13_a_model_that_cannot_be_fitted_is_refused_before_the_charge(model: Any) -> None:
+    paid = price(2)
+    with pytest.raises(ValueError, match=r"no classifier|max_depth"):
+        taught(model=model, budget=paid).fit(*halves(100, 1))
+    assert not paid.ledger.entries
+
+
+def test_a_student_whose_model_gives_no_chances_has_none() -> None:
+    paid = price(2)
+    model = taught(model=Perceptron(), budget=paid).fit(*halves(400, 1))
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(InvalidArgument, match="predict_proba"):
+        evaluate(model, *halves(40, 4), budget=paid)
+    assert len(paid.ledger.entries) == 1
 
 
 def test_rule_8_three_clones_draw_three_noises() -> None:

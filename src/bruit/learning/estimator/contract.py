@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from bruit.learning.estimator.public_question import (
     public_size,
     public_target,
     purchase_of,
+    require_columns,
     require_rows,
     require_schema,
 )
@@ -53,9 +54,6 @@ from bruit.learning.estimator.records import (
 from bruit.learning.estimator.unpaid_scores import record_prediction
 from bruit.ledger import WITHOUT_PRIVACY, Budget, Charge, Payment, Purchase
 from bruit.tables import Domain, Within
-
-if TYPE_CHECKING:
-    pass
 
 E = TypeVar("E", bound="PrivateEstimator")
 
@@ -76,9 +74,13 @@ class Records:
     details: dict[str, Any] = field(default_factory=dict)
 
     def finish(self, estimator: E) -> E:
-        """Closes the ledger entry of a fit with the fitted estimator as its release, and returns the estimator."""
+        """Closes the ledger entry of a fit with the fitted estimator as its release, and returns the estimator.
+
+        Only now does the estimator have a guarantee: a fit that was interrupted leaves numbers of an earlier one.
+        """
         if self.charge is not None:
             outcome = Outcome(value=estimator, method=type(estimator).__name__, details=self.details)
+            estimator.guarantee_ = self.charge.guarantee
             estimator._keep_release(self.charge.finish(outcome))
         return estimator
 
@@ -141,10 +143,11 @@ class FitRequest:
         return None if drops or self.estimator_size is not None else self.size
 
     def pay(self, loss: Loss | None, *, assumes: Iterable[Assumption] = ()) -> Records:
-        """Commits the charge, sets `guarantee_`, and only then reads the rows."""
+        """Commits the charge and only then reads the rows; what an earlier fit promised holds no more."""
         charge = self._charge(loss, assumes)
-        self.estimator._release = None  # of an earlier fit
-        self.estimator.guarantee_ = None if charge is None else charge.guarantee
+        self.estimator._release = self.estimator.guarantee_ = None
+        if charge is not None:
+            del self.estimator.guarantee_
         source = seed_of_state(self.estimator.random_state).stream() if charge is None else charge.stream()
         return replace(self._read_rows(source), charge=charge, details={} if charge is None else self._details)
 
@@ -249,6 +252,7 @@ class PrivateEstimator(FittedModel):
     def _ask(self, X: Any, y: Any = None, *, groups: Any = None) -> FitRequest:
         """The question of a fit: arguments and schema are checked, no record is read."""
         require_rows(X=X, y=y, groups=groups)
+        require_columns(groups=groups)
         purchase = purchase_of(self, groups)
         price = None if purchase is None else purchase.price
         trusts = () if price is None else unpaid_preparation(self)

@@ -49,6 +49,10 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
     def guarantee_(self, guarantee: Guarantee | None) -> None:
         self.__dict__["guarantee_"] = guarantee
 
+    @guarantee_.deleter
+    def guarantee_(self) -> None:
+        del self.__dict__["guarantee_"]
+
     def _keep_release(self, release: Release[Any]) -> None:
         """Keeps a release but for its value: a pickle holds no cycle, and a copy is its own value."""
         self._release = replace(release, value=None)

@@ -3,7 +3,8 @@
 A scaler's means, an imputer's medians or a list of categories read from the rows are exact statistics of them, and the
 model behind would still print its own ε. scikit-learn hands a fit nothing but the prepared rows, so what prepared them
 is looked up on the call stack. What learns is refused; what cannot be seen is marked in the guarantee: a function that
-may look at several rows, a step that was fitted before, an ensemble that divides, relabels or weighs rows by itself.
+may look at several rows, a step that was fitted before, an ensemble that divides, relabels or weighs rows by itself,
+whatever called a worker of joblib in another thread or process, and folds, of which one more row moves the borders.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from bruit.core.guarantee import Assumption
@@ -36,13 +37,16 @@ HARMLESS = ("compose", "feature_selection", "frozen", "model_selection", "multio
 ENSEMBLES = ("calibration", "ensemble", "multiclass", "semi_supervised")
 """Modules of scikit-learn that divide, weigh or relabel rows; their workers may run without the ensemble."""
 
+FOLDS = ("sklearn.model_selection._validation", "sklearn.model_selection._classification_threshold")
+"""Modules that fit to some of the rows; which of them may hang on the number of rows and on the labels of others."""
+
 BUILT_IN = frozenset({"sklearn", "bruit"})
 
 
 def unpaid_preparation(estimator: object) -> tuple[Assumption, ...]:
     """What the guarantee of a fit must assume of the steps before it; PrivacyError where one learns without paying."""
     frames = list(_frames())
-    trusted = any(_module(frame.f_globals.get("__name__", "")) in ENSEMBLES for frame in frames)
+    trusted = any(map(_hides_rows, frames))
     for owner, inner in _owners(frames, estimator):
         steps = list(_steps_before(owner, inner))
         for name, step in steps:
@@ -112,12 +116,23 @@ def _is_trusted(step: Any) -> bool:
     if step is None or isinstance(step, str):
         return False
     if _is_container(step):
-        return any(map(_is_trusted, _parts(step)))
+        return any(map(_is_trusted, _parts(step))) or _chooses_columns(step)
     if type(step).__name__ == "FrozenEstimator":
         return getattr(step.estimator, "guarantee_", None) is None
     if type(step).__name__ == "FunctionTransformer":
         return bool(step.kw_args) or not _is_elementwise(step.func)
     return not _is_built_in(step) and not _is_paid(step)
+
+
+def _chooses_columns(step: Any) -> bool:
+    """Whether a function that is handed all rows says which columns a step is given; one by their names is none."""
+    chosen = [columns for _, _, columns in step.transformers] if isinstance(step, ColumnTransformer) else []
+    return any(callable(each) and not _goes_by_names(each) for each in chosen)
+
+
+def _goes_by_names(chooser: object) -> bool:
+    typed = ("dtype_include", "dtype_exclude")  # one record may change the type of a column
+    return isinstance(chooser, make_column_selector) and all(getattr(chooser, name) is None for name in typed)
 
 
 def _is_elementwise(function: object) -> bool:
@@ -164,6 +179,16 @@ def _frames() -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
+
+
+def _hides_rows(frame: FrameType) -> bool:
+    """Whether a call may have been handed other rows than the table's, which no estimator on this stack tells.
+
+    joblib's batches run for a caller in another thread or process, whose steps are not on this stack.
+    """
+    module = frame.f_globals.get("__name__", "")
+    batch = module == "joblib.parallel" and frame.f_code.co_qualname.startswith("BatchedCalls")
+    return batch or module in FOLDS or _module(module) in ENSEMBLES
 
 
 def _owners(frames: list[FrameType], estimator: object) -> Iterator[tuple[Any, list[Any]]]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bruit.core.arguments import whole
 from bruit.core.neighbours import EACH_ROW, REPLACE_ONE
 from bruit.errors import InvalidArgument
-from bruit.learning.estimator.records import as_array, as_rows, is_query
+from bruit.learning.estimator.records import as_array, as_rows, is_query, is_series
 from bruit.ledger import Budget, Purchase, ask
 from bruit.tables import Within
 
@@ -92,6 +92,18 @@ def require_rows(**given: Any) -> None:
             )
 
 
+def require_columns(**given: Any) -> None:
+    """Refuses what is not one column, such as one person or one label for each row, before anything is paid."""
+    for name, data in given.items():
+        if data is None:
+            continue
+        shape = getattr(data, "shape", None)
+        if shape is None and (isinstance(data, str | bytes) or not hasattr(data, "__len__")):
+            raise InvalidArgument(f"{name} is {type(data).__name__}, no column: give one entry for each row")
+        if shape is not None and (not len(shape) or any(width != 1 for width in shape[1:])):
+            raise InvalidArgument(f"{name} has the shape {tuple(shape)}: give one column, one entry for each row")
+
+
 def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
     """Refuses an X that is not two-dimensional or has other columns than at the fit; values are not read."""
     if not (
@@ -113,9 +125,10 @@ def require_schema(estimator: Any, X: Any, y: Any, *, reset: bool) -> None:
 
 
 def one_column(y: Any) -> NDArray[Any]:
-    """The target as a one-dimensional array; entries of a list keep their own types."""
+    """The target as a one-dimensional array; entries of a list, and of a series, keep their own types."""
     if not hasattr(y, "shape"):
+        require_columns(y=y)
         return as_array(y)
     if getattr(getattr(y, "dtype", None), "kind", "") == "c":
         raise InvalidArgument("Complex data not supported: y must hold labels or real numbers")
-    return np.asarray(column_or_1d(y, warn=True))
+    return as_array(y) if is_series(y) else np.asarray(column_or_1d(y, warn=True))

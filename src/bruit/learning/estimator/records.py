@@ -29,6 +29,11 @@ def is_query(data: object) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
+def is_series(data: object) -> bool:
+    """Whether the data is one column of a data frame that narwhals knows."""
+    return isinstance(nw.from_native(data, series_only=True, pass_through=True), nw.Series)
+
+
 def resolve_domains(domain: Domains, data: Any, columns: int) -> tuple[Domain, ...]:
     """One domain for each column of the data, in the order of the columns."""
     if isinstance(domain, Within | Among):

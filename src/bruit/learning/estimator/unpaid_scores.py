@@ -101,7 +101,7 @@ def _number(estimator: object) -> int | None:
 
 
 def _task(estimator: Any) -> Task | None:
-    """The book that paid or will pay, and what is predicted; None without a book, or where nothing is predicted."""
+    """The book that paid or will pay, and what is predicted (coordinates, where it is no label and no number)."""
     release = getattr(estimator, "_release", None)
     if release is not None and release.receipt is not None:
         book = release.receipt.identity
@@ -115,4 +115,4 @@ def _task(estimator: Any) -> Task | None:
         return Task(book, "classes", frozenset(map(str, labels)))
     if is_clusterer(estimator):
         return Task(book, "clusters")
-    return Task(book, "numbers") if is_regressor(estimator) else None
+    return Task(book, "numbers" if is_regressor(estimator) else "coordinates")

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.metaestimators import available_if
 
 from bruit.core.arguments import whole
 from bruit.core.seeds import RandomState
@@ -20,6 +21,12 @@ from bruit.learning.estimator.unpaid_scores import unrecorded
 from bruit.learning.nearest_neighbours.classifier import Voters, question_space, require_labels
 from bruit.learning.nearest_neighbours.plan import Method, VotePlan, plan_answers
 from bruit.ledger import Payment
+
+
+def _gives_chances(student: Student) -> bool:
+    """Whether the student's model gives probabilities: a logistic regression does, and so does always one label."""
+    fitted = getattr(student, "model_", student.model)
+    return fitted is None or hasattr(fitted, "predict_proba")
 
 
 class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
@@ -66,6 +73,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         question = self._ask(X, y, groups=groups)
         voters, self._space = whole(self.n_neighbors, "n_neighbors"), question_space(question, self.weights)
         public, plan = self._public_questions(question)
+        self._rehearse(public, question)
         records = question.pay(None if plan is None else plan.loss)
         self.classes_ = records.classes
         asked = records.values if public is None else public
@@ -81,6 +89,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         values = self._encode(X)
         return np.asarray(self.model_.predict(self._features(values)))
 
+    @available_if(_gives_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The student's probability of each class, at no further privacy cost."""
         values = self._encode(X)
@@ -104,6 +113,16 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             return public, None
         plan = plan_answers(question.price, self.method, queries=len(public), per_query=None, rows=question.rows)
         return public, plan
+
+    def _rehearse(self, public: NDArray[Any] | None, question: FitRequest) -> None:
+        """Fits a model of the caller's own to made-up labels, so that what it refuses is refused before the charge."""
+        if self.model is None:
+            return
+        if not hasattr(self.model, "get_params") or isinstance(self.model, type) or not is_classifier(self.model):
+            raise InvalidArgument(f"model={self.model!r} is no classifier of scikit-learn: give one, such as SVC()")
+        if public is not None and question.classes is not None and len(public) > 1:
+            labels = question.classes[np.arange(len(public)) % len(question.classes)]
+            clone(self.model).fit(self._features(public), labels)
 
     def _learnt(self, public: NDArray[Any], rng: np.random.Generator) -> Any:
         """A model of the labels; of a single label the one that always tells it."""

@@ -16,7 +16,7 @@ from bruit.core.neighbours import EACH_ROW
 from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import FitRequest, PrivateEstimator
-from bruit.learning.estimator.public_question import require_rows
+from bruit.learning.estimator.public_question import require_columns, require_rows
 from bruit.learning.selection.trials import Trial, fit_to_nobody, paid_candidate
 from bruit.ledger import Budget, Charge, Purchase, Quote, ask
 from bruit.ledger.best_of_runs import RunPrice, Stopping, price_runs
@@ -98,6 +98,7 @@ class Choice:
     def make(self, X: Any, y: Any, groups: Any) -> Selection:
         """Checks every candidate on an empty table, pays, runs, and returns the best."""
         require_rows(X=X, y=y, groups=groups)
+        require_columns(groups=groups)
         check_consistent_length(X, y, groups)
         questions = [_question(candidate, self.run, X, y, groups) for candidate in self.candidates]
         for candidate in self.candidates:  # what one refuses, such as a price without a delta, is refused uncharged

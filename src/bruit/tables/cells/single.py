@@ -34,6 +34,9 @@ from bruit.tables.schema.columns import (
 
 Plain = bool | int | float | str | date | datetime | None
 
+NUMPY = frozenset(np.sctypeDict.values())
+"""NumPy's own scalars; `item` of a class derived from one could be anybody's."""
+
 _START = datetime(EPOCH.year, EPOCH.month, EPOCH.day)
 
 
@@ -67,8 +70,8 @@ def open_value(value: object) -> Plain:
         return _decimal(value)  # type: ignore[arg-type]
     if kind is complex:  # one complex number in a column makes complex numbers of all
         return value.real if value.imag == 0 else None  # type: ignore[attr-defined]
-    if isinstance(value, np.generic):
-        return _numpy(value)
+    if kind in NUMPY:
+        return _numpy(value)  # type: ignore[arg-type]
     pandas = sys.modules.get("pandas")
     if pandas is not None and kind is pandas.Timestamp:
         return _timestamp(value)
@@ -90,6 +93,8 @@ def _numpy(value: np.generic) -> Plain:
             return None
         seconds = min(max(int(value.astype("datetime64[s]").astype(np.int64)), EARLIEST), LATEST)
         return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+    if isinstance(value, np.longdouble | np.clongdouble):  # their `item` is no number of Python's, but themselves
+        return open_value(complex(value))
     plain = isinstance(value, np.bool_ | np.integer | np.inexact | np.str_)
     return open_value(value.item()) if plain else None
 
