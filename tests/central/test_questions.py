@@ -28,7 +28,7 @@ from bruit.central.questions import (
     variance,
 )
 from bruit.central.questions.noises import BudgetShare, buy, threshold, upper_tail
-from bruit.central.questions.ratios import mean_interval, share_widths
+from bruit.central.questions.ratios import mean_estimate, mean_interval, share_widths, variance_estimate
 from bruit.channels.integer_noise import IntegerNoise
 from bruit.core.losses import DiscreteGaussian, DiscreteLaplace
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate, PrivacyError
@@ -288,6 +288,22 @@ def test_the_interval_of_a_mean_covers_it_also_in_small_groups(noise: Any, above
     low, high = mean_interval(*ends, channel, 0.95)  # type: ignore[call-arg]
     share = above / (above + below)
     assert covered(int(((low <= share + 1e-12) & (share - 1e-12 <= high)).sum()), draws, 0.95)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("rows", [0, 2, 20])
+def test_no_value_lies_outside_its_own_interval(noise: Any, rows: int) -> None:
+    """Where noise left fewer than no rows, the value is the nearest to the middle that the interval holds."""
+    channel, rng, draws = IntegerNoise(noise), np.random.default_rng(6), 4000
+    x = rng.integers(0, 7, rows)
+    ends = channel.send(np.repeat([[x.sum()], [(6 - x).sum()]], draws, axis=1), rng)
+    thirds = np.repeat([[((6 - x) ** 2).sum()], [(2 * x * (6 - x)).sum()], [(x * x).sum()]], draws, axis=1)
+    for value, low, high in (
+        mean_estimate(*ends, channel, 0.95),  # type: ignore[call-arg]
+        variance_estimate(channel.send(thirds, rng), channel, 0.95),
+    ):
+        assert (low <= value).all()
+        assert (value <= high).all()
 
 
 def test_widths_of_a_share_are_those_of_the_drawn_noise() -> None:

@@ -182,6 +182,42 @@ def test_a_csv_file_of_any_separator_and_encoding_gives_its_texts(encoding: str,
     assert read_all(open_source(path, schema(names, facts)), schema(names, facts)) == expected(texts, names, facts)
 
 
+SIGNS = {" ": " \u00a0\u202f", ".": ".", ",": ",", "'": "'\u2019", "?": "?"}
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("sign", SIGNS)
+def test_thousands_are_read_in_each_way_in_which_their_sign_is_written(sign: str, engine: str) -> None:
+    """A question mark is what Excel on Windows writes for the narrow blank of French numbers in windows-1252."""
+    decimal = "." if sign == "," else ","
+    facts, names = csv(decimal=decimal, thousands=sign), ["number"]
+    texts = [f"{digits}{decimal}5 €" for way in SIGNS[sign] for digits in (f"-1{way}000", f"0{way}250", f"{way}12")]
+    frame = pl.DataFrame({"number": [*texts, "12 x 500", "1_250"]})
+    source: Any = frame if engine == "polars" else duckdb.connect().from_arrow(frame.to_arrow())
+    read = read_all(open_source(source, schema(names, facts)), schema(names, facts))
+    assert read == expected(frame["number"].to_list(), names, facts)
+    lost = 50 if sign == " " else None  # a blank before the digits is no sign between them
+    assert read["number"] == [*([-40, 1002, lost] * len(SIGNS[sign])), None, None]
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_blanks_that_are_not_to_be_broken_are_taken_off_the_ends_of_every_text(engine: str) -> None:
+    """French puts one before the sign of a currency, and pages copied into Excel leave them after names."""
+    names = [name for name in NAMES if name not in ("serial", "long")]
+    plain = ["250,5", "12,5 €", "1 250 €", "Lyon", "é", "oui", "NA", "", "03/02/2025", "03/02/2025 07:15", "42"]
+    frames = [
+        pl.DataFrame({name: [way + text.replace(" €", way + "€") + way for text in plain] for name in names})
+        for way in (" ", "\u00a0", "\u202f")
+    ]
+    stated = schema(names)
+    sources: list[Any] = frames if engine == "polars" else [duckdb.connect().from_arrow(f.to_arrow()) for f in frames]
+    reads = [read_all(open_source(source, stated), stated) for source in sources]
+    for frame, read in zip(frames, reads, strict=True):
+        assert read == {name: expected(frame[name].to_list(), [name])[name] for name in names}
+        assert {**read, "text": 0, "found": 0} == {**reads[0], "text": 0, "found": 0}  # which keep those inside
+    assert reads[1]["number"][:3] == [1002, 50, 4000]
+
+
 def test_a_file_that_does_not_end_is_whole_only_where_that_is_said(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("number,text\n1,a\n2,b")

@@ -17,7 +17,7 @@ from bruit.central.column_questions import (
 from bruit.central.questions import measures
 from bruit.central.questions.asking import Question
 from bruit.central.questions.noises import PricedNoise
-from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
+from bruit.central.questions.ratios import mean_estimate, variance_estimate
 from bruit.central.ranks.records import require_public_size
 from bruit.core.arguments import whole
 from bruit.core.guarantee import Assumption
@@ -81,7 +81,7 @@ def mean_mechanism(
 
     def interpret(noisy: Integers) -> Outcome[float]:
         above, below = noisy
-        shares = mean_share(above, below), *mean_interval(above, below, bought.noise, question.confidence)
+        shares = mean_estimate(above, below, bought.noise, question.confidence)
         value, least, greatest = (low + float(share[0]) * span for share in shares)
         rows = round(int(above[0] + below[0]) / steps)
         return _outcome(column, question, bought, (value, least, greatest), size=rows)
@@ -130,7 +130,7 @@ def variance_mechanism(column: Column, price: Budget, *, confidence: float = 0.9
     steps = (numbers.highest - numbers.lowest) ** 2
 
     def interpret(noisy: Integers) -> Outcome[float]:
-        shares = variance_share(noisy), *variance_interval(noisy, bought.noise, question.confidence)
+        shares = variance_estimate(noisy, bought.noise, question.confidence)
         value, low, high = (float(share[0]) * unit for share in shares)
         return _outcome(column, question, bought, (value, low, high), size=round(int(noisy.sum()) / steps))
 

@@ -49,7 +49,7 @@ REMARKS = {
     "header": "  # the line that names the columns, where titles stand above it",
     "encoding": "  # utf-8, windows-1252 (Excel in Western Europe), latin-1 or utf-16",
     "decimal": '  # "." or ","',
-    "thousands": '  # the sign in 1 250: " " (any blank), ".", "," or "\'"',
+    "thousands": '  # the sign in 1 250: " " (any blank), ".", ",", "\'", or "?" (a narrow blank that Excel lost)',
 }
 
 

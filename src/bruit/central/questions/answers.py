@@ -15,7 +15,7 @@ from bruit.central.questions.levels import Cell, Level
 from bruit.central.questions.measures import Measure
 from bruit.central.questions.noises import PricedNoise, Threshold
 from bruit.central.questions.quantile_draws import quantile_draws
-from bruit.central.questions.ratios import mean_interval, mean_share, variance_interval, variance_share
+from bruit.central.questions.ratios import mean_estimate, variance_estimate
 from bruit.channels import IntegerNoise
 from bruit.core.intervals import Covers, Interval
 from bruit.core.neighbours import Neighbours
@@ -191,8 +191,8 @@ def _value(
         shares = _mean_shares(noisy, noise, confidence, None if size is None else size * span)
         value, least, greatest = (_floats(low + share * span * grid) for share in shares)
         return value, least, greatest
-    bounds = variance_interval(noisy, noise, confidence)
-    value, least, greatest = (_floats(each * (span * grid) ** 2) for each in (variance_share(noisy), *bounds))
+    estimate = variance_estimate(noisy, noise, confidence)
+    value, least, greatest = (_floats(each * (span * grid) ** 2) for each in estimate)
     return value, least, greatest
 
 
@@ -200,7 +200,7 @@ def _mean_shares(noisy: NDArray[Any], noise: IntegerNoise, confidence: float, wh
     """Where the mean lies between its bounds: by both ends, or by one where the number of rows is public."""
     if whole is None:
         above, below = noisy
-        return mean_share(above, below), *mean_interval(above, below, noise, confidence)
+        return mean_estimate(above, below, noise, confidence)
     (above,), width = noisy, noise.half_width(confidence)
     return tuple(np.clip(np.asarray(each / whole, np.float64), 0, 1) for each in (above, above - width, above + width))
 

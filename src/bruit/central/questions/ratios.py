@@ -23,6 +23,14 @@ TABLE = 1024
 """Places between 0 and 1/2 at which the width of the noise of a share is computed."""
 
 
+def mean_estimate(
+    above: NDArray[np.int64], below: NDArray[np.int64], noise: IntegerNoise, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """The mean's relative position and its interval, in which the position always lies."""
+    low, high = mean_interval(above, below, noise, confidence)
+    return np.clip(mean_share(above, below), low, high), low, high
+
+
 def mean_share(above: NDArray[np.int64], below: NDArray[np.int64]) -> Floats:
     """The mean's relative position between its bounds, A / (A + B), clipped to [0, 1]; 1/2 where A + B <= 0."""
     whole = (above + below).astype(np.float64)
@@ -83,6 +91,14 @@ def _difference_tail(size: Floats, share: Floats) -> Floats:
     apart = np.where(near, 1.0, a**2 - b**2)
     far = (a**2 * np.exp(-size / a) - b**2 * np.exp(-size / b)) / apart
     return np.where(near, (1 + size / (2 * a)) * np.exp(-size / a), far)
+
+
+def variance_estimate(
+    ends: NDArray[np.int64], noise: IntegerNoise, confidence: float
+) -> tuple[Floats, Floats, Floats]:
+    """The variance in units of the squared width of the bounds and its interval, in which it always lies."""
+    low, high = variance_interval(ends, noise, confidence)
+    return np.clip(variance_share(ends), low, high), low, high
 
 
 def variance_share(ends: NDArray[np.int64]) -> Floats:

@@ -68,7 +68,8 @@ class SqlCells:
     def _stripped(self, text: str) -> str:
         if self.dialect.spark:
             return f"trim(BOTH {self.dialect.text(BLANKS)} FROM {text})"
-        inside = f"ord({text}) > 32 AND ord({text}[-1]) > 32"  # no blank at either end: DuckDB trims slowly
+        # Most texts have a plain sign at both ends, and DuckDB trims slowly.
+        inside = f"ord({text}) BETWEEN 33 AND 126 AND ord({text}[-1]) BETWEEN 33 AND 126"
         return f"(CASE WHEN {inside} THEN {text} ELSE trim({text}, {self.dialect.text(BLANKS)}) END)"
 
     def _known(self, text: str) -> str:

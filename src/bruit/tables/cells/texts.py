@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from bruit.tables.schema.calendar import SERIAL, Pattern
 from bruit.tables.schema.columns import Date, Time
-from bruit.tables.schema.files import SPACES, File
+from bruit.tables.schema.files import THOUSANDS, File
 
-BLANKS = " \t\n\r\x0b\x0c"
-"""What is taken off both ends of every text."""
+BLANKS = " \t\n\r\x0b\x0c\u00a0\u202f"
+"""What is taken off both ends of every text, two blanks not to be broken among them, as stand before € in French."""
 
 MOST_DIGITS = 19
 """The digits of the largest number of 64 bits."""
@@ -48,8 +48,9 @@ class Reading:
     def numbers(self) -> tuple[NumberForm, ...]:
         """The forms in which a number may be written; the first that matches counts."""
         plain, stated = NumberForm(number_pattern("", "."), (), "."), self.file
-        thousands = SPACES if stated.thousands == " " else (stated.thousands,) * bool(stated.thousands)
-        own = NumberForm(number_pattern(stated.thousands, stated.decimal), thousands, stated.decimal)
+        own = NumberForm(
+            number_pattern(stated.thousands, stated.decimal), THOUSANDS[stated.thousands], stated.decimal
+        )
         return (plain, own) if self.machine and own != plain else (own,)
 
     def moments(self, column: Date | Time) -> tuple[Pattern, ...]:
@@ -66,7 +67,7 @@ class Reading:
 
 def number_pattern(thousands: str, decimal: str) -> str:
     """The regular expression of a number: sign, digits (grouped by thousands or not), fraction, exponent."""
-    mark = f"[{''.join(SPACES)}]" if thousands == " " else re.escape(thousands)
+    mark = f"[{''.join(THOUSANDS[thousands])}]"
     digits = f"(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)" if thousands else "[0-9]+"
     point = re.escape(decimal)
     return rf"\A[+-]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]{{1,3}})?\z"

@@ -10,10 +10,13 @@ from bruit.errors import InvalidArgument
 
 KINDS = ("csv", "excel", "parquet")
 ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "latin-1": "latin-1", "windows-1252": "cp1252"}
-SPACES = (" ", "\u00a0", "\u202f")
-"""A blank between thousands is written in three ways; each stands for all."""
+THOUSANDS = {
+    "": (), " ": (" ", "\u00a0", "\u202f"), ".": (".",), ",": (",",), "'": ("'", "\u2019"), "?": ("?",),
+}  # fmt: skip
+"""The signs between thousands and how each is written: three blanks stand for each other, and two apostrophes.
 
-THOUSANDS = ("", " ", ".", ",", "'")
+A question mark is what Excel on Windows writes for the narrow blank of French numbers, which windows-1252 lacks.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class File:
         self._check("kind", self.kind, KINDS)
         self._check("encoding", self.encoding, tuple(ENCODINGS))
         self._check("decimal", self.decimal, (".", ","))
-        self._check("thousands", self.thousands, THOUSANDS)
+        self._check("thousands", self.thousands, tuple(THOUSANDS))
         single = isinstance(self.separator, str) and len(self.separator) == 1 and self.separator.isascii()
         if not single or self.separator in '"\r\n' or self.separator.isalnum():
             raise InvalidArgument(f"separator={self.separator!r} must be one ASCII sign, such as ';' or a tab")

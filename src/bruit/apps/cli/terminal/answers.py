@@ -37,11 +37,14 @@ def show_recipe_preview(found: dict[str, Any]) -> None:
     """Prints every question of a recipe with its precision and share of the price, and what would be left."""
     unit, level = found["measure"], f"{100 * found['confidence']:g} %"
     lines = [
-        (escape(each["title"]), escape(line["words"]), line["noise"], line["expected"], f"{each['share']:.1%}")
+        (
+            *((escape(each["title"]), f"{each['share']:.1%}") if place == 0 else ("", "")),  # of all its lines together
+            *(escape(line["words"]), line["noise"], line["expected"]),
+        )
         for each in found["questions"]
-        for line in each["measures"]
+        for place, line in enumerate(each["measures"])
     ]
-    heads = ("question", "what", "noise", f"at {level}", "share of the price")
+    heads = ("question", "share of the price", "what", "noise", f"at {level}")
     show(table(f"{escape(found['recipe'])}: nothing was read, nothing was charged", heads, lines))
     rows = [
         *((escape(each["title"]), escape(each["question"])) for each in found["questions"]),

@@ -26,7 +26,14 @@ TYPES = (
 SEPARATORS = ((";", "semicolon ;"), (",", "comma ,"), ("\t", "tab"), ("|", "bar |"))
 ENCODINGS = (("utf-8", "UTF-8"), ("windows-1252", "windows-1252 (Excel)"), ("latin-1", "Latin 1"), ("utf-16", "UTF-16"))
 DECIMALS = ((".", "point 1.5"), (",", "comma 1,5"))
-THOUSANDS = (("", "none"), (" ", "space 1 000"), (".", "point 1.000"), (",", "comma 1,000"), ("'", "apostrophe 1'000"))
+THOUSANDS = (
+    ("", "none"),
+    (" ", "space 1 000"),
+    (".", "point 1.000"),
+    (",", "comma 1,000"),
+    ("'", "apostrophe 1'000"),
+    ("?", "1?000, a narrow space that Excel lost"),
+)
 FIELDS = (
     "type",
     "low",
