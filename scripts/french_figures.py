@@ -51,7 +51,7 @@ def draw_same_reports(folder: Path) -> Path:
         mean, spread = part["mean"].to_numpy(), part["deviation"].to_numpy()
         low, high = np.clip([mean - spread, mean + spread], 0, 1)
         series.append(plots.Series(name, part["epsilon"], mean, low, high))
-    ends = [table["epsilon"].min(), table["epsilon"].max()]
+    ends = np.asarray(table["epsilon"])[[0, -1]]
     series += [plots.Series(name, ends, [figures[line]] * 2, dashed=True) for line, name in LINES.items()]
     return plots.curves(
         folder / "same_reports.png",

@@ -37,11 +37,15 @@ def test_delta_of_a_tiny_shift_is_above_the_exact_one_and_close(shift: float, ep
     assert exact <= gaussian_delta(shift, epsilons * shift) <= exact * (1 + mpmath.mpf(1e-11))
 
 
-@pytest.mark.parametrize(("noise", "epsilon"), [("1819295554461", "1.3895850863706207e-18"), ("46022110565.98114", "7.100620901497803e-13")])
+@pytest.mark.parametrize(
+    ("noise", "epsilon"), [("1819295554461", "1.3895850863706207e-18"), ("46022110565.98114", "7.100620901497803e-13")]
+)
 def test_delta_of_much_noise_is_never_below_the_true_one(noise: str, epsilon: str) -> None:
     found = privacy.delta(Gaussian(noise, neighbours=ADD_OR_REMOVE_ONE), epsilon=epsilon, by="pld")
     with mpmath.workdps(60):
-        assert mpmath.mpf(found.numerator) / found.denominator >= exact_delta(1 / mpmath.mpf(noise), mpmath.mpf(epsilon))
+        assert mpmath.mpf(found.numerator) / found.denominator >= exact_delta(
+            1 / mpmath.mpf(noise), mpmath.mpf(epsilon)
+        )
 
 
 @given(st.floats(0.01, 30), st.floats(-30, -0.5))

@@ -93,9 +93,7 @@ def _difference_tail(size: Floats, share: Floats) -> Floats:
     return np.where(near, (1 + size / (2 * a)) * np.exp(-size / a), far)
 
 
-def variance_estimate(
-    ends: NDArray[np.int64], noise: IntegerNoise, confidence: float
-) -> tuple[Floats, Floats, Floats]:
+def variance_estimate(ends: NDArray[np.int64], noise: IntegerNoise, confidence: float) -> tuple[Floats, Floats, Floats]:
     """The variance in units of the squared width of the bounds and its interval, in which it always lies."""
     low, high = variance_interval(ends, noise, confidence)
     return np.clip(variance_share(ends), low, high), low, high

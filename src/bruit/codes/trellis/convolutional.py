@@ -120,8 +120,7 @@ class Convolutional(SoftBits):
         """
         path, other = best_path(self, batch), best_path(self, batch, mirrored=True)
         message, decided = np.ascontiguousarray(self._message_of(path)), (path == other).all(axis=1)
-        unsure = np.flatnonzero(~decided & ~batch.two_valued) if not decided.all() else ()
-        if len(unsure):
+        if not decided.all() and (unsure := np.flatnonzero(~decided & ~batch.two_valued)).size:
             message[unsure], decided[unsure] = self._read_again(batch.chosen(unsure))
         return message, self._words(message), decided
 

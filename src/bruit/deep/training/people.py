@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from bruit.core.arguments import whole
 from bruit.core.names import number_people
@@ -65,7 +64,7 @@ class People(Records):
         return Part(parts[:-1], parts[-1], pad(torch.ones(people), size).to(device))
 
 
-def _names(person: object) -> list[object]:
+def _names(person: Any) -> list[object]:
     """Whose each record is, in Python's own types: as an array a missing one makes floats of all whole numbers.
 
     Two large ones would be one person then, whose clipped gradient each of them moves by twice the bound.

@@ -24,7 +24,7 @@ TINY = Fraction(1, 10**8)
 """Below it the shift and its tangent differ by less than 2^-60, relatively."""
 
 NARROW = 0.5
-"""Over a shift below it the slope of the Mills ratio is integrated: two ratios so near keep few digits of difference."""
+"""Below this shift the slope of the Mills ratio is integrated: two ratios so near differ in few digits."""
 
 
 def gaussian_delta(shift: float, epsilon: float) -> float:

@@ -48,9 +48,7 @@ class Reading:
     def numbers(self) -> tuple[NumberForm, ...]:
         """The forms in which a number may be written; the first that matches counts."""
         plain, stated = NumberForm(number_pattern("", "."), (), "."), self.file
-        own = NumberForm(
-            number_pattern(stated.thousands, stated.decimal), THOUSANDS[stated.thousands], stated.decimal
-        )
+        own = NumberForm(number_pattern(stated.thousands, stated.decimal), THOUSANDS[stated.thousands], stated.decimal)
         return (plain, own) if self.machine and own != plain else (own,)
 
     def moments(self, column: Date | Time) -> tuple[Pattern, ...]:
