@@ -93,7 +93,7 @@ def test_another_question_another_person_or_a_table_is_refused(book: Callable[..
     stream = Stream("n", ask, participation=once(), periods=4, budget=ledger.budget(epsilon=9, delta="1e-6"))
     with pytest.raises(InvalidArgument, match="this question asks for"):
         stream.update(question(SECOND.where(SECOND["days"] < 5), lambda _plan: count()))
-    with pytest.raises(InvalidArgument, match="question of the engine"):
+    with pytest.raises(InvalidArgument, match="updated with the same Question"):
         stream.update(FIRST)
     other = Schema("who", {"who": whole(), "ward": category(["A", "B"])})
     whose = open_table(polars.DataFrame({"who": [1], "ward": ["A"]}), other)

@@ -90,7 +90,7 @@ def test_names_that_engines_could_mistake_are_refused() -> None:
         lambda: Schema("id", {"id": whole(), "Bruit: person": whole()}),
     ):
         with pytest.raises(
-            InvalidArgument, match=r"one name to some engines|says whose row it is|no column may be called"
+            InvalidArgument, match=r"one name to some engines|says whose row it is|no column name may begin"
         ):
             make()
 

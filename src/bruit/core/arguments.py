@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import inf, isfinite
 from numbers import Rational
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,7 +17,7 @@ LONGEST_SHOWN = 60
 """Characters of an argument that a message repeats."""
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is an integer of Python or NumPy; neither a bool nor a float is."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
@@ -39,7 +39,7 @@ def number(value: Any, name: str, *, above: float = -inf, most: float = inf, why
     raise InvalidArgument(f"{name}={shown(value)} must be {', '.join(['a number', *span])}{': ' + why if why else ''}")
 
 
-def one_of(value: Any, name: str, allowed: Iterable[str]) -> str:
+def one_of(value: object, name: str, allowed: Iterable[str]) -> str:
     """Returns the value, or refuses one that is not among the allowed texts."""
     *others, last = allowed
     if isinstance(value, str) and value in (*others, last):
@@ -47,28 +47,28 @@ def one_of(value: Any, name: str, allowed: Iterable[str]) -> str:
     raise InvalidArgument(f"{name}={shown(value)}: give {', '.join(map(repr, others))} or {last!r}")
 
 
-def flag(value: Any, name: str) -> bool:
+def flag(value: object, name: str) -> bool:
     """Returns the value as a bool, or refuses one that is not True, False, 1 or 0."""
     if isinstance(value, bool | np.bool_) or (is_whole(value) and value in (0, 1)):
         return bool(value)
     raise InvalidArgument(f"{name}={shown(value)} must be True or False")
 
 
-def octets(value: Any, name: str) -> bytes:
+def octets(value: object, name: str) -> bytes:
     """Returns the value as bytes, or refuses what is no bytes, bytearray or memoryview."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
     raise InvalidArgument(f"{name} of type {type(value).__name__}: give bytes; a text becomes bytes by .encode()")
 
 
-def text(value: Any, name: str) -> str:
+def text(value: object, name: str) -> str:
     """Returns the value, or refuses what is no text."""
     if isinstance(value, str):
         return value
     raise InvalidArgument(f"{name}={shown(value)} must be a text")
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """An argument as it stands in a message: on one line and not long."""
     line = " ".join(repr(value).split())
     return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ class People(Records):
         return Part(parts[:-1], parts[-1], pad(torch.ones(people), size).to(device))
 
 
-def _names(person: Any) -> list[object]:
+def _names(person: Iterable[object]) -> list[object]:
     """Whose each record is, in Python's own types: as an array a missing one makes floats of all whole numbers.
 
     Two large ones would be one person then, whose clipped gradient each of them moves by twice the bound.
