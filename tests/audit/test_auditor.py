@@ -231,3 +231,16 @@ def test_what_is_no_audit_is_refused(wrong: dict[str, Any]) -> None:
 def test_a_mechanism_must_give_one_row_a_sample() -> None:
     with pytest.raises(InvalidArgument, match="one row for each sample"):
         audit(lambda data, samples, rng: np.zeros(3), (0, 1), claimed=1.0, samples=100, alarm=0.1)
+
+
+@pytest.mark.parametrize("width", [np.float64, np.float32])
+def test_the_sign_of_a_zero_is_seen(width: type) -> None:
+    """Once both zeros were one number: who prints the float, or sends its bytes, shows which it was."""
+
+    def zeros(sign: float, samples: int, _rng: np.random.Generator) -> NDArray[Any]:
+        return np.asarray(sign * np.zeros(samples), width)
+
+    verdict = audit(zeros, (1.0, -1.0), claimed=1.0, samples=4000, alarm=ALARM)
+    assert not verdict.passes
+    null = audit(zeros, (-1.0, -1.0), claimed=0.0, samples=4000, alarm=ALARM)
+    assert null.passes

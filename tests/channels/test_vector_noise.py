@@ -12,6 +12,7 @@ from bruit.channels import CubeNoise, GaussianVector, VectorNoise, channel_from_
 from bruit.channels.vector_noise import cube_radius
 from bruit.core.losses import DiscreteGaussian, Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE
+from bruit.errors import InvalidArgument
 
 PURE = Pure(1, neighbours=ADD_OR_REMOVE_ONE)
 CUBE = CubeNoise(Fraction(5), 3, PURE)
@@ -61,3 +62,10 @@ def test_only_a_pure_loss_has_an_epsilon() -> None:
     assert CUBE.epsilon == 1
     assert GAUSSIAN.epsilon == math.inf
     assert GAUSSIAN.deviation == pytest.approx(math.sqrt(4.5))
+
+
+def test_rule_13_gaussian_noise_beyond_64_bits_is_refused_before_it_is_drawn() -> None:
+    """Once its first draw refused it, after the charge."""
+    loss = DiscreteGaussian(2**106, squared_sensitivity=1, entries=1, neighbours=ADD_OR_REMOVE_ONE)
+    with pytest.raises(InvalidArgument, match="64 bits"):
+        GaussianVector(3, loss)

@@ -537,6 +537,41 @@ def test_seeded_noise_is_marked_and_cannot_be_brought_later(book: Callable[..., 
     strong = count(book("strong"))
     with pytest.raises(InvalidArgument, match="without rng"):
         Stream.open("visits", strong.ledger, rng=np.random.default_rng(1))
+    with pytest.raises(InvalidArgument, match="without rng"):
+        count(strong.ledger, rng=np.random.default_rng(1))  # opens what stands
+    assert count(plain).update(people(1)).guarantee.assumes == (Assumption.SEEDED,)
+
+
+def test_rule_8_a_seeded_stream_that_died_unpaid_does_not_lend_its_mark(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bruit.continual import opening
+
+    def dies(*_: object, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opening, "pay", dies)
+        with pytest.raises(KeyboardInterrupt):
+            count(ledger, rng=np.random.default_rng(1))
+    assert count(ledger).guarantee.assumes == ()
+    with pytest.raises(InvalidArgument, match="without rng"):
+        Stream.open("visits", ledger, rng=np.random.default_rng(1))
+
+
+def test_rule_4_a_loss_of_a_declared_list_pays_for_no_stream(file_store: str) -> None:
+    """Once it paid for any number of them: the stream's own name took the place of the loss's, which is used once."""
+    book = Ledger("zcdp", **terms(by="zcdp"), store=file_store)
+    count(book)
+    loss = book.entries[0].loss
+    (declared,) = book.declare([loss], delta="1e-6", by="zcdp", what="next year")
+    spent, entries = book.spent, len(book.entries)
+    for name in ("visits of next year", "calls"):
+        with pytest.raises(InvalidArgument, match="declared list"):
+            count(book, name, budget=declared)
+    with pytest.raises(InvalidArgument, match="declared list"):
+        declared.charge(loss, what="own", source="own")
+    assert (book.spent, len(book.entries), Stream.names(book)) == (spent, entries, ("visits",))
 
 
 def test_negative_totals_are_not_added_where_nothing_is_signed(book: Callable[..., Ledger]) -> None:

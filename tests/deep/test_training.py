@@ -1,6 +1,8 @@
 """A private training, step by step and in one call."""
 
 import copy
+import os
+import pickle
 from typing import Any
 
 import numpy as np
@@ -116,6 +118,21 @@ def test_a_batch_pays_for_one_step() -> None:
     training.step(first)
     with pytest.raises(InvalidArgument, match="a batch pays for one step"):
         training.step(first)
+    assert training.done == 1
+
+
+def test_rule_8_a_training_is_neither_copied_nor_taken_into_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once each copy took all steps that were paid for once, with noise of its own, and no book knew."""
+    training = started(nn.Linear(4, 2), rng=None)
+    for again in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(PrivacyError, match="copied"):
+            again(training)
+    batch = next(iter(training))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getpid", lambda: -1)
+        with pytest.raises(PrivacyError, match="process"):
+            training.step(batch)
+    training.step(batch)
     assert training.done == 1
 
 

@@ -57,6 +57,17 @@ def test_rows_go_there_and_back() -> None:
     assert list(found.get_feature_names_out()) == ["pca0", "pca1", "pca2"]
 
 
+def test_rule_12_a_row_has_the_same_coordinates_in_every_table() -> None:
+    """Products of matrices round a row by its place and by the number of rows: a step after this one counts cells."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (200, 10))
+    model = PCA(n_components=10, domain=within(-1, 1, grid="1e-9"), budget=bruit.WITHOUT_PRIVACY).fit(X)
+    row = X[:1]
+    for places in (model.transform, model.inverse_transform):
+        alone = places(row)
+        assert all((places(np.repeat(row, rows, 0)) == alone).all() for rows in range(2, 40))
+
+
 def test_more_components_than_columns_are_refused_before_anything_is_charged() -> None:
     asked = model().set_params(n_components=4)
     with pytest.raises(ValueError, match="n_components=4"):

@@ -18,6 +18,7 @@ from bruit.errors import (
     LedgerError,
     NeighboursDiffer,
     NotPrivate,
+    PrivacyError,
     TermsDiffer,
     UnknownLedger,
 )
@@ -36,6 +37,7 @@ from bruit.privacy import (
     DiscreteLaplace,
     Gaussian,
     Interval,
+    NormalShift,
     Pure,
     ZeroConcentrated,
 )
@@ -303,6 +305,20 @@ def test_rule_4_the_losses_of_a_declared_list_are_drawn_once_each_from_one_charg
     assert [line.source for line in ledger.entries] == [None, "entry 1, loss 1", "entry 1, loss 2"]
     assert len(ledger.releases) == 2
     assert [line.state for line in ledger.entries] == ["finished"] * 3, "the list itself releases nothing"
+
+
+def test_rule_13_a_declared_list_is_priced_before_it_is_charged(new: Callable[..., Ledger]) -> None:
+    """Once it was charged, and then refused where the book's own accountant had no price for one of its losses."""
+    ledger = new(epsilon=3, delta=1e-5)
+    shift = NormalShift("0.01", neighbours=ADD_OR_REMOVE_ONE)
+    budgets = ledger.declare([shift] * 3, delta=1e-6, by="gdp", what="three streams")
+    spent = ledger.spent
+    assert budgets[0].charge(shift, what="one of them").guarantee.by == "gdp"
+    assert (ledger.spent, len(ledger.entries)) == (spent, 2)
+
+    with pytest.raises(PrivacyError):
+        ledger.declare([shift], delta=1e-6, by="pld", what="no price")
+    assert len(ledger.entries) == 2
 
 
 def test_a_price_is_one_thing(new: Callable[..., Ledger]) -> None:

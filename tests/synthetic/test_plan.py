@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.core import Neighbours
+from bruit.errors import InvalidArgument
 from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE, BoundedRange, DiscreteGaussian, zcdp
-from bruit.synthetic.plan import Mode, PublicNumbers, make_plan
+from bruit.synthetic.plan import Mode, PublicNumbers, fit_plan, make_plan
 
 RELATIONS = st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE])
 
@@ -68,3 +69,12 @@ def test_pairs_of_a_column_to_predict_are_measured_without_a_choice() -> None:
     counts = DiscreteGaussian(plan.stated, squared_sensitivity=1, entries=1, neighbours=ADD_OR_REMOVE_ONE)
     assert parts[counts] == 11
     assert plan.stated == pytest.approx(plan.pairs / 2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("rho", "rows"), [(Fraction(1, 10**34), 1), (Fraction(1, 10**12), 10**8), (Fraction(1, 10**20), 10**6)]
+)
+def test_rule_13_noise_beyond_64_bits_is_refused_with_the_plan(rho: Fraction, rows: int) -> None:
+    """Once the sampler refused it, after the charge."""
+    with pytest.raises(InvalidArgument, match="64 bits"):
+        fit_plan(PublicNumbers((4, 3, 2), rows, ADD_OR_REMOVE_ONE), lambda _: True, rho=rho)

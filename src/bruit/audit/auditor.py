@@ -159,7 +159,7 @@ def _as_numbers(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any]
     if kinds <= set("biuf"):
         common = np.result_type(first, second)
         if all(np.can_cast(each.dtype, common, "safe") and _is_exact(each.dtype, common) for each in (first, second)):
-            return first * 1, second * 1  # truth values become 0 and 1
+            return _signed(first * 1, common), _signed(second * 1, common)  # truth values become 0 and 1
         both = np.concatenate([first.astype(object), second.astype(object)])  # numbers of any size, compared exactly
     elif len(kinds) == 1 and kinds <= set("USMmc"):
         both = np.concatenate([first, second])
@@ -167,6 +167,13 @@ def _as_numbers(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any]
         both = np.concatenate([_as_texts(first), _as_texts(second)])
     places = _places(both)
     return places[: len(first)], places[len(first) :]
+
+
+def _signed(outputs: NDArray[Any], common: np.dtype[Any]) -> NDArray[Any]:
+    """Numbers of which minus zero is one of its own, just below zero: whoever is given a float sees its sign."""
+    if outputs.dtype.kind != "f":
+        return outputs
+    return np.where((outputs == 0) & np.signbit(outputs), -np.finfo(common).smallest_subnormal, outputs)
 
 
 def _as_texts(outputs: NDArray[Any]) -> NDArray[np.str_]:

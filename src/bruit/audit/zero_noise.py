@@ -35,6 +35,8 @@ from bruit.privacy.accounting.concentrated import concentrated_price, zcdp
 from bruit.randomness import discrete_gaussian, discrete_laplace
 
 R = TypeVar("R")
+FAR = 2**62
+"""Two integers below it differ by less than 64 bits hold."""
 ROUNDING = 1e-9
 """How far a sum of prices in floating point may lie above the exact one."""
 
@@ -49,6 +51,8 @@ class Use:
     monotone: bool = False
     entries: int = 1
     """Of a cube: how many integers one block has."""
+    blocks: NDArray[np.int64] | None = None
+    """Of a cube: the block that the noise of each integer was drawn in, however it was turned since."""
 
 
 @dataclass
@@ -73,19 +77,30 @@ class Tape:
         self.given.append(answer)
         return answer
 
-    def add(self, zeros: RecordingZeros) -> None:
-        """Records that zeros were added; the same noise under two numbers would tell their difference exactly."""
+    def add(self, zeros: RecordingZeros, numbers: int) -> NDArray[np.int64]:
+        """Records that zeros were added to so many numbers, and returns their places in the noise that was drawn.
+
+        The same noise under two numbers would tell their difference exactly, and a copy of noise is the same noise.
+        """
         start = np.asarray(zeros.__array_interface__["data"][0])
-        places = sum(np.ix_(*(np.arange(n) * step for n, step in zip(zeros.shape, zeros.strides, strict=True))), start)
+        steps = np.ix_(*(np.arange(n) * step for n, step in zip(zeros.shape, zeros.strides, strict=True)))
+        places = np.broadcast_to(sum(steps, start), zeros.shape)
         found = set(np.ravel(places).tolist())
-        if found & self.added:
+        if found & self.added or len(found) < numbers:
             self.faults.append("the same noise was added twice")
         self.added |= found
+        first = [start for start, size in self._drawn() if places.size and start <= places.min() < start + size]
+        if places.size and not first:
+            self.faults.append("a copy of noise was added")
+        return np.asarray(places - (first or [0])[0]) // zeros.itemsize
+
+    def _drawn(self) -> list[tuple[int, int]]:
+        """Where in memory each array of zeros begins, and how many bytes it has."""
+        return [(zeros.__array_interface__["data"][0], zeros.nbytes) for zeros in self.draws if zeros.size]
 
     def forgotten(self) -> bool:
         """Whether some noise was drawn and added to nothing that could be recorded."""
-        starts = [(zeros.__array_interface__["data"][0], zeros.nbytes) for zeros in self.draws if zeros.size]
-        return any(not any(start <= each < start + size for each in self.added) for start, size in starts)
+        return any(not any(start <= each < start + size for each in self.added) for start, size in self._drawn())
 
     def choose(self, kind: str, exponent: Fraction, scores: NDArray[Any], *, monotone: bool = False) -> int:
         """Records the scores of a private choice and returns the best index, or the one replayed from before."""
@@ -107,11 +122,12 @@ class RecordingZeros(np.ndarray[Any, np.dtype[np.int64]]):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **more: Any) -> Any:
         plain = [np.asarray(each) for each in inputs]
-        if ufunc is not np.add or method != "__call__":
-            return getattr(ufunc, method)(*plain, **more)
-        exact = plain[1 if inputs[0] is self else 0]
-        self.tape.add(self)
-        use = Use(self.law, self.parameter, _whole(exact, self.shape), entries=self.entries)
+        if ufunc is not np.add or method != "__call__" or more:
+            kept = {} if out is None else {"out": tuple(map(np.asarray, out))}
+            return getattr(ufunc, method)(*plain, **more, **kept)
+        exact = _whole(plain[1 if inputs[0] is self else 0], self.shape)
+        blocks = np.broadcast_to(self.tape.add(self, exact.size) // self.entries, exact.shape)
+        use = Use(self.law, self.parameter, exact, entries=self.entries, blocks=blocks)
         found = self.tape.note(use, plain[0] + plain[1])
         if out is None:
             return found
@@ -287,15 +303,24 @@ def _charged(loss: Loss | None, *, gaussian: bool) -> tuple[str, float]:
         return "rho", float(zcdp(loss))
 
 
+def _moved(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.float64]:
+    """How far each integer moved; a difference beyond 64 bits is taken in floats, where it does not wrap around."""
+    near = all(abs(int(end)) < FAR for each in (one, other) if each.size for end in (each.min(), each.max()))
+    return np.abs(np.asarray(other - one if near else other.astype(float) - one.astype(float), np.float64))
+
+
 def _price(one: Use, other: Use, neighbours: Neighbours, *, rho: bool) -> float:
     """What one noise lost between two tables, as epsilon or as rho."""
-    moved = np.abs(np.asarray(other.exact - one.exact, np.float64))
+    moved = _moved(one.exact, other.exact)
     parameter = float(one.parameter)
     if one.law == "gaussian":
         return float((moved**2).sum()) / (2 * parameter)
     if one.law == "cube":
-        width = one.entries if moved.size % one.entries == 0 else moved.shape[-1]
-        epsilon = float(moved.reshape(-1, width).max(-1, initial=0).sum()) / parameter
+        assert one.blocks is not None
+        largest: dict[int, float] = {}
+        for block, far in zip(np.ravel(one.blocks).tolist(), moved.ravel().tolist(), strict=True):
+            largest[block] = max(far, largest.get(block, 0.0))
+        epsilon = sum(largest.values()) / parameter
     elif one.law == "laplace":
         epsilon = float(moved.sum()) / parameter
     else:

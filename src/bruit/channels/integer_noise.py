@@ -45,7 +45,7 @@ class IntegerNoise(Channel):
         if isinstance(self.loss, DiscreteLaplace):
             require_scale(self.loss.scale)
         else:
-            require_scale(self.loss.variance / LARGEST_SCALE)
+            require_variance(self.loss.variance)
 
     @classmethod
     def laplace(cls, epsilon: Fraction, *, sensitivity: int, neighbours: Neighbours) -> IntegerNoise:
@@ -103,6 +103,11 @@ def require_scale(scale: Fraction) -> None:
             f"noise of a scale of 10^{log_of(scale) / log(10):.1f} is beyond 64 bits: give a larger epsilon, tighter "
             "bounds or a coarser grid"
         )
+
+
+def require_variance(variance: Fraction) -> None:
+    """Refuses Gaussian noise that cannot be sampled, before anything is charged."""
+    require_scale(variance / LARGEST_SCALE)
 
 
 def ratio_of(scale: float) -> float:

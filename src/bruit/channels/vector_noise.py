@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bruit.channels.channel import Channel
+from bruit.channels.integer_noise import require_variance
 from bruit.core.losses import DiscreteGaussian, Pure
 from bruit.randomness import discrete_gaussian, discrete_laplace, generator, geometric, uniform_below
 
@@ -67,6 +68,9 @@ class GaussianVector(Channel):
 
     entries: int
     loss: DiscreteGaussian
+
+    def __post_init__(self) -> None:
+        require_variance(self.loss.variance)
 
     @property
     def epsilon(self) -> float:

@@ -62,7 +62,7 @@ def open_or_create(
     asked = _asked(participation, periods, goal, purchase.price)
     engine, book = prepare_store(_store(ledger)), ledger.book.identity
     state = find(engine, book, name)
-    if state is not None and _is_abandoned(state, ledger, question, asked):
+    if state is not None and _is_abandoned(state, purchase, question, asked):
         replace_unpaid(engine, state.token)
         state = find(engine, book, name)
     if state is None:
@@ -74,6 +74,7 @@ def open_or_create(
             f"the stream {name!r} of the book {ledger.name!r} was opened with another question, participation, "
             "horizon or aim: open it as it stands with Stream.open, or give the new one another name"
         )
+    require_source(name, terms, seeded=purchase.seed.seeded)
     if state.entry is None:
         charge = pay(purchase, loss_of(terms.plan.loss, terms.keys_delta), source=state.token)
         mark_paid(engine, state.token, charge.number)
@@ -90,6 +91,12 @@ def planned_terms(
 ) -> StreamTerms:
     """The terms on which a stream would be opened; nothing is written or paid."""
     return _make_terms(question, _asked(participation, periods, goal, purchase.price), purchase, participation)
+
+
+def require_source(name: str, terms: StreamTerms, *, seeded: bool) -> None:
+    """Refuses a generator that can be repeated for a stream whose guarantee does not say so."""
+    if seeded and not terms.seeded:
+        raise InvalidArgument(f"the stream {name!r} promises noise that nobody can repeat: open it without rng")
 
 
 def open_standing(name: str, ledger: Ledger, *, set_back: bool = False) -> Opened:
@@ -152,10 +159,11 @@ def _asked(participation: Participation, periods: int | None, goal: Goal, budget
     return {"participation": vars(participation), "periods": periods, "aim": goal}
 
 
-def _is_abandoned(state: StoredState, ledger: Ledger, question: StreamQuestion, asked: dict[str, Any]) -> bool:
-    """Whether a stream on other terms was begun by a process that died before it paid."""
-    unpaid = state.entry is None and charge_from(ledger, state.token) is None
-    return unpaid and not terms_from_json(state.terms).agrees_with(question, asked)
+def _is_abandoned(state: StoredState, purchase: Purchase, question: StreamQuestion, asked: dict[str, Any]) -> bool:
+    """Whether a stream on other terms, or seeded otherwise, was begun by a process that died before it paid."""
+    unpaid = state.entry is None and charge_from(purchase.price.ledger, state.token) is None
+    stands = terms_from_json(state.terms)
+    return unpaid and not (stands.agrees_with(question, asked) and stands.seeded == purchase.seed.seeded)
 
 
 def _make_terms(

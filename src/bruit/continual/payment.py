@@ -34,6 +34,10 @@ def ask_for_stream(budget: Payment, name: str, rng: np.random.Generator | None =
     price = purchase.price
     if price.covers_a_part:
         raise InvalidArgument(f"{what} is paid for by the whole book, not by one cell of a partition")
+    if price.prepaid is not None:
+        raise InvalidArgument(
+            f"{what} has an entry of its own in the book, beside a declared list: give ledger.budget(...)"
+        )
     if price.ledger.book.store is None:
         raise InvalidArgument(
             f"{what} outlives this process: give its book a store, Ledger(..., store='sqlite:///file.db')"

@@ -21,7 +21,14 @@ from bruit.continual.engine_questions import (
 )
 from bruit.continual.folders import new_files, read_files
 from bruit.continual.noise.deviations import change_half_width
-from bruit.continual.opening import Goal, open_again, open_or_create, open_standing, planned_terms
+from bruit.continual.opening import (
+    Goal,
+    open_again,
+    open_or_create,
+    open_standing,
+    planned_terms,
+    require_source,
+)
 from bruit.continual.participation import Participation
 from bruit.continual.payment import ask_for_stream
 from bruit.continual.published import CONFIDENCE, Published, require_current
@@ -99,8 +106,7 @@ class Stream(Published):
     def open(cls, name: str, ledger: Ledger, *, rng: np.random.Generator | None = None) -> Stream:
         """Opens an existing stream by name, at no cost."""
         opened, source = open_standing(name, ledger), generator(rng)
-        if not is_strong(source) and not opened.terms.seeded:
-            raise InvalidArgument(f"the stream {name!r} promises noise that nobody can repeat: open it without rng")
+        require_source(name, opened.terms, seeded=not is_strong(source))
         return cls.__new__(cls)._begin(name, ledger, opened, source)
 
     @staticmethod

@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import PrivateEstimator
-from bruit.learning.linear_models._design import STEPS, Design, own_units
+from bruit.learning.linear_models._design import STEPS, Design, own_units, weighted_sum
 from bruit.learning.linear_models._moments import Products, noisy_products, product_entries, with_ones
 from bruit.mechanisms import buy_vectors
 
@@ -84,11 +84,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
     def transform(self, X: Any) -> Floats:
         """The coordinates of the rows along the components; post-processing of the fit."""
         rows = own_units(self._encode(X), self._design)
-        return np.asarray((rows - self.mean_) @ self.components_.T)
+        return weighted_sum(rows - self.mean_, self.components_.T)
 
     def inverse_transform(self, X: Any) -> Floats:
         """The rows in their original columns, from coordinates along the components."""
-        return np.asarray(np.asarray(X) @ self.components_ + self.mean_)
+        return np.asarray(weighted_sum(np.asarray(X, np.float64), self.components_) + self.mean_)
 
 
 def _centre(products: Products) -> tuple[Floats, Floats]:

@@ -91,6 +91,11 @@ class Budget:
         The loss may cost less than the price, never more; what is charged is what the loss costs. With a `source` the
         book refuses a second charge from it: what a process that died had paid for is not paid for again.
         """
+        if source is not None and self.prepaid is not None:
+            raise InvalidArgument(
+                f"{what} is charged under a name of its own, a loss of a declared list under its place there: pay with "
+                "budget=ledger.budget(...)"
+            )
         quote = self.quote(loss, what=what, assumes=assumes)
         asked = (what, user(), loss, quote.guarantee, quote.cost, ACCOUNTANT, self.place)
         of = source or self.prepaid

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bruit.core.losses import Loss
 from bruit.core.numbers import Exact
-from bruit.errors import InvalidArgument
+from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger.budget import Budget, make_budget
-from bruit.ledger.pricing import price
+from bruit.ledger.pricing import PricedLoss, price
 
 if TYPE_CHECKING:
     from bruit.ledger.ledger import Ledger
@@ -20,10 +20,18 @@ def declare(ledger: Ledger, losses: Sequence[Loss], *, delta: Exact, by: str, wh
     if not losses:
         raise InvalidArgument("a declared list needs at least one loss")
     whole = make_budget(ledger, losses, epsilon=None, delta=delta, by=by, place=None)
+    prices = [_price(loss, whole) for loss in losses]
     charge = whole.charge(whole.loss, what=what)
     charge.close()
-    prices = [price(loss, delta=whole.delta, by=None, terms=ledger.terms) for loss in losses]
     return tuple(
-        Budget(ledger, loss, own.epsilon, own.delta, prepaid=f"entry {charge.number}, loss {number}")
-        for number, (loss, own) in enumerate(zip(losses, prices, strict=True), start=1)
+        Budget(ledger, loss, own.epsilon, own.delta, chosen, prepaid=f"entry {charge.number}, loss {number}")
+        for number, (loss, (own, chosen)) in enumerate(zip(losses, prices, strict=True), start=1)
     )
+
+
+def _price(loss: Loss, whole: Budget) -> tuple[PricedLoss, str | None]:
+    """The price of one loss by itself, and the accountant of the list where the book's own has none for it."""
+    try:
+        return price(loss, delta=whole.delta, by=None, terms=whole.ledger.terms), None
+    except NotPrivate:
+        return price(loss, delta=whole.delta, by=whole.by, terms=whole.ledger.terms), whole.by

@@ -11,6 +11,7 @@ from typing import Final
 
 from scipy import optimize
 
+from bruit.channels import require_scale, require_variance
 from bruit.errors import NotPrivate
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
@@ -178,6 +179,13 @@ class NoisePlan:
         moved = self.audited * self.l1
         return DiscreteGaussian(self.audit, squared_sensitivity=moved**2, neighbours=self.question.neighbours)
 
+    def require_drawable(self) -> None:
+        """Refuses noise beyond 64 bits, before anything is charged."""
+        for variance in (self.singles, self.pairs, self.stated, self.audit):
+            require_variance(variance)
+        if self.choice is not None:
+            require_scale(2 * self.l1 / self.choice)
+
 
 def make_plan(question: PublicNumbers, rho: Fraction) -> NoisePlan:
     """The plan whose measurements cost `rho` together under zCDP."""
@@ -228,6 +236,7 @@ def fit_plan(question: PublicNumbers, fits: Callable[[Loss], bool], *, rho: Frac
     for _ in range(MOST_TRIALS):
         plan = make_plan(question, rho)
         if fits(plan.loss):
+            plan.require_drawable()
             return plan
         rho *= SMALLER
     raise NotPrivate("no noise of a synthetic table fits this price: give a larger epsilon or delta")

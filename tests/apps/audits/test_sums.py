@@ -15,6 +15,7 @@ from bruit import ADD_OR_REMOVE_ONE, EACH_ROW, Ledger, central, randomness, tabl
 from bruit.apps.audits.small_tables import sums
 from bruit.audit import check_sensitivity
 from bruit.central.questions.sensitivities import sensitivity as stated_sensitivity
+from bruit.channels import CubeNoise
 from bruit.core.losses import Loss, Pure
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
@@ -157,9 +158,70 @@ def sent_unseen(_rows: Any, exact: Any) -> int:
     return sent(2, 0 * exact)
 
 
+def sent_to_two_numbers(_rows: Any, exact: Any) -> int:
+    _ = randomness.discrete_laplace(Fraction(2), 1) + np.array([*exact, 0])
+    return 1
+
+
+def sent_again_as_a_copy(_rows: Any, exact: Any) -> int:
+    noise = randomness.discrete_laplace(Fraction(2), 1)
+    _ = noise + 0 * exact, noise.copy() + exact
+    return 1
+
+
+def sent_again_by_place(_rows: Any, exact: Any) -> int:
+    noise = randomness.discrete_laplace(Fraction(2), 1)
+    _ = noise + 0 * exact, noise[[0, 0]] + np.array([*exact, 0])
+    return 1
+
+
+def sent_to_one_of_two(_rows: Any, exact: Any) -> int:
+    both = np.array([*exact, *exact])
+    np.add(both, randomness.discrete_laplace(Fraction(4), 2), out=both, where=[True, False])
+    return 1
+
+
 def sent_as_gaussian(_rows: Any, exact: Any) -> int:
     _ = randomness.discrete_gaussian(Fraction(4), 1) + exact
     return 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (sent_to_two_numbers, "the same noise was added twice"),
+        (sent_again_as_a_copy, "a copy of noise was added"),
+        (sent_again_by_place, "a copy of noise was added"),
+        (sent_to_one_of_two, "noise was drawn and added to nothing that can be seen"),
+    ],
+)
+def test_noise_of_several_numbers_that_is_one_draw_is_caught(wrong: Any, said: str) -> None:
+    """Once noise was known by where it lies alone: one draw under two numbers, or its copy, passed."""
+    lines = check_sensitivity("own", count_with(wrong), [(), (1,), (2,)], others=(5,))
+    assert [(line.holds, line.fault) for line in lines] == [(False, said)] * 2
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_block_of_a_cube_is_priced_as_it_was_drawn(turned: bool) -> None:
+    """One person moves a number of each of three blocks: three times what one block costs."""
+
+    def release(rows: Sequence[int], neighbours: Neighbours) -> Loss:
+        numbers = np.zeros((3, 3), np.int64)
+        numbers[0] = len(rows)
+        noise = CubeNoise(Fraction(1), 3, Pure(1, neighbours=neighbours)).draw(3)
+        _ = numbers + noise.T if turned else numbers.T + noise
+        return Pure(1, neighbours=neighbours)
+
+    (line, _) = check_sensitivity("own", release, [(), (1,)], others=(5,))
+    assert (line.holds, line.reached) == (False, 3)
+
+
+def test_a_move_beyond_64_bits_does_not_wrap_around() -> None:
+    def ends(rows: Any, _exact: Any) -> int:
+        return sent(2, np.array([2**63 - 1 if len(rows) > 1 else -(2**63)]))
+
+    (line, _) = check_sensitivity("own", count_with(ends), [(), (1,)], others=(5,))
+    assert not line.holds
 
 
 WRONG = {

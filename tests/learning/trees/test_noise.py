@@ -10,6 +10,7 @@ from laws import assert_law
 
 import bruit
 from bruit.core import Seed
+from bruit.errors import InvalidArgument
 from bruit.learning.estimator.contract import FitRequest
 from bruit.learning.trees.boosted import GRAIN, residual_steps
 from bruit.learning.trees.noise import Moves, Releases, buy_noise
@@ -66,6 +67,12 @@ def test_noise_follows_its_law() -> None:
     counts = np.array([(drawn == each).sum() for each in k])
     assert_law(np.append(counts, len(drawn) - counts.sum()), np.append(mass, 1 - mass.sum()))
     assert noise.deviation == sqrt(noise.variance)
+
+
+def test_rule_13_noise_beyond_64_bits_is_refused_with_the_price() -> None:
+    """Once the sampler refused it, after the charge: so many rows of a person ask for very much noise."""
+    with pytest.raises(InvalidArgument, match="64 bits"):
+        buy_noise(question(rows=10**9, size=None), Moves(16, 1, squares=255), times=3)
 
 
 def test_steps_of_residuals_keep_their_bounds() -> None:

@@ -31,6 +31,7 @@ from bruit.deep.training.adaptive_clip import AdaptiveClip
 from bruit.deep.training.checkpoints import Checkpoints, reserve
 from bruit.deep.training.dataset import EVEN, Part, Records
 from bruit.deep.training.distributed import ALONE, ProcessGroup
+from bruit.deep.training.one_run import OneRun
 from bruit.deep.training.poisson_sampling import Batch, PoissonSampler
 from bruit.deep.training.pricing import Paid, paid_run
 from bruit.deep.training.views import Views
@@ -77,7 +78,7 @@ class Settings:
         return self.at_once or usual if self.compiled else min(self.at_once or usual, usual)
 
 
-class Training:
+class Training(OneRun):
     """A paid run: draws Poisson batches and takes one noisy step for each.
 
     θ ← step(θ, (Σ_b clip(g_b) + N(0, σ²C²)) / expected batch)                      [Abadi et al. 2016, Algorithm 1]
@@ -282,6 +283,7 @@ class Training:
         return noisy(sums, own, stream, scale)
 
     def _require_open(self, batch: Batch) -> None:
+        self.require_own_process()
         if self._open is None and self.done >= self.steps:
             raise BudgetExceeded(
                 f"the {self.steps} steps that were planned and charged are taken: plan more epochs, or charge again"

@@ -10,6 +10,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from bruit.channels import require_variance
 from bruit.core.losses import DiscreteGaussian, Loss
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument, NotPrivate
@@ -100,6 +101,9 @@ class StepNoise:
     rate: float
     count_variance: Fraction | None
     by: str
+
+    def __post_init__(self) -> None:
+        require_variance(max(self.variance, self.count_variance or Fraction(0)))
 
     @property
     def deviation(self) -> float:
