@@ -244,3 +244,9 @@ def test_the_sign_of_a_zero_is_seen(width: type) -> None:
     assert not verdict.passes
     null = audit(zeros, (-1.0, -1.0), claimed=0.0, samples=4000, alarm=ALARM)
     assert null.passes
+
+
+def test_rows_of_another_width_tell_the_tables_apart() -> None:
+    """Once NumPy's own error: who gets three numbers for one table and two for the other needs no test."""
+    verdict = audit(lambda width, n, _rng: np.zeros((n, width)), (2, 3), claimed=1.0, samples=4000, alarm=ALARM)
+    assert not verdict.passes

@@ -155,6 +155,8 @@ def _outputs(mechanism: Mechanism[Data], data: Data, samples: int, rng: np.rando
 
 def _as_numbers(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Outputs as numbers: texts, and numbers no common type holds exactly, become their rank among all."""
+    if first.shape[1:] != second.shape[1:]:  # rows of another width tell the two tables apart, whatever they hold
+        return np.zeros(len(first)), np.ones(len(second))
     kinds = {first.dtype.kind, second.dtype.kind}
     if kinds <= set("biuf"):
         common = np.result_type(first, second)
