@@ -60,7 +60,7 @@ TYPES = {"Code", "Decoded", "Ldpc", "Linear", "Polar"}
 """Made by the functions of the same names, or by decoding."""
 
 ODD: tuple[Any, ...] = (255.0, 2.5, np.float64(3), float("nan"), float("inf"), 1j, "40", "", b"1", None, True, -1, 0)
-ODD += (1 << 100, [7], (), {}, object(), np.array([1, 2]), np.zeros((3, 3)))
+ODD += (1 << 100, [7], (), {}, object(), np.array(3), np.array([1, 2]), np.zeros((3, 3)))
 
 
 def parameters(name: str) -> list[str]:
@@ -90,6 +90,36 @@ def refusal(name: str, given: dict[str, Any]) -> str:
     if messages is not None:
         np.testing.assert_array_equal(made.decode(made.encode(messages), raise_on_failure=True).message, messages)
     return ""
+
+
+FILE = codes.RaptorQFile(100, symbol=8)
+METHODS: dict[str, Any] = {
+    "encode": codes.Hamming(3).encode,
+    "decode": codes.Hamming(3).decode,
+    "log-likelihoods": codes.golay().decode,
+    "erasures": lambda odd: codes.ReedSolomon(15, 11).decode([0] * 15, erasures=odd),
+    "miscorrection_bound": codes.ReedSolomon(15, 11).miscorrection_bound,
+    "packed": codes.Hamming(3).decode_packed,
+    "valid": codes.Luhn().valid,
+    "complete": codes.Luhn().complete,
+    "parity": codes.Parity().valid,
+    "from_header": codes.RaptorQFile.from_header,
+    "packets": lambda odd: FILE.packets(odd, repair=2),
+    "repair": lambda odd: FILE.packets(bytes(100), repair=odd),
+    "content": FILE.content,
+    "content of a packet": lambda odd: FILE.content([odd]),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_argument_of_a_method_is_taken_or_refused_in_one_sentence(name: str) -> None:
+    refusals = []
+    for odd in ODD:
+        try:
+            METHODS[name](odd)
+        except BruitError as refused:
+            refusals.append(str(refused))
+    assert not [said for said in refusals if "\n" in said or not 20 < len(said) < 600]
 
 
 @pytest.mark.parametrize(

@@ -117,17 +117,32 @@ def test_min_sum_counts_as_written(lifting: int, grains: int) -> None:
     graph = circulants(base, lifting)
     matrix = graph.matrix().toarray()
     soft = np.random.default_rng(6).normal(20, 30, (graph.variables, LANES)).clip(-127, 127).astype(np.int16)
-    total, bad = soft.copy(), np.empty(LANES, np.int16)
+    total, kept, marks = soft.copy(), np.empty_like(soft), np.empty((3, LANES), np.int16)
     messages, work = (np.empty((rows, LANES), np.int8) for rows in (graph.column.size * lifting, 8 * TOGETHER))
     blocks = (graph.row_start, graph.column, graph.shift, lifting)
-    min_sum_lanes(total, *blocks, 1, np.int16(grains), messages, work, bad)
+    min_sum_lanes(total, *blocks, 1, np.int16(grains), messages, work, kept, marks)
     for lane in (0, 5, LANES - 1):
         np.testing.assert_array_equal(total[:, lane], slow_min_sum(matrix, soft[:, lane], 1, grains))
     good = total.all(axis=0) & ~(matrix.astype(int) @ (total < 0) % 2).any(axis=0)
-    np.testing.assert_array_equal(bad >= 0, good)
-    total[3, 7] = 0
-    assert find_violations(total, *blocks, bad, 0)
-    assert bad[7] < 0
+    np.testing.assert_array_equal(marks[0] < 0, good)
+    total[:], bad = 100, np.zeros(LANES, np.int16)
+    total[3, 7], bad[9] = 0, -1
+    assert not find_violations(total, *blocks, bad)
+    np.testing.assert_array_equal(np.flatnonzero(bad < 0), [7, 9])
+    total[0, :] = -100
+    assert find_violations(total, *blocks, bad) == (matrix[:, 0].sum() > 0)
+
+
+def test_a_word_that_is_done_stays_so_beside_words_that_are_not() -> None:
+    """On a graph with short cycles more turns lead some words away from the codeword that they had found."""
+    code, rng = ldpc([[1, 1, 0, 1, 1, 0, 0], [1, 0, 1, 1, 0, 1, 0], [0, 1, 1, 1, 0, 0, 1]]), np.random.default_rng(5)
+    words = code.encode(code.random_messages(640, rng))
+    heard = (
+        rng.choice([1.0, 2.0, 3.0], words.shape) * np.where(rng.random(words.shape) < 0.1, -1, 1) * (1 - 2.0 * words)
+    )
+    together, alone = code.decode(heard), [code.decode(row) for row in heard]
+    np.testing.assert_array_equal(together.decoded, [found.decoded for found in alone])
+    np.testing.assert_array_equal(together.word, [found.word for found in alone])
 
 
 @pytest.mark.parametrize("decoder", ["min-sum", "sum-product", "layered sum-product"])

@@ -175,3 +175,18 @@ def test_what_cannot_be_cut_is_refused() -> None:
         RaptorQFile.from_header(bytes(12))
     with pytest.raises(InvalidArgument, match="shorter than the word"):
         RaptorQ(10, 10)
+
+
+@pytest.mark.parametrize("k", [1, 10, 60])
+def test_a_word_that_contradicts_itself_spoils_no_other_of_its_batch(k: int) -> None:
+    """Words that lost the same symbols are solved together: each comes out as it would alone."""
+    code, rng = RaptorQ(k, k + 6), np.random.default_rng(k)
+    words = code.encode(code.random_messages(7, rng))
+    received, lost = words.copy(), np.zeros(words.shape, bool)
+    received[[1, 4], rng.integers(1, code.n, 2)] ^= 5
+    lost[:, 0], lost[5:, -1] = True, True
+    found = code.decode(received, erasures=lost)
+    alone = [code.decode(row, erasures=flags) for row, flags in zip(received, lost, strict=True)]
+    np.testing.assert_array_equal(found.decoded, np.isin(np.arange(7), (1, 4), invert=True))
+    np.testing.assert_array_equal(found.decoded, [each.decoded for each in alone])
+    np.testing.assert_array_equal(found.word, [each.word for each in alone])

@@ -11,7 +11,7 @@ import pytest
 from laws import ALARM, binomial_window
 from numpy.typing import NDArray
 
-from bruit.codes import Code, Convolutional, Hamming, LteTurbo, ReedSolomon, nr, simulate, wifi, wimax
+from bruit.codes import Code, Convolutional, Hamming, LteTurbo, ReedSolomon, nr, nr_polar, simulate, wifi, wimax
 
 TOLERANCE = 0.1  # dB
 CURVES = Path(os.environ.get("BRUIT_DATA", "data")) / "ber"
@@ -78,13 +78,15 @@ def test_min_sum_stays_within_a_tenth_of_a_decibel_of_sum_product() -> None:
     assert_near_the_curve("ldpc_wifi_648_540_spa_i20", wifi(648, "5/6"), 3.75, 4_000)
 
 
-SIONNA = json.loads((Path(__file__).parent / "vectors" / "sionna_rates.json").read_text())
+VECTORS = Path(__file__).parent / "vectors"
+SIONNA, SIONNA_POLAR = (json.loads((VECTORS / f"sionna_{name}.json").read_text()) for name in ("rates", "polar_rates"))
 
 
-@pytest.mark.parametrize("point", SIONNA, ids=lambda point: f"{point['k']} {point['n']}")
+@pytest.mark.parametrize("point", [*SIONNA, *SIONNA_POLAR], ids=lambda point: f"{point['k']} {point['n']}")
 def test_new_radio_errs_as_often_as_sionna(point: dict[str, Any]) -> None:
     """Both counts are binomial with one rate: the difference stays within six deviations (alarm 2e-9)."""
-    code = nr(point["k"], point["n"], decoder="sum-product")
+    k, n = point["k"], point["n"]
+    code = nr_polar(k, n, link=point["link"]) if "link" in point else nr(k, n, decoder="sum-product")
     words, rng = point["words"], np.random.default_rng(2)
     frame = simulate(code, "gaussian", [point["level"]], word_errors=words, words=words, rng=rng)
     ours, theirs = frame["word_errors"][0], point["wrong"]

@@ -122,7 +122,7 @@ def _with_rates(frame: polars.DataFrame, code: Code) -> polars.DataFrame:
 
 
 def _checked_levels(levels: Any) -> list[float]:
-    if isinstance(levels, str | bytes) or not hasattr(levels, "__iter__"):
+    if isinstance(levels, str | bytes) or not hasattr(levels, "__iter__") or not getattr(levels, "ndim", 1):
         raise InvalidArgument(f"levels={shown(levels)}: give a list of numbers")
     return [number(level, "level") for level in levels]
 

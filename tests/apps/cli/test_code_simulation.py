@@ -21,6 +21,8 @@ def run(*words: Any) -> Any:
         ("repetition:3", 3, 1),
         ("hamming:3", 7, 4),
         ("rs:15,11", 15, 11),
+        ("ccsds", 255, 223),
+        ("qr:44,16", 44, 16),
         ("convolutional:171,133", 2012, 1000),
         ("turbo:40", 132, 40),
         ("turbo:40,100", 100, 40),

@@ -1,6 +1,6 @@
 """A column of short texts as bytes, from any container."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +58,7 @@ def column(values: Any) -> Column:
         return _from_series(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "Su":
         return _from_bytes(values)
-    if isinstance(values, Sequence | np.ndarray) or hasattr(values, "__iter__"):
+    if hasattr(values, "__iter__") and not (isinstance(values, np.ndarray) and values.ndim == 0):
         return _from_texts(list(values))
     raise InvalidArgument(
         f"{type(values).__name__} is no column of texts; give a str, a list, a NumPy array or a series"

@@ -60,8 +60,11 @@ def repair_symbols(source: Symbols, numbers: Index) -> Symbols:
     return np.asarray(mixed.view(np.uint8)[:, :size])
 
 
-def decode_block(source: Symbols, came: Arrived) -> bool:
-    """Writes the source symbols (k, size); returns whether those that came determine them all."""
+def decode_block(source: Symbols, came: Arrived, *, consistent: bool = True) -> bool:
+    """Writes the source symbols (k, size); returns whether those that came determine them all.
+
+    Where they have to be `consistent`, also whether none of those that were needed contradicts the others.
+    """
     k = source.shape[0]
     plain = came.numbers < k
     direct = came.part(plain)
@@ -75,14 +78,16 @@ def decode_block(source: Symbols, came: Arrived) -> bool:
             return True
         if missing.size > repairs[-1:].sum():
             return False
-        found = _missing_symbols(k, came.part(plain | (repairs <= taken)), missing, source.shape[1])
+        found = _missing_symbols(
+            k, came.part(plain | (repairs <= taken)), missing, source.shape[1], consistent=consistent
+        )
         if found is not None:
             source[missing] = found
             return True
     return False
 
 
-def _missing_symbols(k: int, came: Arrived, missing: Index, size: int) -> Symbols | None:
+def _missing_symbols(k: int, came: Arrived, missing: Index, size: int, *, consistent: bool) -> Symbols | None:
     shape = shape_for(k)
     steps = plan(shape, np.concatenate([_internal(came.numbers, k, shape), np.arange(k, shape.source)]))
     values = _workspace(steps, size)
@@ -90,6 +95,6 @@ def _missing_symbols(k: int, came: Arrived, missing: Index, size: int) -> Symbol
     places = np.arange(shape.intermediate, end)
     copy_rows(came.octets, came.rows, came.offset, size, values.view(np.uint8), places)
     values[end:] = 0
-    if not find_intermediate(steps, values):
+    if not find_intermediate(steps, values, consistent=consistent):
         return None
     return np.asarray(encoding_symbols(shape, values, missing).view(np.uint8)[:, :size])

@@ -72,10 +72,10 @@ class RaptorQ(BlockWords):
     def _decode_alike(
         self, rows: NDArray[np.uint8], lost: NDArray[np.bool_]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Words that lost the same symbols, and which of them were decoded."""
+        """Words that lost the same symbols, and which of them were decoded, whatever the others hold."""
         numbers = np.flatnonzero(~lost)
         source = np.empty((self.k, rows.shape[0]), np.uint8)
-        if not decode_block(source, Arrived(numbers, numbers, np.ascontiguousarray(rows.T))):
+        if not decode_block(source, Arrived(numbers, numbers, np.ascontiguousarray(rows.T)), consistent=False):
             return rows, np.zeros(rows.shape[0], bool)
         words = self._words(source.T)
         good = (words[:, numbers] == rows[:, numbers]).all(axis=1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bruit.codes.fountain.block import MOST_NUMBERS, MOST_SYMBOLS, Arrived, Symbols, decode_block, repair_symbols
 from bruit.codes.fountain.parameters import shapes
 from bruit.codes.word import settle
-from bruit.core.arguments import whole
+from bruit.core.arguments import octets, whole
 from bruit.errors import BadFile, DecodingFailure, InvalidArgument
 
 NUMBER = 4
@@ -103,6 +103,7 @@ class RaptorQFile:
     @classmethod
     def from_header(cls, header: bytes) -> "RaptorQFile":
         """What a sender described in 12 bytes."""
+        header = octets(header, "header")
         if len(header) != 12:
             raise BadFile(f"a header of {len(header)} bytes: it has 12")
         fields = [int.from_bytes(header[low:high], "big") for low, high in ((0, 5), (6, 8), (8, 9), (9, 11), (11, 12))]
@@ -130,6 +131,7 @@ class RaptorQFile:
 
     def packets(self, content: bytes, *, repair: int) -> Symbols:
         """All source packets and `repair` more of each block, one a row: its number in four bytes, then its symbol."""
+        content = octets(content, "content")
         if len(content) != self.size:
             raise InvalidArgument(f"content of {len(content)} bytes; this was made for {self.size}")
         whole(repair, "repair", least=0, most=MOST_NUMBERS - MOST_SYMBOLS)
@@ -138,8 +140,8 @@ class RaptorQFile:
         blocks, _ = self._cut
         made = np.empty((self.symbols + blocks * repair, NUMBER + self.symbol), np.uint8)
         for block, (first, k) in enumerate(self._lengths()):
-            octets = padded[first * self.symbol : (first + k) * self.symbol]
-            source, numbers = self._as_symbols(octets, k), np.arange(k + repair)
+            block_octets = padded[first * self.symbol : (first + k) * self.symbol]
+            source, numbers = self._as_symbols(block_octets, k), np.arange(k + repair)
             packets = made[first + block * repair :][: k + repair]
             packets[:, :NUMBER] = (numbers + (block << 24)).astype(">u4").view(np.uint8).reshape(-1, NUMBER)
             packets[:k, NUMBER:] = source
@@ -147,12 +149,12 @@ class RaptorQFile:
                 packets[k:, NUMBER:] = repair_symbols(source, numbers[k:])
         return made
 
-    def _as_symbols(self, octets: NDArray[np.uint8], k: int) -> Symbols:
+    def _as_symbols(self, content: NDArray[np.uint8], k: int) -> Symbols:
         """The symbols of a block: one sub-symbol of each sub-block after the other."""
         if self._cut[1] == 1:
-            return octets.reshape(k, self.symbol)
+            return content.reshape(k, self.symbol)
         ends = np.cumsum([0, *self._sub_symbols()])
-        parts = [octets[k * low : k * high].reshape(k, -1) for low, high in pairwise(ends)]
+        parts = [content[k * low : k * high].reshape(k, -1) for low, high in pairwise(ends)]
         return np.concatenate(parts, axis=1)
 
     def _as_octets(self, symbols: Symbols) -> NDArray[np.uint8]:
@@ -167,10 +169,10 @@ class RaptorQFile:
         more than needed, and taken for true where there are not.
         """
         block, came = self._read(packets)
-        octets = np.empty(self.symbols * self.symbol, np.uint8)
+        content = np.empty(self.symbols * self.symbol, np.uint8)
         for at, (first, k) in enumerate(self._lengths()):
             mine = block == at
-            part = octets[first * self.symbol : (first + k) * self.symbol]
+            part = content[first * self.symbol : (first + k) * self.symbol]
             source = part.reshape(k, self.symbol)
             if not decode_block(source, came.part(mine)):
                 raise DecodingFailure(
@@ -179,13 +181,15 @@ class RaptorQFile:
                 )
             if self._cut[1] > 1:
                 part[:] = self._as_octets(source)
-        return octets[: self.size].tobytes()
+        return content[: self.size].tobytes()
 
     def _read(self, packets: Symbols | Iterable[bytes]) -> tuple[NDArray[np.int64], Arrived]:
         """The block of each different packet, and its symbol."""
         width = NUMBER + self.symbol
         if not isinstance(packets, np.ndarray):
-            received = list(packets)
+            if not isinstance(packets, Iterable):
+                raise InvalidArgument(f"packets of type {type(packets).__name__}: give the bytes of each in a list")
+            received = [octets(packet, "a packet") for packet in packets]
             wrong = next((len(packet) for packet in received if len(packet) != width), None)
             if wrong is not None:
                 raise InvalidArgument(f"a packet of {wrong} bytes; those of this file have {width}")

@@ -115,10 +115,10 @@ def _checks_left(steps: Plan, values: Values) -> Values:
     return sums
 
 
-def find_intermediate(steps: Plan, values: Values) -> bool:
+def find_intermediate(steps: Plan, values: Values, *, consistent: bool = True) -> bool:
     """Fills values[:L] with the intermediate symbols, given those that arrived in values[L:].
 
-    Returns whether these determine all of them and none contradicts the others.
+    Returns whether these determine all of them and, where they have to be `consistent`, none contradicts the others.
     """
     unknowns = steps.inactive.size
     values[steps.inactive] = 0
@@ -129,7 +129,7 @@ def find_intermediate(steps: Plan, values: Values) -> bool:
         return False
     served = np.zeros(rows.shape[0], bool)
     served[pivots] = True
-    if rows[~served].any():
+    if consistent and rows[~served].any():
         return False
     values[steps.inactive] = rows[pivots, steps.factors.shape[1] :]
     run_checks(values, steps.start, steps.column, steps.order, steps.variables)

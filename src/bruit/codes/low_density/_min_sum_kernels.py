@@ -189,6 +189,31 @@ def _update_together(
     return _update((total, message, work, column, shift), TOGETHER)
 
 
+def _mark_violations(checks: int, context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+    """Marks the words that violate any of so many checks of one row of circulants, from `row` on; whether all do."""
+    total, column, shift, marks = (
+        array_pointer(context, builder, signature.args[i], values[i], kind)
+        for i, kind in ((0, WIDE), (1, INT64), (2, INT64), (7, WIDE))
+    )
+    first, last, row, lifting = values[3:7]
+    places, zero = _places(builder, column, shift, row, lifting), ir.Constant(INT64, 0)
+    odd = _slots(builder, *[constant(WIDE, 0)] * checks)
+    with cgutils.for_range_slice(builder, first, last, ir.Constant(INT64, 1), inc=True) as (edge, _):
+        for slot, (variable, _) in zip(odd, places(edge, checks), strict=True):
+            builder.store(builder.xor(builder.load(slot), load(builder, total, variable)), slot)
+    found = load(builder, marks, zero)
+    for slot in odd:
+        found = builder.or_(found, builder.load(slot))
+    store(builder, found, marks, zero)
+    negative = builder.icmp_signed("<", found, constant(WIDE, 0))
+    return builder.icmp_signed("==", builder.bitcast(negative, MASK), ir.Constant(MASK, -1))
+
+
+def _marking(arrays: tuple[Type, ...], marks: Type, checks: int) -> Instruction:
+    numbers = (types.int64,) * 4
+    return types.boolean(*arrays, *numbers, marks), partial(_mark_violations, checks)
+
+
 @instruction
 def _is_violated(
     typing: Typing,
@@ -201,25 +226,22 @@ def _is_violated(
     lifting: Type,
     bad: Type,
 ) -> Instruction:
-    """Makes bad[word] negative where the word violates this check; returns whether it now is for any."""
+    return _marking((total, column, shift), bad, 1)
 
-    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
-        totals, columns, shifts, marks = (
-            array_pointer(context, builder, signature.args[i], values[i], kind)
-            for i, kind in ((0, WIDE), (1, INT64), (2, INT64), (7, WIDE))
-        )
-        begin, end, here, size = values[3:7]
-        places, zero = _places(builder, columns, shifts, here, size), ir.Constant(INT64, 0)
-        (odd,) = _slots(builder, constant(WIDE, 0))
-        with cgutils.for_range_slice(builder, begin, end, ir.Constant(INT64, 1), inc=True) as (edge, _):
-            builder.store(builder.xor(builder.load(odd), load(builder, totals, places(edge, 1)[0][0])), odd)
-        found = builder.or_(load(builder, marks, zero), builder.load(odd))
-        store(builder, found, marks, zero)
-        negative = builder.icmp_signed("<", found, constant(WIDE, 0))
-        return builder.icmp_unsigned("!=", builder.bitcast(negative, MASK), ir.Constant(MASK, 0))
 
-    numbers = (types.int64,) * 4
-    return types.boolean(total, column, shift, *numbers, bad), generate
+@instruction
+def _are_violated(
+    typing: Typing,
+    total: Type,
+    column: Type,
+    shift: Type,
+    first: Type,
+    last: Type,
+    row: Type,
+    lifting: Type,
+    bad: Type,
+) -> Instruction:
+    return _marking((total, column, shift), bad, TOGETHER)
 
 
 @instruction
@@ -239,21 +261,38 @@ def _mark_zeros(typing: Typing, total: Type, variables: Type, bad: Type) -> Inst
     return types.void(total, types.int64, bad), generate
 
 
-@kernel
-def find_violations(
-    total: Totals, row_start: Index, column: Index, shift: Index, lifting: int, bad: Totals, first_only: int
-) -> bool:
-    """Makes bad[word] negative where a check is violated or a total is 0; returns whether any word is bad.
+@instruction
+def _copy_marked(typing: Typing, source: Type, variables: Type, marks: Type, target: Type) -> Instruction:
+    """Copies the totals of the words whose mark is negative."""
 
-    Where `first_only`, it returns at the first check that any word violates.
+    def generate(context: Context, builder: Builder, signature: Signature, values: Values) -> Value:
+        read, marked, write = (array_pointer(context, builder, signature.args[i], values[i], WIDE) for i in (0, 2, 3))
+        taken = builder.icmp_signed("<", load(builder, marked, ir.Constant(INT64, 0)), constant(WIDE, 0))
+        with cgutils.for_range(builder, values[1]) as loop:
+            chosen = builder.select(taken, load(builder, read, loop.index), load(builder, write, loop.index))
+            store(builder, chosen, write, loop.index)
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, marks, target), generate
+
+
+@kernel
+def find_violations(total: Totals, row_start: Index, column: Index, shift: Index, lifting: int, bad: Totals) -> bool:
+    """Makes bad[word] negative where a check is violated or a total is 0; returns whether all words are bad.
+
+    Words that are bad beforehand stay so; it ends where no other is left.
     """
-    bad[:] = 0
+    even = lifting - lifting % TOGETHER
     for r in range(row_start.size - 1):
-        for z in range(lifting):
-            if _is_violated(total, column, shift, row_start[r], row_start[r + 1], z, lifting, bad) and first_only:
+        first, last = row_start[r], row_start[r + 1]
+        for z in range(0, even, TOGETHER):
+            if _are_violated(total, column, shift, first, last, z, lifting, bad):
+                return True
+        for z in range(even, lifting):
+            if _is_violated(total, column, shift, first, last, z, lifting, bad):
                 return True
     _mark_zeros(total, total.shape[0], bad)
-    return bool(bad.min() < 0)
+    return bool(bad.max() < 0)
 
 
 @kernel
@@ -267,13 +306,17 @@ def min_sum_lanes(
     factor: np.int16,
     message: Messages,
     work: Messages,
-    bad: Totals,
+    kept: Totals,
+    marks: Totals,
 ) -> None:
-    """Layered min-sum on total (variables, LANES), in place, until no word violates a check.
+    """Layered min-sum on total (variables, LANES), in place, until each word has satisfied all checks once.
 
-    message (edges · lifting, LANES) and work (TOGETHER · edges of the widest row, LANES) are overwritten; bad[word]
-    ends negative where the word still violates a check or has a total of 0.
+    message (edges · lifting, LANES), work (TOGETHER · edges of the widest row, LANES) and kept (variables, LANES) are
+    overwritten: kept holds the totals of words that were done before others. Of marks (3, LANES), marks[0, word] ends
+    negative where the word is done.
     """
+    done, bad, fresh = marks[0], marks[1], marks[2]
+    done[:] = 0
     message[:] = 0
     for _ in range(iterations):
         for r in range(row_start.size - 1):
@@ -283,6 +326,13 @@ def min_sum_lanes(
                 _update_together(total, message, work, column, shift, first, last, z, lifting, factor)
             for z in range(even, lifting):
                 _update_check(total, message, work, column, shift, first, last, z, lifting, factor)
-        if not find_violations(total, row_start, column, shift, lifting, bad, 1):
-            return
-    find_violations(total, row_start, column, shift, lifting, bad, 0)
+        bad[:] = done
+        if find_violations(total, row_start, column, shift, lifting, bad):
+            continue
+        for word in range(LANES):
+            fresh[word] = -1 if bad[word] >= 0 else 0
+        _copy_marked(total, total.shape[0], fresh, kept)
+        done |= fresh
+        if done.max() < 0:
+            break
+    _copy_marked(kept, total.shape[0], done, total)

@@ -132,7 +132,7 @@ class Ldpc(SoftBits):
             total[self.absent] = kernels.KNOWN
             kernels.min_sum_lanes(total, *blocks, *work)
             group = slice(first, first + used)
-            good[group] = work[-1][:used] >= 0
+            good[group] = work[-1][0, :used] < 0
             hard_bits(total, self.message, message[group])
             hard_bits(total, self.sent, word[group])
         return message, word, good
@@ -156,12 +156,13 @@ def _room(words: int, code: Ldpc) -> Answers:
     return np.empty((words, code.k), np.uint8), np.empty((words, code.n), np.uint8), np.empty(words, bool)
 
 
-def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int16]]:
-    """Room for the messages, for the inputs of one check, and for the marks of bad words."""
+def _work(graph: ParityChecks) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int16], NDArray[np.int16]]:
+    """Room for the messages, the inputs of one check, the totals of words that are done, and marks of words."""
     widest = int(np.diff(graph.row_start).max())
     messages = aligned_empty((graph.column.size * graph.lifting, kernels.LANES), np.int8)
     inputs = aligned_empty((kernels.TOGETHER * widest, kernels.LANES), np.int8)
-    return messages, inputs, aligned_empty((kernels.LANES,), np.int16)
+    kept = aligned_empty((graph.variables, kernels.LANES), np.int16)
+    return messages, inputs, kept, aligned_empty((3, kernels.LANES), np.int16)
 
 
 def ldpc(

@@ -16,6 +16,7 @@ from bruit.codes.reed_solomon import _vector_kernels as vector_kernels
 from bruit.codes.reed_solomon.tables import generator_polynomial, short_tables
 from bruit.codes.reed_solomon.vector_tables import has_vectors, vector_tables
 from bruit.codes.word import BlockWords, Decoded, Received, as_symbols, erasure_flags, read_only, settle
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
 MOST_BITS = 16
@@ -166,8 +167,7 @@ class ReedSolomon(BlockWords):
         (q−1)^(−c) · Σ_{s≤⌊c/2⌋} C(n−S, s)·(q−1)^s with c = n − k − S checks left, about 1/⌊c/2⌋!
         [McEliece & Swanson 1986]
         """
-        if not 0 <= erasures <= self.checks:
-            raise InvalidArgument(f"erasures={erasures}: from 0 to {self.checks} can be filled in")
+        erasures = whole(erasures, "erasures", least=0, most=self.checks, why="so many can be filled in")
         left, others = self.checks - erasures, self.symbols - 1
         near = sum(comb(self.n - erasures, s) * others**s for s in range(left // 2 + 1))
         return float(min(Fraction(1), Fraction(near, others**left)))

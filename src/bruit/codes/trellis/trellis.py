@@ -16,7 +16,8 @@ LONGEST = 12  # bits of register; the tables grow as two to this power
 
 def checked_generators(generators: Any) -> tuple[int, ...]:
     """The generators as Python integers; refuses what is not one to eight positive whole numbers."""
-    given = tuple(generators) if isinstance(generators, Sequence | np.ndarray) else ()
+    listed = isinstance(generators, Sequence) or (isinstance(generators, np.ndarray) and generators.ndim == 1)
+    given = tuple(generators) if listed else ()
     if not 1 <= len(given) <= 8 or not all(is_whole(mask) and mask > 0 for mask in given):
         raise InvalidArgument(f"generators={shown(generators)}: give one to eight positive numbers, such as 0o171")
     return tuple(int(mask) for mask in given)
