@@ -47,6 +47,23 @@ def test_rows_follow_single_columns_and_pairs(table: Table, budget: Callable[...
     assert slope[0] == pytest.approx(slope[1], abs=0.12)
 
 
+@pytest.mark.parametrize("mode", ["adaptive", "tree"])
+def test_the_noise_of_values_that_nobody_has_does_not_make_them_common(
+    budget: Callable[..., bruit.Budget], mode: str
+) -> None:
+    rows = pl.DataFrame({"days": [3, 3, 3, 7] * 1000, "sex": ["f", "m"] * 2000})
+    columns, others = {"days": within(0, 41, grid=1, missing=0), "sex": among(["f", "m"])}, []
+    for seed in range(3):
+        asked: dict[str, Any] = {
+            "edges": {"days": list(range(1, 42))},
+            "mode": mode,
+            "rng": np.random.default_rng(seed),
+        }
+        made = synthesise(read(rows, person=bruit.EACH_ROW), columns, budget=budget(0.1), **asked)
+        others.append((~made.value.frame()["days"].is_in([3, 7])).mean())
+    assert np.mean(others) < 0.13  # the noise of each of the 40 values is a 60th of the people
+
+
 def test_what_is_publicly_impossible_does_not_occur(table: Table, budget: Callable[..., bruit.Budget]) -> None:
     impossible = [{"age": (0, 15), "licence": "yes"}]
     for mode in ("adaptive", "tree"):
