@@ -64,6 +64,24 @@ def test_the_noise_of_values_that_nobody_has_does_not_make_them_common(
     assert np.mean(others) < 0.13  # the noise of each of the 40 values is a 60th of the people
 
 
+@pytest.mark.parametrize("names", [["ward", "days"], ["ward", "days", "age"]])
+def test_rows_of_few_columns_agree_with_what_was_counted(budget: Callable[..., bruit.Budget], names: list[str]) -> None:
+    rng, people_ = np.random.default_rng(5), 20_000
+    rows = {"ward": rng.choice(["heart", "bones"], people_), "days": rng.geometric(0.3, people_).clip(1, 20)}
+    table = pl.DataFrame({**rows, "age": rng.integers(0, 10, people_)}).select(names)
+    columns: dict[str, Any] = {
+        "ward": among(["heart", "bones", "birth", "lungs"]),
+        "days": within(1, 20, grid=1, missing=1),
+        "age": within(0, 9, grid=1, missing=0),
+    }
+    asked = {name: columns[name] for name in names}
+    made = synthesise(read(table, person=bruit.EACH_ROW), asked, budget=budget(4), rng=np.random.default_rng(6)).value
+    for name in names:
+        true, found = (dict(frame[name].value_counts().iter_rows()) for frame in (table, made.frame()))
+        apart = sum(abs(true.get(value, 0) - found.get(value, 0)) for value in true | found)
+        assert apart < 0.004 * people_
+
+
 def test_what_is_publicly_impossible_does_not_occur(table: Table, budget: Callable[..., bruit.Budget]) -> None:
     impossible = [{"age": (0, 15), "licence": "yes"}]
     for mode in ("adaptive", "tree"):
