@@ -19,6 +19,7 @@ class Peer:
     `times` is the goal: ours shall be at least so many times as good. `here` runs the peer in our own environment
     (NumPy, SciPy and whatever else bruit depends on) instead of the area's peers' environment. `ours` is another way of
     our own, which runs here too: texts as people beside numbers, say. Any other peer that imports bruit is refused.
+    `rounds` is how many processes a peer gets that takes minutes; None is as many as ours.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Peer:
     times: float | None = None
     here: bool = False
     ours: bool = False
+    rounds: int | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -33,6 +34,7 @@ class Side:
     python: str = sys.executable
     figures: list[float] = field(default_factory=list)
     trouble: str = ""
+    most: float = math.inf
 
     @property
     def median(self) -> float | None:
@@ -53,17 +55,18 @@ def rows(area: str, case: Case, *, rounds: int, say: Say) -> list[dict[str, obje
     sides = [Side(OURS), *(_side(area, number, peer) for number, peer in enumerate(case.peers))]
     for turn in range(case.rounds or rounds):
         for side in sides if turn % 2 == 0 else reversed(sides):
-            if not side.trouble:
+            if not side.trouble and turn < side.most:
                 say(f"{case.name}: round {turn + 1}, {'ours' if side.number < 0 else case.peers[side.number].name}")
                 _play(area, case, side)
     return _table(case, sides)
 
 
 def _side(area: str, number: int, peer: Peer) -> Side:
+    most = math.inf if peer.rounds is None else peer.rounds
     if peer.here or peer.ours:
-        return Side(number)
+        return Side(number, most=most)
     try:
-        return Side(number, python=str(python_of_peers(area)))
+        return Side(number, python=str(python_of_peers(area)), most=most)
     except NoPeers as error:
         return Side(number, trouble=str(error))
 

@@ -29,6 +29,7 @@ CASES = [
     Case("error", "mm", "lower", ours, (Peer("slow", peer, times=2, here=True),), returned=True, goal=2.5, calls=2),
     Case("broken", "mm", "lower", ours, (Peer("gone", broken, here=True),), returned=True, calls=1),
     Case("alone", "calls/s", "higher", ours, calls=3),
+    Case("minutes", "mm", "lower", ours, (Peer("rare", peer, here=True, rounds=1),), returned=True, calls=1),
 ]
 """
 
@@ -75,6 +76,16 @@ def test_a_case_without_peers_is_one_row(area: str, capsys: pytest.CaptureFixtur
     (row,) = json.loads(capsys.readouterr().out)
     assert row["ours"] > 0
     assert (row["peer"], row["peer_name"], row["ratio"], row["met"]) == (None, None, None, None)
+
+
+def test_a_peer_that_takes_minutes_runs_in_its_own_number_of_rounds(
+    area: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main([area, "--json", "--rounds", "2", "--case", "minutes"]) == 0
+    told = capsys.readouterr()
+    (row,) = json.loads(told.out)
+    assert (row["ours"], row["peer"], row["ratio"]) == (2.0, 6.0, 3.0)
+    assert (told.err.count(", ours\n"), told.err.count(", rare\n")) == (2, 1)
 
 
 def test_an_area_without_cases_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,10 @@ def test_the_simplex_point_is_possible_and_nearest(raw: np.ndarray) -> None:
     assert ((np.eye(len(raw)) - point) @ (raw - point)).max() <= 1e-9
 
 
+def test_shares_that_dwarf_one_are_still_projected() -> None:
+    assert onto_simplex(np.array([1e18, 0.0])).min() >= 0  # 1e18 - 1 is 1e18
+
+
 @given(st.lists(st.integers(0, 500), min_size=2, max_size=12).filter(sum), st.floats(0.2, 4))
 def test_the_most_likely_shares_are_where_bayesian_updates_rest(counts: list[int], epsilon: float) -> None:
     """A peer's iterations stop before they arrive; ours satisfies the optimum's own conditions."""

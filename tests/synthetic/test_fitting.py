@@ -85,7 +85,7 @@ def test_counts_of_a_column_are_the_least_squares_of_all_marginals_that_hold_it(
     least = np.linalg.lstsq(weighed, np.array(answers) * np.sqrt(precision), rcond=None)[0]
     measured = [Measured(clique, counts, variance[clique]) for clique, counts in noisy.items()]
     joined = combine_singles(measured, 1500.0, SIZES)
-    assert joined[0].noisy == pytest.approx(least * 1500 / least.sum())
+    assert joined[0].noisy == pytest.approx(least + (1500 - least.sum()) / len(least))
     assert joined[0].variance == pytest.approx(np.linalg.inv(weighed.T @ weighed)[0, 0])
     assert joined[1:] == measured[1:]
 
@@ -96,6 +96,22 @@ def test_combined_counts_are_never_negative_and_add_up_to_the_people() -> None:
         assert (one.noisy >= 0).all()
         assert one.noisy.sum() == pytest.approx(11)
         assert len(one.noisy) == size
+
+
+def test_the_noise_of_empty_cells_does_not_fill_them() -> None:
+    rng, truth = np.random.default_rng(12), np.r_[3000.0, 1000.0, np.zeros(40)]
+    apart = []
+    for _ in range(50):
+        noisy = truth + rng.normal(0, 100, 42)
+        (one,) = combine_singles([Measured((0,), noisy, 1e4)], 4000.0, np.array([42]))
+        apart.append(np.abs(one.noisy - truth).sum() / 8000)
+    assert np.mean(apart) < 0.1
+
+
+def test_noise_that_dwarfs_the_people_still_gives_counts() -> None:
+    (one,) = combine_singles([Measured((0,), np.array([1e18, 0.0, -1e18]), 1e36)], 1.0, np.array([3]))
+    assert one.noisy.sum() == pytest.approx(1)
+    assert (one.noisy >= 0).all()
 
 
 def test_rows_that_are_all_impossible_become_possible_ones() -> None:

@@ -74,6 +74,19 @@ def test_tables_that_are_not_linked_are_refused(budget: Any) -> None:
     assert price.ledger.entries == ()
 
 
+def test_cells_of_both_tables_can_be_stated(budget: Any) -> None:
+    people, visits = hospital(300)
+    both = read(people.with_columns(age=pl.lit(30)), person="id"), read(visits, person="id").limit(rows=2)
+    columns: dict[str, Any] = {"people_columns": {"age": within(0, 99, grid=1, missing=0)}, "visit_columns": VISITS}
+    price = budget(1, person="id")
+    with pytest.raises(InvalidArgument, match="edges for height"):
+        synthesise_linked(*both, **columns, edges={"height": [5]}, budget=price)
+    assert price.ledger.entries == ()
+    made = synthesise_linked(*both, **columns, edges={"age": [18, 65], "days": [4]}, budget=price).value
+    firsts = {column.name: column.firsts for column in made.visits.columns}
+    assert (firsts["age"], firsts["days"]) == ((0, 18, 65), (1, 4))
+
+
 @pytest.mark.parametrize("most", [31, 40, 300])
 def test_people_with_many_visits_are_counted_in_cells_that_grow(budget: Any, most: int) -> None:
     rng, rows = np.random.default_rng(3), 1500

@@ -47,6 +47,41 @@ def test_rows_follow_single_columns_and_pairs(table: Table, budget: Callable[...
     assert slope[0] == pytest.approx(slope[1], abs=0.12)
 
 
+@pytest.mark.parametrize("mode", ["adaptive", "tree"])
+def test_the_noise_of_values_that_nobody_has_does_not_make_them_common(
+    budget: Callable[..., bruit.Budget], mode: str
+) -> None:
+    rows = pl.DataFrame({"days": [3, 3, 3, 7] * 1000, "sex": ["f", "m"] * 2000})
+    columns, others = {"days": within(0, 41, grid=1, missing=0), "sex": among(["f", "m"])}, []
+    for seed in range(3):
+        asked: dict[str, Any] = {
+            "edges": {"days": list(range(1, 42))},
+            "mode": mode,
+            "rng": np.random.default_rng(seed),
+        }
+        made = synthesise(read(rows, person=bruit.EACH_ROW), columns, budget=budget(0.1), **asked)
+        others.append((~made.value.frame()["days"].is_in([3, 7])).mean())
+    assert np.mean(others) < 0.13  # the noise of each of the 40 values is a 60th of the people
+
+
+@pytest.mark.parametrize("names", [["ward", "days"], ["ward", "days", "age"]])
+def test_rows_of_few_columns_agree_with_what_was_counted(budget: Callable[..., bruit.Budget], names: list[str]) -> None:
+    rng, people_ = np.random.default_rng(5), 20_000
+    rows = {"ward": rng.choice(["heart", "bones"], people_), "days": rng.geometric(0.3, people_).clip(1, 20)}
+    table = pl.DataFrame({**rows, "age": rng.integers(0, 10, people_)}).select(names)
+    columns: dict[str, Any] = {
+        "ward": among(["heart", "bones", "birth", "lungs"]),
+        "days": within(1, 20, grid=1, missing=1),
+        "age": within(0, 9, grid=1, missing=0),
+    }
+    asked = {name: columns[name] for name in names}
+    made = synthesise(read(table, person=bruit.EACH_ROW), asked, budget=budget(4), rng=np.random.default_rng(6)).value
+    for name in names:
+        true, found = (dict(frame[name].value_counts().iter_rows()) for frame in (table, made.frame()))
+        apart = sum(abs(true.get(value, 0) - found.get(value, 0)) for value in true | found)
+        assert apart < 0.004 * people_
+
+
 def test_what_is_publicly_impossible_does_not_occur(table: Table, budget: Callable[..., bruit.Budget]) -> None:
     impossible = [{"age": (0, 15), "licence": "yes"}]
     for mode in ("adaptive", "tree"):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bruit.core.release import Outcome
 from bruit.errors import InvalidArgument, NotPrivate, PrivacyError
 from bruit.ledger import Budget, ask
-from bruit.privacy import EACH_ROW, Guarantee, Loss, Release, composed
+from bruit.privacy import EACH_ROW, Exact, Guarantee, Loss, Release, composed
 from bruit.synthetic.coding import CodedColumn, code_columns
 from bruit.synthetic.curator import Curator
 from bruit.synthetic.fitting import Fit, fit_adaptively
@@ -59,6 +59,7 @@ def synthesise_linked(
     *,
     people_columns: Mapping[str, Domain],
     visit_columns: Mapping[str, Domain],
+    edges: Mapping[str, Sequence[Exact]] | None = None,
     number: str = "visits",
     budget: Budget | None,
     rng: np.random.Generator | None = None,
@@ -66,7 +67,8 @@ def synthesise_linked(
     """Synthesises people, and for each of them a number of visits drawn given the person's columns.
 
     Both tables name people by the same column. One row of each person counts in `people`, and as many in `visits` as
-    its limit says; visits of somebody whom `people` does not name are left out.
+    its limit says; visits of somebody whom `people` does not name are left out. Cells come from the domains, or from
+    `edges`, the least value of each further cell, of the columns of either table.
     """
     what = "synthetic.synthesise_linked"
     purchase = ask(budget, what=what, person=visits.person, rng=rng)
@@ -75,8 +77,10 @@ def synthesise_linked(
     if number in people_columns or set(people_columns) & set(visit_columns):
         raise InvalidArgument(f"{number!r} and the columns of people and visits must all have different names")
     counted = {number: within(0, most, grid=1, missing=0)}
-    owners = code_columns({**people_columns, **counted}, {number: visit_edges(most)})
-    both = (*owners, *code_columns(visit_columns))
+    own = {name: stated for name, stated in (edges or {}).items() if name in people_columns}
+    theirs = {name: stated for name, stated in (edges or {}).items() if name not in people_columns}
+    owners = code_columns({**people_columns, **counted}, {**own, number: visit_edges(most)})
+    both = (*owners, *code_columns(visit_columns, theirs))
     require_readable(people, owners[:-1])
     require_readable(visits, both[len(owners) :])
     first = make_question(owners, 1, price, mode="adaptive", expected_rows=None)

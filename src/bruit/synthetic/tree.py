@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bruit.synthetic.curator import Curator
-from bruit.synthetic.fitting import Fit, expected_error, noisy_size, spread_out, without_impossible
+from bruit.synthetic.fitting import Fit, expected_error, nearest_shares, noisy_size, spread_out, without_impossible
 from bruit.synthetic.gibbs import Impossible, Measured
 from bruit.synthetic.marginals import Clique, pairs_of
 
@@ -22,15 +22,14 @@ def fit_tree(curator: Curator, *, size: int | None, impossible: Sequence[Impossi
     rng, sizes = np.random.default_rng(state), curator.sizes
     singles = [curator.single(i) for i in range(len(sizes))]
     people = float(size or noisy_size(singles))
-    shares = [np.maximum(one.noisy, 0) + 1e-9 for one in singles]
-    shares = [share / share.sum() for share in shares]
+    shares = [nearest_shares(one.noisy, people) for one in singles]
     edges = _choose_tree(curator, shares, people)
     number = max(1, round(people))
     table = np.empty((number, len(sizes)), np.uint8)
     joint = {edge.clique: _denoise(edge, shares, people, impossible) for edge in edges}
     for column, parent in _order(joint, len(sizes)):
         if parent is None:
-            table[:, column] = spread_out(singles[column].noisy, number, rng)
+            table[:, column] = spread_out(shares[column], number, rng)
         else:
             table[:, column] = _draw_given(table[:, parent], _conditional(joint, parent, column), rng)
     return Fit(without_impossible(table, impossible, sizes, rng), people, (*singles, *edges))

@@ -12,6 +12,7 @@ from synthetic_people import people
 
 from bruit.apps.cli import main
 from bruit.ledger import Ledger
+from bruit.synthetic import load
 from bruit.tables.schema import Schema, category, csv, number, whole
 
 STORE = "sqlite:///bruit.db"
@@ -104,6 +105,18 @@ def test_a_schema_that_states_too_little_is_refused_unpaid(
 def test_another_ending_is_refused_unpaid(bruit: Callable[..., Any]) -> None:
     done = bruit("synthesise", "people.csv", "--schema", "people.toml", "--out", "made.xls", *PAID)
     assert (done.exit_code, Ledger.open("town", STORE).spent.epsilon) == (2, 0)
+
+
+def test_what_is_kept_answers_with_intervals(bruit: Callable[..., Any]) -> None:
+    asked = ("synthesise", "people.csv", "--schema", "people.toml", "--out", "made.csv", "--mode", "tree", *PAID)
+    for refused in ("made.txt", "nowhere/made.npz"):
+        assert bruit(*asked, "--keep", refused).exit_code == 2
+    assert Ledger.open("town", STORE).spent.epsilon == 0
+    done = bruit(*asked, "--keep", "made.npz", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["keep"] == "made.npz"
+    answer = load("made.npz").count({"licence": "yes"})
+    assert answer.interval.low < pl.read_csv("people.csv")["licence"].eq("yes").sum() < answer.interval.high
 
 
 def test_a_folder_that_is_not_there_is_refused_unpaid(bruit: Callable[..., Any]) -> None:

@@ -13,6 +13,7 @@ from bruit.apps.steward.recipe import check_outputs, open_recipe, read_recipe, r
 from bruit.apps.steward.recipe.written_questions import key_sql, select_of
 from bruit.errors import BruitError, BudgetExceeded, InvalidArgument
 from bruit.privacy import epsilon as epsilon_of
+from bruit.synthetic import load
 
 HEAD = 'book = "h"\nepsilon = 1.5\ndelta = 1e-6\nlimit = { rows = 3 }\n'
 TABLES = '[tables.stays]\nsource = "stays.csv"\nschema = "stays.toml"\n'
@@ -206,7 +207,10 @@ def test_a_recipe_says_how_a_synthetic_table_is_made(recipe: Any, tmp_path: Path
     assert made.columns[0].firsts == (0, 30, 60)
     assert made.count({"age": (0, 29), "sex": "M"}).value == 0
     assert ledger.entries[-1].release.method == "marginals, tree"
-    assert "recipe-synthetic.xlsx" in {path.name for path in write_outputs(published, tmp_path)}
+    written = {path.name: path for path in write_outputs(published, tmp_path)}
+    assert "recipe-synthetic.xlsx" in written
+    asked = {"sex": "M"}
+    assert load(written["recipe-synthetic.npz"]).count(asked).interval == made.count(asked).interval
 
 
 def test_invented_rows_and_running_totals_have_charges_of_their_own(recipe: Any, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from bruit.core.toml import read_toml
 from bruit.errors import BadFile, InvalidArgument, MissingData
 from bruit.ledger import Ledger
 from bruit.privacy import Release
-from bruit.synthetic import Mode, SyntheticTable, Where, synthesise
+from bruit.synthetic import Mode, SyntheticTable, Where, save, synthesise
 from bruit.synthetic.synthetic_table import EXCEL_ROWS
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.operators import open_table
@@ -98,6 +99,11 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     type=click.Path(path_type=Path),
     help="The file to write the rows to: .csv, .parquet or .xlsx.",
 )
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    help="A further file (.npz) of rows and noisy counts: bruit.synthetic.load answers from it, with intervals.",
+)
 @click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default="adaptive", show_default=True)
 @click.option(
     "--size", type=int, help="The number of rows that count, where it is public; if absent, a noisy count is paid for."
@@ -118,6 +124,7 @@ def command(
     delta: str,
     ledger: str,
     out: Path,
+    keep: Path | None,
     mode: str,
     size: int | None,
     expected_rows: int | None,
@@ -130,14 +137,11 @@ def command(
     The schema states person, columns and cells; nothing is read off the data. Beside the rows stands a statement of
     what they may be used for and what not.
     """
-    if out.suffix.lower() not in ENDINGS:
-        raise InvalidArgument(f"--out {out.name}: give a name that ends in {' or '.join(ENDINGS)}")
+    _require_place("--out", out, ENDINGS)
+    if keep is not None:
+        _require_place("--keep", keep, (".npz",))
     if out.suffix.lower() == ".xlsx":
         require_extras("Excel files", "excel")
-    if not os.access(out.parent, os.W_OK):
-        raise InvalidArgument(
-            f"--out {out}: the folder {out.parent} is not there, or not yours to write; nothing is paid"
-        )
     stated, book = read_schema(schema, source), Ledger.open(ledger, store)
     release = synthesise(
         open_table(source, stated.schema),
@@ -154,10 +158,25 @@ def command(
     out = _fitting(out, release.value)
     with writing(out):
         release.value.write(out)
+    if keep is not None:
+        with writing(keep):
+            save(release.value, keep)
     if as_json:
-        print_json({"out": str(out), "guarantee": str(release.guarantee), **release.details, **remaining_of(book)})
+        kept = {} if keep is None else {"keep": str(keep)}
+        guarantee = str(release.guarantee)
+        print_json({"out": str(out), **kept, "guarantee": guarantee, **release.details, **remaining_of(book)})
     else:
         _show(release, out, book)
+
+
+def _require_place(option: str, path: Path, endings: Sequence[str]) -> None:
+    """Refuses, before anything is paid, a file that could not be written."""
+    if path.suffix.lower() not in endings:
+        raise InvalidArgument(f"{option} {path.name}: give a name that ends in {' or '.join(endings)}")
+    if not os.access(path.parent, os.W_OK):
+        raise InvalidArgument(
+            f"{option} {path}: the folder {path.parent} is not there, or not yours to write; nothing is paid"
+        )
 
 
 def _fitting(out: Path, made: SyntheticTable) -> Path:

@@ -44,7 +44,7 @@ def onto_simplex(raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """Euclidean projection onto the probability simplex: max(raw - t, 0).             [Wang et al. 2020, NormSub]"""
     falling = np.sort(raw)[::-1]
     surplus = (np.cumsum(falling) - 1) / np.arange(1, len(raw) + 1)
-    return np.asarray(np.maximum(raw - surplus[np.nonzero(falling > surplus)[0][-1]], 0))
+    return np.asarray(np.maximum(raw - surplus[np.nonzero(falling >= surplus)[0][-1]], 0))
 
 
 def posterior_means(raw: NDArray[np.float64], people: int, support: Support) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from bruit.continual import Participation, Stream
 from bruit.core.release import Release
 from bruit.errors import BudgetExceeded, InvalidArgument
 from bruit.ledger import Ledger
-from bruit.synthetic import SyntheticTable
+from bruit.synthetic import SyntheticTable, save
 from bruit.synthetic.synthesis import Prepared
 from bruit.synthetic.synthetic_table import EXCEL_ROWS
 from bruit.tables.plan.operators import Plan
@@ -108,10 +108,13 @@ def with_sections(
 
 
 def write_synthetic(made: Release[SyntheticTable], folder: Path, stem: str, suffixes: Sequence[str]) -> list[Path]:
-    """Writes the rows of a synthetic table as files; a workbook that is too small for them is left out."""
+    """Writes the rows of a synthetic table, and a file that answers with intervals (`bruit.synthetic.load`).
+
+    A workbook that is too small for the rows is left out.
+    """
     fits = len(made.value.rows) < EXCEL_ROWS
     suffixes = [suffix for suffix in suffixes if fits or suffix != ".xlsx"]
     paths = [folder / f"{stem}-synthetic{suffix}" for suffix in suffixes or (".csv",)]
     for path in paths:
         made.value.write(path)
-    return paths
+    return [*paths, save(made.value, folder / f"{stem}-synthetic.npz")]
