@@ -9,7 +9,7 @@ from bruit.sql.refusals import refuse_nodes, unknown_function
 from bruit.tables.plan.expressions import Condition, Expression, labelled, number_of, when
 from bruit.tables.plan.kinds import Labels
 from bruit.tables.plan.operators import Plan
-from bruit.tables.schema.columns import YesNo
+from bruit.tables.schema import YesNo
 
 PARTS = {
     "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "WEEK": "week", "DAY": "day",
