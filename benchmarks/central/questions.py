@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ROWS = int(os.environ.get("BRUIT_BENCHMARK_ROWS", "10_000_000"))
 PEOPLE, CELLS, KEPT, HIGH = ROWS // 10, 120, 3, 100
-LOCAL_ROWS = 200_000
-"""Rows for PipelineDP's local runner, which reads them one by one."""
+LOCAL_ROWS = int(os.environ.get("BRUIT_BENCHMARK_LOCAL_ROWS", "200_000"))
+"""Rows for PipelineDP's local runner, which reads them one by one and holds them as objects."""
 
 CSV_SPEED = 150e6
 

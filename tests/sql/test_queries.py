@@ -11,7 +11,7 @@ import bruit
 from bruit.errors import BudgetMissing, InvalidArgument
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.operators import open_table
-from bruit.tables.schema import Schema, category, date, found, number, text, whole
+from bruit.tables.schema import Schema, category, date, found, number, text, whole, yesno
 
 sql = pytest.importorskip("bruit.sql", reason="sqlglot is not installed", exc_type=ImportError)
 
@@ -113,6 +113,31 @@ def test_released_numbers_are_computed_with_filtered_and_ordered_for_free(tables
     stays = tables["stays"].leaves[0].source.frame.filter(pl.col("age") >= 18).collect()
     assert answer.frame["mean_days"].to_list() == pytest.approx([stays["days"].mean()] * 2, abs=1.5)
     assert answer.frame["n"].sum() == pytest.approx(stays.height, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [
+        ("urgent", 300),
+        ("urgent = true", 300),
+        ("urgent <> true", 200),
+        ("not urgent", 200),
+        ("urgent = false", 200),
+        ("true = urgent", 300),
+        ("urgent = 'yes'", 300),
+        ("not urgent or days > 1", 200),
+    ],
+)
+def test_a_yes_or_no_column_is_a_condition(condition: str, rows: int) -> None:
+    """What is neither yes nor no is on no side, as NULL in SQL."""
+    urgent = ["oui"] * 300 + ["non"] * 200 + [None] * 100
+    frame = pl.DataFrame({"patient": range(600), "urgent": urgent, "days": [1] * 600})
+    columns = {"patient": whole(), "urgent": yesno(yes=["oui"], no=["non"]), "days": number(0, 9, grid=1)}
+    stays = {"stays": open_table(frame, Schema("patient", columns))}
+    book = bruit.Ledger("h", epsilon=1000, neighbours=bruit.ADD_OR_REMOVE_ONE, person="patient")
+    query = f"select count(*) filter (where {condition}) as n, count(*) as all_rows from stays"
+    answer = sql.ask(query, tables=stays, budget=book.budget(epsilon=900), limit=Limit(rows=1))
+    assert answer.frame.rows() == [(rows, 600)]
 
 
 def test_columns_of_an_inner_query_are_all_computed_from_its_own_rows(tables: Any) -> None:

@@ -145,6 +145,9 @@ def test_texts_of_one_number_stay_two_people(engine: str) -> None:
     together = kept_rows(opened(both, columns, engine), Limit(rows=2))
     assert [row for row in together if row[0] == pair[0]] == alone
     assert [row[1] for row in together if row[0] == pair[1]] == [row[1] for row in alone], "equal rows, equal choice"
+    assert rows_of_people(opened(both, columns, engine), Limit(rows=2), (), placed=True) == [
+        [row[1:] for row in together if row[0] == name] for name in pair
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,6 +164,64 @@ def test_no_collation_joins_two_people(setting: str) -> None:
     keyed = open_table(connection.table("t"), Schema(EACH_ROW, {"id": found(longest=3), "x": number(0, 9, grid=1)}))
     exact = Reader(keyed, (keyed["id"],), (Part("rows"),), None).read(np.random.default_rng(1))
     assert exact.found == ((0, ("A",)), (0, ("a",)), (0, ("É",)), (0, ("é",)))
+
+
+def rows_of_people(table: Plan, limit: Limit, keys: tuple[str, ...], *, placed: bool) -> list[list[tuple[Any, ...]]]:
+    """The chosen rows of each person, without their names."""
+    parts = tuple(Part("distinct", table[name]) for name in table.columns if name not in keys)
+    reader = Reader(table, tuple(table[key] for key in keys), parts, limit)
+    (frame,) = run([reader.chosen(np.random.default_rng(1), placed=placed)])
+    people: dict[Any, list[tuple[Any, ...]]] = {}
+    for row in frame.select(PERSON, pl.exclude(PERSON)).rows():
+        people.setdefault(row[0], []).append(row[1:])
+    return sorted(sorted(rows, key=repr) for rows in people.values())
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "nocase"])
+@pytest.mark.parametrize("limit", [Limit(rows=1), Limit(rows=3), Limit(groups=2, each=2)])
+def test_people_who_are_placed_choose_the_rows_that_they_choose_by_name(engine: str, limit: Limit) -> None:
+    """A2: the number that a question puts in a person's place belongs to one text alone, as it is read."""
+    names = [
+        "a",
+        "A",
+        " a",
+        "a ",
+        "\ta\u00a0",
+        "é",
+        "É",
+        "e\u0301",
+        "e",
+        "",
+        " ",
+        "NA",
+        None,
+        "0",
+        "00",
+        "0 ",
+        "p'q",
+        "ß",
+        "ss",
+    ]
+    rng = np.random.default_rng(7)
+    ids = [names[place] for place in rng.integers(0, len(names), 400)] + [f"p{i}" for i in range(300) for _ in range(4)]
+    frame = pl.DataFrame({"id": ids, "x": rng.integers(0, 10, len(ids)), "y": rng.integers(0, 5, len(ids))})
+    columns: dict[str, Any] = {"id": text(), "x": number(0, 9, grid=1), "y": number(0, 4, grid=1)}
+    if engine == "nocase":
+        connection = duckdb.connect()
+        connection.execute("create table t (id varchar collate nocase, x int, y int)")
+        connection.register("frame", frame.to_arrow())
+        connection.execute("insert into t select * from frame")
+        table = open_table(connection.table("t"), Schema("id", columns))
+    else:
+        table = opened(frame, columns, engine)
+    table, keys = table.where(table["x"] > 0), () if limit.rows else ("y",)
+    placed, named = (rows_of_people(table, limit, keys, placed=each) for each in (True, False))
+    assert (
+        placed
+        == named
+        == rows_of_people(opened(frame, columns, "polars").where(table["x"] > 0), limit, keys, placed=False)
+    )
+    assert len(placed) == 300 + len({name.strip() for name in names if name and name.strip()})
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -76,6 +76,13 @@ def test_rule_12_a_column_called_person_is_not_the_person() -> None:
         assert question.reader.read(np.random.default_rng(1)).parts[0].tolist() == [6]
 
 
+def test_a_name_with_blanks_at_its_ends_is_pointed_at() -> None:
+    """A header line of Excel such as `Patient ; Service` looks as if it held the name that was declared."""
+    frame = pl.DataFrame({"id ": [1], "x": [2]})
+    with pytest.raises(InvalidArgument, match=r"; .id . has blanks at its ends: write them too$"):
+        open_table(frame, Schema("id", {"id": whole(), "x": number(0, 9, grid=1)}))
+
+
 def test_names_that_engines_could_mistake_are_refused() -> None:
     plan = opened({})
     one: dict[object, Any] = {"a": 1, "b": 2}

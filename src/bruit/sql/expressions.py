@@ -7,7 +7,9 @@ from sqlglot import exp
 from bruit.errors import InvalidArgument
 from bruit.sql.refusals import refuse_nodes, unknown_function
 from bruit.tables.plan.expressions import Condition, Expression, labelled, number_of, when
+from bruit.tables.plan.kinds import Labels
 from bruit.tables.plan.operators import Plan
+from bruit.tables.schema import YesNo
 
 PARTS = {
     "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "WEEK": "week", "DAY": "day",
@@ -49,6 +51,8 @@ def condition_of(node: exp.Expr, plan: Plan) -> Condition:
     """Translates an SQL condition over one row into a condition of the plan."""
     refuse_nodes(node)
     match node:
+        case exp.Column():
+            return _is_yes(expression_of(node, plan), yes=True)
         case exp.Paren():
             return condition_of(node.this, plan)
         case exp.And() | exp.Or():
@@ -88,13 +92,22 @@ def constant_of(node: exp.Expr) -> object:
 
 
 def _compared(left: exp.Expr, sign: str, right: exp.Expr, plan: Plan) -> Condition:
-    if constant_of(left) is not None and constant_of(right) is None:
+    if isinstance(left, exp.Boolean) or (constant_of(left) is not None and constant_of(right) is None):
         left, sign, right = right, TURNED[sign], left
     value = expression_of(left, plan)
+    if isinstance(right, exp.Boolean) and sign == "=":
+        return _is_yes(value, yes=bool(right.this))
     other = constant_of(right)
     against: object = other if other is not None else expression_of(right, plan)
     compare = {">": value.__gt__, ">=": value.__ge__, "<": value.__lt__, "<=": value.__le__, "=": value.equals}
     return compare[sign](against)
+
+
+def _is_yes(value: Expression, *, yes: bool) -> Condition:
+    """The condition that a yes-or-no column alone is, or its comparison with TRUE or FALSE."""
+    if not isinstance(value.kind, Labels) or value.kind.labels != YesNo.labels:
+        raise InvalidArgument(f"{value.words} is no yes or no: write what it is compared with")
+    return value.equals(YesNo.labels[yes])
 
 
 def _arithmetic(node: exp.Binary, plan: Plan) -> Expression:

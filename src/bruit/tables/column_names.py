@@ -37,4 +37,6 @@ def no_column(asked: str, columns: Iterable[str], *, where: str = "") -> Invalid
     names = list(columns)
     separators = [words for mark, words in SEPARATED_BY.items() if len(names) == 1 and mark in names[0]]
     question = "".join(f"; is it separated by {words}" for words in separators[:1])
+    blanks = [repr(name) for name in names if name != name.strip() and repr(name.strip()) in asked]
+    question += "".join(f"; {name} has blanks at its ends: write them too" for name in blanks)
     return InvalidArgument(f"{where}no column {asked}; the table has {', '.join(names)}{question}")

@@ -34,7 +34,7 @@ CHOICES = {
     "yesno": 'yes = ["oui"], no = ["non"]',
     "date": 'format = "dd/mm/yyyy", first, last',
     "time": "format, first, last, zone",
-    "whole": "or text, long: names people",
+    "whole": "or text, long: names people; 0012 and 12 are one whole number, two texts",
     "found": "longest: groups that nobody listed",
 }
 """What each type must say, for whoever completes a draft."""

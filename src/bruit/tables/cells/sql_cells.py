@@ -76,7 +76,7 @@ class SqlCells:
         missing = ", ".join(map(self.dialect.text, self.reading.file.missing))
         return self._binary(f"(CASE WHEN {text} NOT IN ({missing}) THEN {text} END)") if missing else text
 
-    def _raw_text(self) -> str:
+    def raw_text(self) -> str:
         """The cell as a text of plain bytes."""
         kind = "STRING" if self.dialect.spark else "VARCHAR"
         return self._binary(f"CAST({self.cell} AS {kind})")
@@ -91,7 +91,7 @@ class SqlCells:
 
     def _text(self) -> str:
         if self.family == "text":
-            return self._known(self._stripped(self._raw_text()))
+            return self._known(self._stripped(self.raw_text()))
         if self.family == "boolean":
             return f"(CASE WHEN {self.cell} THEN 'true' WHEN NOT {self.cell} THEN 'false' END)"
         kind = "STRING" if self.dialect.spark else "VARCHAR"
@@ -124,7 +124,7 @@ class SqlCells:
         return f"CAST(floor({inside} / {_double(column.grid)} + {_double(0.5)}) AS BIGINT)"
 
     def _parsed(self, column: Number) -> str:
-        text = self._stripped(self._raw_text())
+        text = self._stripped(self.raw_text())
         for unit in column.strip:
             text = f"replace({text}, {self.dialect.text(unit)}, '')"
         text = self._known(self._stripped(text) if column.strip else text)
@@ -140,7 +140,7 @@ class SqlCells:
 
     def _whole(self, column: Whole) -> str:
         if self.family == "text":
-            text = self._known(self._stripped(self._raw_text()))
+            text = self._known(self._stripped(self.raw_text()))
             number = f"TRY_CAST(CASE WHEN {self._matches(text, WHOLE)} THEN {text} END AS BIGINT)"
             return f"(CASE WHEN {number} BETWEEN {-column.largest} AND {column.largest} THEN {number} END)"
         return "CAST(NULL AS BIGINT)" if column.long and self.family == "float" else self._exact(column.largest)
@@ -164,7 +164,7 @@ class SqlCells:
             return Encoded({prefix: self._second()}, within_bounds(moment, column))
         if self.family != "text":
             return Encoded({}, Constant(None))
-        text, parts, found = self._known(self._stripped(self._raw_text())), {}, None
+        text, parts, found = self._known(self._stripped(self.raw_text())), {}, None
         for place, pattern in enumerate(self.reading.moments(column)):
             names = {token: f"{prefix}.{place}.{group}" for token, group in groups_of(pattern).items()}
             for token, group in groups_of(pattern).items():

@@ -16,18 +16,17 @@ from bruit.tables.column_names import OWN
 from bruit.tables.expressions.nodes import Coalesce, Constant, Field, If, Node
 from bruit.tables.relations.operations import (
     PERSON,
+    ROOM,
     Copies,
     Group,
     Join,
     Least,
     LeastNumbers,
     Operation,
+    Placed,
     Project,
     same,
 )
-
-ROOM = 2**31
-"""What a hash is multiplied by to make room for a row's number below it, within 2^62."""
 
 MOST_ROW_NUMBERS = 2**63
 MOST_TEXTS = TERMS - 3
@@ -117,11 +116,24 @@ class Layout:
 
 
 def choose_rows(
-    source: Operation, layout: Layout, limit: Limit, key: RowKey, group_key: RowKey, *, text: bool
+    source: Operation,
+    layout: Layout,
+    limit: Limit,
+    key: RowKey,
+    group_key: RowKey,
+    *,
+    text: bool,
+    placed: bool = False,
 ) -> Operation:
-    """The rows that count under a limit, with the layout's columns and the person; `text` if persons are texts."""
+    """The rows that count under a limit, with the layout's columns and the person; `text` if persons are texts.
+
+    Those that are `placed` are whole numbers afterwards, one for each text: faster where their names are not needed.
+    """
     held = (PERSON, ROW, *layout.texts)
-    numbered = Project(source, (*same((PERSON, *layout.texts)), (ROW, layout.number)))
+    numbered: Operation = Project(source, (*same((PERSON, *layout.texts)), (ROW, layout.number)))
+    person = person_number(key, text=text)
+    if text and placed:
+        numbered, person = Placed(numbered, held[1:], key.salt), Term(Field(PERSON) % ROOM)
     rows: Operation = Group(numbered, held, ((COUNT, "count", None),), gathered=True)
     by: tuple[str, ...] = (PERSON,)
     if limit.rows is None:
@@ -129,11 +141,11 @@ def choose_rows(
         stride = layout.size // layout.groups
         rows = Project(rows, (*same((*held, COUNT)), (GROUP, Field(ROW) // stride)))
         by = (PERSON, GROUP, *layout.text_keys)
-        rows = Join(rows, _chosen_groups(rows, layout, limit.groups, group_key, text=text), by, (), outer=False)
+        rows = Join(rows, _chosen_groups(rows, layout, limit.groups, group_key, person), by, (), outer=False)
         held = (*held, GROUP)
     copies = Copies(rows, held, COUNT, COPY, MOST_ROWS)
     terms = [
-        person_number(key, text=text),
+        person,
         row_term(ROW, layout.size),
         Term(Field(COPY), MOST_ROWS),
         *(text_residue(name, key) for name in layout.texts),
@@ -147,16 +159,17 @@ def choose_rows(
 def choose_groups(source: Operation, layout: Layout, most: int, key: RowKey, *, text: bool) -> Operation:
     """At most `most` groups of each person, as the person and the layout's key columns."""
     numbered = Project(source, (*same((PERSON,)), (GROUP, layout.number)))
-    chosen = _chosen_groups(Project(numbered, same((PERSON, GROUP))), layout, most, key, text=text)
+    person = person_number(key, text=text)
+    chosen = _chosen_groups(Project(numbered, same((PERSON, GROUP))), layout, most, key, person)
     return layout.decoded(Project(chosen, (*same((PERSON,)), (ROW, Field(GROUP)))))
 
 
-def _chosen_groups(rows: Operation, layout: Layout, most: int, key: RowKey, *, text: bool) -> Operation:
+def _chosen_groups(rows: Operation, layout: Layout, most: int, key: RowKey, person: Term) -> Operation:
     """The groups of each person that count, numbered in the order of hash, number and texts, never ranked with ties."""
     held = (PERSON, GROUP, *layout.text_keys)
     pairs = Group(Project(rows, same(held)), held, ())
-    own = [person_number(key, text=text), row_term(GROUP, layout.groups)]
-    terms = own + [text_residue(name, key) for name in layout.text_keys]
+    terms = [person, row_term(GROUP, layout.groups)]
+    terms += [text_residue(name, key) for name in layout.text_keys]
     ordered = hashed(pairs, held, terms, key, called=HASH)
     if layout.text_keys or layout.groups >= ROOM:
         return Least(ordered, held, (PERSON,), (HASH, GROUP, *layout.text_keys), most)

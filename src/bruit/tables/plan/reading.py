@@ -194,7 +194,7 @@ class Reader:
         self, keys: Keys, levels: Sequence[tuple[int, ...]], slice_of: tuple[int, int]
     ) -> list[polars.DataFrame]:
         """For each level one row a group, and for each part that is counted by value one row a group and value."""
-        kept = self.chosen(keys, slice_of)
+        kept = self.chosen(keys, slice_of, placed=True)
         asked = [
             operation
             for level in levels
@@ -208,7 +208,7 @@ class Reader:
         if self.passes > 1 or any(leaf.source.engine != "polars" for leaf in self.plan.leaves):
             tally = self.read(rng).tallies[0]
             return np.repeat(_integers(tally, name), _integers(tally, "rows"))
-        [frame] = run([Filter(Project(self.chosen(rng), same((name,))), ~IsMissing(Field(name)))])
+        [frame] = run([Filter(Project(self.chosen(rng, placed=True), same((name,))), ~IsMissing(Field(name)))])
         notice_contents(self.plan)
         return _integers(frame, name)
 
@@ -217,8 +217,13 @@ class Reader:
         [frame] = run([self.chosen(rng)])
         return frame.rename({PERSON: "person"}, strict=False)
 
-    def chosen(self, keys: Keys | np.random.Generator, slice_of: tuple[int, int] = (0, 1)) -> Operation:
-        """The operation that chooses rows of one slice of the people: `key 0`, ..., `value 0`, ... and the person."""
+    def chosen(
+        self, keys: Keys | np.random.Generator, slice_of: tuple[int, int] = (0, 1), *, placed: bool = False
+    ) -> Operation:
+        """The operation that chooses rows of one slice of the people: `key 0`, ..., `value 0`, ... and the person.
+
+        People named by texts who are `placed` are whole numbers in it. Spark, which has no list of texts, names them.
+        """
         drawn = keys if isinstance(keys, Keys) else Keys(keys)
         drawn.begin()
         named = [(f"key {i}", key.node) for i, key in enumerate(self.keys)]
@@ -230,7 +235,8 @@ class Reader:
         if self.limit is None:
             return rows
         text = isinstance(self.plan.named, Text)
-        return choose_rows(rows, self.layout, self.limit, drawn.fresh(), drawn.fresh(), text=text)
+        placed = placed and all(leaf.source.engine != "spark" for leaf in self.plan.leaves)
+        return choose_rows(rows, self.layout, self.limit, drawn.fresh(), drawn.fresh(), text=text, placed=placed)
 
     def _level(self, level: tuple[int, ...]) -> tuple[list[tuple[str, Bounded]], tuple[str, ...]]:
         """The declared keys of a level with what they hold, and its columns of found texts."""

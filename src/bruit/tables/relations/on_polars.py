@@ -7,10 +7,11 @@ from typing import Any
 import polars
 
 from bruit.core.neighbours import EACH_ROW
-from bruit.tables.expressions.nodes import Constant
+from bruit.tables.expressions.nodes import Constant, Field, TextNumber
 from bruit.tables.expressions.to_polars import to_polars
 from bruit.tables.relations.operations import (
     PERSON,
+    ROOM,
     Copies,
     Filter,
     Group,
@@ -18,6 +19,7 @@ from bruit.tables.relations.operations import (
     Least,
     LeastNumbers,
     Operation,
+    Placed,
     Project,
     Rows,
     Scan,
@@ -59,6 +61,10 @@ class Frames:
                 return self.frame(source).filter(to_polars(condition))
             case Group(source, keys, aggregates):
                 return self._group(source, keys, [_aggregate(*each) for each in aggregates])
+            case Placed(source, columns, key):
+                place = polars.col(PERSON).to_physical().cast(polars.Int64) * ROOM
+                number = to_polars(TextNumber(Field(PERSON), key))
+                return self.frame(source).select((place + number).alias(PERSON), *columns)
             case Join(left, right, on, columns, outer):
                 other = self.frame(right).select(*on, *columns)
                 return self.frame(left).join(other, on=list(on), how="left" if outer else "inner")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bruit.core.neighbours import EACH_ROW
+from bruit.tables.cells.polars_cells import Encoded
 from bruit.tables.column_names import OWN
 from bruit.tables.expressions.nodes import Field, Node, replaced, text_numbers
 from bruit.tables.expressions.to_sql import Dialect, to_sql
 from bruit.tables.relations.operations import (
     PERSON,
+    ROOM,
     Copies,
     Filter,
     Group,
@@ -15,6 +17,7 @@ from bruit.tables.relations.operations import (
     Least,
     LeastNumbers,
     Operation,
+    Placed,
     Project,
     Scan,
     Union,
@@ -30,6 +33,7 @@ class Statement:
         self.steps: dict[int, str] = {}
         self.texts: list[str] = []
         self.leaves: list[Source] = []
+        self.unread: set[int] = set()  # scans whose persons stay texts as they stand, which `Placed` reads
 
     def write(self, operation: Operation) -> str:
         """The whole SQL statement of an operation."""
@@ -42,13 +46,19 @@ class Statement:
             self.leaves.append(source)
         return f"{self.called}{next(place for place, each in enumerate(self.leaves) if each is source)}"
 
-    def _step(self, operation: Operation) -> str:
+    def _step(self, operation: Operation, *, kept: bool = False) -> str:
         if id(operation) not in self.steps:
-            text = self._text(operation)
-            name = f"step_{len(self.texts)}"
-            self.texts.append(f"{name} AS ({text})")
-            self.steps[id(operation)] = name
+            self.steps[id(operation)] = self._named(self._text(operation), kept=kept)
         return self.steps[id(operation)]
+
+    def _named(self, text: str, *, kept: bool) -> str:
+        """The name of a new subquery; one that is `kept` is worked out once, whoever reads it (DuckDB)."""
+        name = f"step_{len(self.texts)}"
+        self.texts.append(f"{name} AS {'MATERIALIZED ' if kept else ''}({text})")
+        return name
+
+    def _own(self, name: str) -> str:
+        return self._names((OWN + name,))
 
     def _names(self, names: tuple[str, ...], prefix: str = "") -> str:
         return ", ".join(prefix + self.dialect.identifier(name) for name in names)
@@ -65,10 +75,10 @@ class Statement:
                 return self._group(operation)
             case Copies():
                 return self._copies(operation)
-            case Least():
+            case Least() | LeastNumbers():
                 return self._least(operation)
-            case LeastNumbers(source, by, number, most):  # by a window: DuckDB's min(…, n) fails beyond its memory
-                return self._least(Least(source, (*by, number), by, (number,), most))
+            case Placed():
+                return self._placed(operation)
             case Join(left, right, on, columns, outer):
                 return self._join(self._step(left), self._step(right), on, columns, outer=outer)
             case Union(inputs, columns):
@@ -101,6 +111,8 @@ class Statement:
         wanted += [(scan.schema.person, PERSON)] if person else []
         for place, (name, called) in enumerate(wanted):
             encoded = scan.source.encode(name, scan.schema, prefix=f"c{place}")
+            if called == PERSON and id(scan) in self.unread:
+                encoded = Encoded({f"c{place}": str(scan.source.unread(name))}, Field(f"c{place}"))
             parts += [f"{text} AS {self._names((part,))}" for part, text in encoded.parts.items()]
             values.append(f"{to_sql(encoded.value, self.dialect)} AS {self._names((called,))}")
         leaf = self.leaf(scan.source)
@@ -138,14 +150,47 @@ class Statement:
         further = f"SELECT {columns}, unnest(range(1, {number})) AS {copy} FROM {source} WHERE {count} > 1"
         return f"{first} UNION ALL {further}"
 
-    def _least(self, least: Least) -> str:
+    def _least(self, least: Least | LeastNumbers) -> str:
+        if isinstance(least, LeastNumbers):  # by a window too: DuckDB's min(…, n) fails beyond its memory
+            by, number = least.by, least.number
+            least = Least(least.input, (*by, number), by, (number,), least.most)
         order = ", ".join(f"{self._names((name,))} ASC NULLS FIRST" for name in least.order)
         place = self._names((f"{OWN}place",))
         number = f"row_number() OVER (PARTITION BY {self._names(least.by)} ORDER BY {order})"
         numbered = f"SELECT *, {number} AS {place} FROM {self._step(least.input)}"
         return f"SELECT {self._names(least.columns)} FROM ({numbered}) WHERE {place} <= {least.most}"
 
+    def _placed(self, placed: Placed) -> str:
+        """Each different text is read, hashed and numbered once; the list is kept, so that all see one order."""
+        scan, cell, text, place = _scan_below(placed.input), *map(self._own, ("cell", "text", "place"))
+        column, reading = self._names((PERSON,)), self._names((PERSON,))
+        if scan is not None and scan.source.unread(scan.schema.person) is not None:
+            self.unread.add(id(scan))
+            column = self._names((scan.schema.person,))
+            [reading] = scan.source.encode(scan.schema.person, scan.schema, prefix=text).parts.values()
+        source, person = self._step(placed.input, kept=True), self._names((PERSON,))
+        different = f"SELECT DISTINCT {person} AS {column} FROM {source}"
+        cells = self._named(f"SELECT {column} AS {cell}, {reading} AS {text} FROM ({different})", kept=True)
+        number = f"row_number() OVER () * {ROOM} + {self.dialect.text_number(text, placed.key)}"
+        texts = f"SELECT DISTINCT {text} FROM {cells} WHERE {text} IS NOT NULL"
+        names = self._named(f"SELECT {text}, {number} AS {place} FROM ({texts})", kept=True)
+        listed = f"SELECT {cell}, {place} FROM {cells} JOIN {names} USING ({text})"
+        kept = self._names((PERSON, *placed.columns)).replace(person, f"{place} AS {person}", 1)
+        return f"SELECT {kept} FROM {source} JOIN ({listed}) ON {person} = {cell}"
+
     def _join(self, left: str, right: str, on: tuple[str, ...], columns: tuple[str, ...], *, outer: bool) -> str:
         equal = " AND ".join(f"l.{self._names((name,))} = r.{self._names((name,))}" for name in on)
         kept = f", {self._names(columns, 'r.')}" if columns else ""
         return f"SELECT l.*{kept} FROM {left} l {'LEFT' if outer else 'INNER'} JOIN {right} r ON {equal}"
+
+
+def _scan_below(operation: Operation) -> Scan | None:
+    """The scan whose persons pass through filters and new columns alone, looked at by none of them, if it is one."""
+    while isinstance(operation, Project | Filter):
+        looked = (
+            [operation.condition] if isinstance(operation, Filter) else [n for c, n in operation.columns if c != PERSON]
+        )
+        if any(PERSON in node.fields() for node in looked):
+            return None
+        operation = operation.input
+    return operation if isinstance(operation, Scan) else None

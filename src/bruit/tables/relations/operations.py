@@ -18,6 +18,9 @@ from bruit.tables.sources.opening import Source
 PERSON = f"{OWN}person"
 """The column that holds the exact value of the person column."""
 
+ROOM = 2**31
+"""What a number is multiplied by to make room for another below it, within 2^62."""
+
 
 @dataclass(frozen=True)
 class Scan:
@@ -92,6 +95,20 @@ class LeastNumbers:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """Puts a whole number that belongs to one text alone in place of each person's text, which no row is without.
+
+    Above 2^31 it is the text's place in a list of the different texts, in no order; below, its number under a key.
+    """
+
+    input: Operation
+    columns: tuple[str, ...]
+    """Those beside the person."""
+
+    key: str
+
+
+@dataclass(frozen=True)
 class Join:
     """Joins each left row with each right row of equal `on` columns; with `outer`, keeps unmatched left rows."""
 
@@ -119,7 +136,7 @@ class Rows:
     frame: polars.DataFrame
 
 
-Operation = Scan | Project | Filter | Group | Copies | Least | LeastNumbers | Join | Union | Rows
+Operation = Scan | Project | Filter | Group | Copies | Least | LeastNumbers | Placed | Join | Union | Rows
 
 
 def substitute(operation: Operation, old: Operation, new: Operation) -> Operation:

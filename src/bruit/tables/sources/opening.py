@@ -62,6 +62,11 @@ class Source:
             return encode_polars(name, self.kinds[name], column, self.reading, prefix=prefix)
         return SqlCells(name, self.kinds[name], self.reading, self.dialect).encode(column, prefix=prefix)
 
+    def unread(self, name: str) -> str | None:
+        """The SQL of a column's texts as they stand, to be read later by `encode`; None where it holds none."""
+        cells = SqlCells(name, self.kinds[name], self.reading, self.dialect)
+        return cells.raw_text() if cells.family == "text" else None
+
 
 def open_source(source: object, schema: Schema, *, connection: object = None, memory: int | None = None) -> Source:
     """Opens a path or folder, a polars, pandas, Arrow, DuckDB or Spark frame, or a database query.
