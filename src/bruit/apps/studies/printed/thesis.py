@@ -115,7 +115,7 @@ def digits_rows() -> Iterator[Printed]:
     """MNIST with and without privacy."""
     why = "Noise, clip and δ are not printed; see the study."
     yield Printed(
-        "S2.15", "images to train and to test on", "60 000, 10 000", GIVEN, "The study takes them all.", "mnist"
+        "S2.15", "images to train and to test on", "60 000, 10 000", GIVEN, "The study takes as many.", "mnist"
     )
     yield Printed("S2.15", "right answers without privacy", "99.0 %", LEFT, why, "mnist")
     yield Printed("S2.15", "right answers with privacy", "91.2 %", LEFT, why, "mnist")
