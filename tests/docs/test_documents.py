@@ -1,6 +1,7 @@
 """The table of the source documents: nothing that it names is missing, and nothing is missing from it."""
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,29 @@ def test_no_item_and_no_erratum_of_the_documents_is_missing() -> None:
     assert len(asked()) >= 40
     assert asked() ^ {row.item for row in rows()} == set()
     assert errata() ^ {erratum for row in rows() for erratum in row.errata} == set()
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def test_nothing_of_the_brief_is_missing_from_the_specification() -> None:
+    brief = Path(os.environ.get("BRUIT_DATA", "")).parent / "SPEC.md"
+    if not brief.is_file():
+        pytest.skip("the brief is not on this machine")
+    text = brief.read_text(encoding="utf-8")
+    items = dict(re.findall(r"^- \*\*(S\d\.\d+)\b(.*)$", text, re.M))
+    ours = dict(re.findall(r"^- \*\*(S\d\.\d+)\b(.*)$", SPEC, re.M))
+    assert set(items) == set(ours)
+    for item, told in items.items():
+        numbers, kept = (set(re.findall(r"\d+(?:[.,]\d+)*", each)) for each in (told, ours[item]))
+        assert numbers <= kept, item
+    wrong = {
+        plain(line) for line in re.findall(r"^\| (S\d(?![^|]*\.txt)[^|]*\|.*) \|$", text.split("## Errata")[1], re.M)
+    }
+    mended = {plain(line) for line in re.findall(r"^\| E\d+ \| (.*) \|$", SPEC, re.M)}
+    assert len(wrong) >= 30
+    assert wrong - mended == set()
 
 
 def test_every_row_names_what_holds_it() -> None:

@@ -2,10 +2,12 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from bruit.apps import plots
 from bruit.errors import MissingExtra
@@ -22,6 +24,26 @@ def test_the_same_curves_give_the_same_picture(tmp_path: Path) -> None:
         assert plots.curves(path, SERIES, title="Error", x="ε", y="error", x_scale="log", y_scale="log") == path
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert paths[0].read_bytes().startswith(b"\x89PNG")
+
+
+def drawn(path: Path, **how: Any) -> NDArray[np.float64]:
+    from matplotlib.image import imread
+
+    one = plots.Series("one", [1, 2, 4], [0.5, 0.1, 0.5], **how)
+    return imread(plots.curves(path, [one], title="", x="x", y="y"))[..., :3]
+
+
+def test_points_of_no_one_curve_are_not_joined(tmp_path: Path) -> None:
+    joined, alone = drawn(tmp_path / "joined.png"), drawn(tmp_path / "alone.png", joined=False)
+    ink = [((picture * 255).round() == [0, 114, 178]).all(axis=-1).sum() for picture in (joined, alone)]
+    assert 0 < ink[1] < ink[0] / 3
+
+
+def test_the_interval_of_a_dashed_line_is_a_band(tmp_path: Path) -> None:
+    line = drawn(tmp_path / "line.png", dashed=True)
+    band = drawn(tmp_path / "band.png", dashed=True, low=[0.3, 0.05, 0.3], high=[0.7, 0.15, 0.7])
+    pale = [(np.abs(picture * 255 - [204, 227, 240]).max(axis=-1) < 3).sum() for picture in (line, band)]
+    assert pale[1] > 20 * max(pale[0], 100)
 
 
 def test_bars_are_drawn_at_their_values_with_their_intervals(tmp_path: Path) -> None:

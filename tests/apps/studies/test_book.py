@@ -10,13 +10,14 @@ from click.testing import CliRunner
 
 from bruit.apps.cli import main
 from bruit.apps.findings import Findings
-from bruit.apps.studies import STUDIES
+from bruit.apps.studies import STUDIES, load
 from bruit.apps.studies.book import book_folder, is_current, write_index, written_page
 from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.book.pages import study_page
 from bruit.apps.studies.book.provenance import Provenance, Spent, program
 from bruit.apps.studies.documents import DOCUMENTS
 from bruit.apps.studies.saved_findings import read_findings
+from bruit.errors import MissingData
 
 ROOT = Path(__file__).parents[3]
 BOOK = ROOT / "docs" / "results"
@@ -88,6 +89,20 @@ def test_a_stand_in_never_enters_the_book(tmp_path: Path, monkeypatch: pytest.Mo
     assert done.exit_code == 0, done.output
     assert "left out of the book: digits of others" in done.output
     assert not (tmp_path / "book" / "mnist").exists()
+
+
+def test_a_study_without_its_data_does_not_end_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(folder: Path, **_: object) -> Findings:
+        raise MissingData("adult.data is nowhere")
+
+    monkeypatch.setattr("bruit.apps.cli.study.load", lambda name: lacking if name == "attacks" else load(name))
+    book = tmp_path / "book"
+    asked = ["study", "attacks", "belief", "--book", str(book), "--folder", str(tmp_path / "work"), "--seed", "1"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code != 0
+    assert "attacks is left out of the book: adult.data is nowhere" in done.output
+    assert is_current("belief", seed=1, book=book)
+    assert not (book / "attacks").exists()
 
 
 @pytest.mark.parametrize(("more", "run"), [([], False), (["--hours"], True)])

@@ -27,7 +27,7 @@ def in_the_book(name: str) -> list[Printed]:
 
 def plain(text: str) -> str:
     """A text with decimal points, without spaces between thousands and without the marks of formulas."""
-    bare = re.sub(r"\\left|\\right|[$\\{}*]", "", text.replace(",", "."))
+    bare = re.sub(r"\\left|\\right|[$\\{}*]", "", text.replace("\\,", " ").replace(",", "."))
     return re.sub(r"(?<=\d)[ \u00a0\u202f](?=\d{3}\b)", "", bare)
 
 

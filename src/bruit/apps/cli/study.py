@@ -17,7 +17,7 @@ from bruit.apps.studies.book.earlier import EARLIER
 from bruit.apps.studies.book.provenance import Spent, provenance
 from bruit.apps.studies.report import studies_page
 from bruit.apps.studies.saved_findings import keep
-from bruit.errors import InvalidArgument
+from bruit.errors import InvalidArgument, MissingData
 
 EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --book docs/results --seed 1"
 
@@ -110,13 +110,18 @@ def _run(
 def _write_book(names: Sequence[str], folder: Path, book: Path, seed: int, *, as_json: bool) -> None:
     """Runs each study with a generator of its own, so that its page does not depend on the others.
 
-    What did not use the whole data of its title is left out of the book.
+    What did not use the whole data of its title is left out of the book; what has no data at all ends no other study.
     """
-    bound = []
+    bound, without = [], []
     for name in names:
         spent = Spent(folder / name)
         rng = np.random.default_rng(seed)
-        findings = _run(name, folder, "full", rng, as_json=as_json, note=spent.note)
+        try:
+            findings = _run(name, folder, "full", rng, as_json=as_json, note=spent.note)
+        except MissingData as error:
+            click.echo(f"{name} is left out of the book: {error}", err=True)
+            without.append(name)
+            continue
         if findings.data:
             click.echo(f"{name} is left out of the book: {findings.data}", err=True)
             continue
@@ -128,6 +133,8 @@ def _write_book(names: Sequence[str], folder: Path, book: Path, seed: int, *, as
         print_json({"book": str(book), "made": bound})
     else:
         show(escape(f"The book: {book / 'index.md'}; pages made now: {', '.join(bound) or 'none'}"))
+    if without:
+        raise MissingData(f"no page was made of {', '.join(without)}: their data are not here, as told above")
 
 
 def _list(book: Path | None, seed: int | None, *, as_json: bool) -> None:

@@ -26,7 +26,8 @@ Scale = Literal["linear", "log"]
 class Series:
     """Named points; `low` and `high` are the ends of an interval around each, where there is one.
 
-    `dashed` draws a line without markers: a theory or a baseline beside what was measured.
+    `dashed` draws a line without markers: a theory or a baseline beside what was measured; its interval is a band.
+    Points that belong to no one curve, as those of several papers, are not `joined`.
     """
 
     label: str
@@ -35,6 +36,7 @@ class Series:
     low: ArrayLike | None = None
     high: ArrayLike | None = None
     dashed: bool = False
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -61,17 +63,7 @@ def curves(
     """Saves a plot of one curve per series, with error bars where a series has intervals."""
     with save_figure(path, commas=commas) as axes:
         for number, one in enumerate(series):
-            look = {"linestyle": "--"} if one.dashed else {"marker": MARKERS[number % len(MARKERS)], "markersize": 5}
-            axes.errorbar(
-                np.asarray(one.x, float),
-                np.asarray(one.y, float),
-                yerr=_reach(one),
-                label=one.label,
-                color=COLOURS[number % len(COLOURS)],
-                capsize=3,
-                linewidth=1.5,
-                **look,
-            )
+            _draw_curve(axes, number, one)
         axes.set(title=title, xlabel=x, ylabel=y, xscale=x_scale, yscale=y_scale)
         for axis, scale in ((axes.xaxis, x_scale), (axes.yaxis, y_scale)):
             if scale == "log":
@@ -80,6 +72,24 @@ def curves(
             axes.xaxis.set_major_locator(whole_ticks())
         legend_above(axes)
     return path
+
+
+def _draw_curve(axes: Axes, number: int, one: Series) -> None:
+    """Draws the series of that number with its colour, its mark and its interval."""
+    x, y, colour = np.asarray(one.x, float), np.asarray(one.y, float), COLOURS[number % len(COLOURS)]
+    look = {"marker": MARKERS[number % len(MARKERS)], "markersize": 5, "linestyle": "-" if one.joined else "none"}
+    axes.errorbar(
+        x,
+        y,
+        yerr=None if one.dashed else _reach(one),
+        label=one.label,
+        color=colour,
+        capsize=3,
+        linewidth=1.5,
+        **({"linestyle": "--"} if one.dashed else look),
+    )
+    if one.dashed and one.low is not None and one.high is not None:
+        axes.fill_between(x, np.asarray(one.low, float), np.asarray(one.high, float), color=colour, alpha=0.2)
 
 
 def bars(

@@ -167,10 +167,10 @@ DOCUMENTS = {
         "It prints neither noise, clip nor δ, for which 1, 1 and 1e-5 are taken. Its batches are shuffled; ours are "
         "sampled, as the accountant needs.",
         (
-            Beside("right answers without privacy", "99.0 %", "document, without privacy", ".1%"),
-            Beside("right answers with privacy", "91.2 %", "document ε=0.493818", ".1%"),
-            Beside("their deviation without privacy", "–", "document, without privacy deviation", ".2%"),
-            Beside("with privacy", "more than three times that", "document ε=0.493818 deviation", ".2%"),
+            Beside("right answers without privacy", "99.0 %", "the thesis's network, without privacy", ".1%"),
+            Beside("right answers with privacy", "91.2 %", "the thesis's network ε=0.494", ".1%"),
+            Beside("their deviation without privacy", "–", "the thesis's network, without privacy deviation", ".2%"),
+            Beside("with privacy", "more than three times that", "the thesis's network ε=0.494 deviation", ".2%"),
         ),
     ),
     "firefighters": Sayings(

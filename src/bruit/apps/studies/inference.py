@@ -215,10 +215,10 @@ def plot_coverage(folder: Path, table: polars.DataFrame, about: str, samples: in
     for name in GROUPS[about]:
         part = table.filter(polars.col("interval") == name).group_by(signal)
         seen = part.agg(polars.col("covered").mean(), samples=polars.len() * samples).sort("signal")
-        series.append(plots.Series(name, seen["signal"], seen["covered"]))
+        series.append(plots.Series(name, seen["signal"], seen["covered"], joined=False))
     series.append(_by_chance("stated, and where chance leaves it", seen["signal"], seen["samples"], 1 - LEVEL))
     title, file = f"How often a 95 % interval holds: {about}", f"coverage_{about.replace(' ', '_')}.png"
-    return plots.curves(folder / file, series, title=title, x="n ε", y="share of samples", x_scale="log")
+    return plots.curves(folder / file, series, title=title, x="people times ε", y="share of samples", x_scale="log")
 
 
 def plot_sizes(folder: Path, table: polars.DataFrame, samples: int) -> Path:

@@ -21,7 +21,7 @@ INTRODUCTION = """\
 
 What the five [source documents](../documents.md) print, what `bruit` finds at full size, and why they differ;
 [every number and figure that they print](printed.md) stands in one place. Nothing has to be run to read it. `make book`
-makes anew what is not current, all of it in less than an hour of one core; `make studies` also what takes hours or a
+makes anew what is not current, all of it in about an hour of one core; `make studies` also what takes hours or a
 graphics card. Both go on where they were stopped. Each page ends with the command, seed, commit and machine that made
 it; the same seed gives the same numbers, on another kind of processor but for their last digits. Seconds below are
 those of one core, or of the clock beside a graphics card. `bruit study --book docs/results --seed 1` lists the studies

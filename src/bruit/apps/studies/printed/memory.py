@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from bruit.apps.studies.memory.document import MEGABYTE, document_adds
-from bruit.apps.studies.printed.rows import LEFT, Printed, spaced
+from bruit.apps.studies.printed.rows import GIVEN, LEFT, Printed, spaced
 
 MEASURED = (
     (26, 64, 62_397_952, 9_634_304, 72_032_256),
@@ -29,6 +29,16 @@ BOUNDS = {
     4100: 476_436_700,
 }
 """Bytes of the model by the thesis's bound, as printed beside them."""
+
+ESTIMATES = {
+    26: 62_536_185,
+    28: 62_738_333,
+    30: 62_940_481,
+    32: 63_142_628,
+    4096: 473_906_551,
+    4100: 474_310_847,
+}
+"""Bytes of the model by a line that the thesis fitted and does not print."""
 
 SIDE, REDUCED = 112, 2
 """Pixels on a side of an image, after its sides were reduced by two."""
@@ -60,6 +70,13 @@ def measured_rows() -> Iterator[Printed]:
 
 def fit_rows() -> Iterator[Printed]:
     """How far the thesis's estimates are from what it measured, and what an image takes."""
+    first, last = min(ESTIMATES), max(ESTIMATES)
+    slope = (ESTIMATES[last] - ESTIMATES[first]) / (last - first)
+    line = [spaced(ESTIMATES[first] + slope * (units - first)) for units in ESTIMATES]
+    why = f"A line of {slope:,.1f} bytes a unit through the first and the last: its own line is not printed."
+    what = f"estimates of the model's bytes, {first} to {last} units"
+    theirs = ", ".join(map(spaced, ESTIMATES.values()))
+    yield Printed("S2.17", what, theirs, ", ".join(line), why.replace(",", " ", 1), "memory")
     off = max(abs(forecast_bytes(units, batch)[0] / loaded - 1) for units, batch, loaded, *_ in MEASURED)
     why = "Its line is fitted to what it measured; the forecast comes from the shapes and the allocator's rounding."
     what = "how far an estimate of the model is off, at most"
@@ -79,9 +96,16 @@ def fit_rows() -> Iterator[Printed]:
     ]
     why = "588 and the allocator's rounding, which its factors between 1 and 2 stand for."
     ours = f"{min(each):.0f} to {max(each):.0f}"
-    yield Printed("S2.17", "kB of an image, mostly and at most", "600, 1 176", ours, why, "memory")
+    yield Printed("S2.17", "kB of an image, in its four cases", "600, 615, 820, 1 176", ours, why, "memory")
     image = document_adds("batch", hidden_units=UNITS, batch_size=1, reduction=1, private=False)
     yield Printed("S2.17", "bytes of an image", "588 × 1 024", spaced(image), "The same number.")
+    why = "Found by trial on its card; the study sets the formulas beside what is measured."
+    what = "bytes a hidden unit of the model, the backward pass, a step and a private step"
+    yield Printed("S2.17", what, "101 387, 101 000, 224 105, 108 500 (2 + BS)", GIVEN, why, "memory")
+    what = "bytes beside them: of the model, the backward pass and a private backward pass"
+    yield Printed("S2.17", what, "60 750 000, 1 339 400, 7 489 400", GIVEN, why, "memory")
+    what = "bytes that a private backward pass jumps by where 8 divides the units, below 128, 240 and 512"
+    yield Printed("S2.17", what, "88 000 BS, 18 850 000, 5 821 000", GIVEN, why, "memory")
     why = "Of its own measurements, which are not printed; the study has a grid of its own."
     yield Printed("S2.17", "how far the bound of a step is above, at most", "11.2 %", LEFT, why, "memory")
     yield Printed("S2.17", "configurations that were measured", "6 160", LEFT, why, "memory")
