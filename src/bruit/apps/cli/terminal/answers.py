@@ -7,7 +7,7 @@ from typing import Any
 from rich.markup import escape
 
 from bruit.apps.cli.terminal.output import show, table
-from bruit.apps.steward.answers import AnswerTable
+from bruit.apps.steward.answers import HIGH, LOW, AnswerTable
 from bruit.apps.steward.statements import noise_words
 from bruit.ledger import Ledger
 
@@ -58,8 +58,11 @@ def show_recipe_preview(found: dict[str, Any]) -> None:
 
 def show_answer(answer: AnswerTable, book: Ledger | None) -> None:
     """Prints the rows of an answer with intervals and, if paid on its own, its guarantee and what is left."""
-    lines = [[_cell(cell) for cell in row] for row in answer.frame.head(MOST_LINES).iter_rows()]
-    show(table(escape(answer.title), [escape(name) for name in answer.frame.columns], lines))
+    rows = answer.frame.head(MOST_LINES).iter_rows(named=True)
+    lines = [
+        [*(_cell(row[key]) for key in answer.keys), *(_estimate(row, name) for name in answer.values)] for row in rows
+    ]
+    show(table(escape(answer.title), [escape(name) for name in (*answer.keys, *answer.values)], lines))
     if len(answer.frame) > MOST_LINES:
         show(f"and {len(answer.frame) - MOST_LINES} more: --json and --out have them all")
     if book is None:
@@ -69,6 +72,12 @@ def show_answer(answer: AnswerTable, book: Ledger | None) -> None:
         escape(f"{answer.release.guarantee}; {noise_words(answer.release.method)}"),
         escape(f"Left in {book.name}: {left.measure} = {float(left.total):.6g}"),
     )
+
+
+def _estimate(row: dict[str, Any], name: str) -> object:
+    """A number and its interval in one cell, so that several statistics fit beside each other."""
+    value, low, high = (_cell(row.get(each)) for each in (name, f"{name}{LOW}", f"{name}{HIGH}"))
+    return value if low is None else f"{value} ({low} to {high})"
 
 
 def _cell(cell: object) -> object:
