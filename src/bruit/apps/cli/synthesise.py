@@ -98,7 +98,13 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     type=click.Path(path_type=Path),
     help="The file to write the rows to: .csv, .parquet or .xlsx.",
 )
-@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default="adaptive", show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default="adaptive",
+    show_default=True,
+    help="Measure marginals chosen round by round (adaptive), or pairs of columns along one tree: faster, less true.",
+)
 @click.option(
     "--size", type=int, help="The number of rows that count, where it is public; if absent, a noisy count is paid for."
 )
