@@ -157,6 +157,7 @@ def test_a_schema_that_states_no_table_is_refused(change: str, message: str) -> 
         ("grid = 0.1\n", "", "column 'cost' of type 'number': missing 1 required"),
         ("grid = 0.1", "grid = 0.1\ncolour = 2", "unexpected keyword argument 'colour'"),
         ('type = "text"', 'type = "words"', "column 'patient': type='words'; choose among number"),
+        ('type = "text"', 'type = ["text"]', r"column 'patient': type=\['text'\]; choose among number"),
         ('"Urgences"]', '"Cardiologie"]', "names a category twice"),
         ('others = "OTHER"', 'others = "Urgences"', "names a category twice, or one that `others` stands for"),
         ('no = ["non", "0", "false"]', 'no = ["1"]', "no text may stand in them twice"),

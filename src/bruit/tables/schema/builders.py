@@ -130,8 +130,9 @@ def column_from_json(name: str, description: Mapping[str, Any]) -> ColumnType:
     """The column type that a mapping with `type` and its options describes."""
     options = dict(description)
     kind = options.pop("type", None)
-    if kind not in BUILDERS:
-        raise InvalidArgument(f"column {name!r}: type={kind!r}; choose among {', '.join(BUILDERS)}")
+    if not isinstance(kind, str) or kind not in BUILDERS:
+        found = "its type is not filled in" if kind == "" else f"type={kind!r}"
+        raise InvalidArgument(f"column {name!r}: {found}; choose among {', '.join(BUILDERS)}")
     try:
         return BUILDERS[kind](**options)  # type: ignore[no-any-return]
     except TypeError as error:
