@@ -74,7 +74,7 @@ class Tape:
         return answer
 
     def add(self, zeros: RecordingZeros) -> None:
-        """Records that zeros were added; the same noise under two numbers would tell their difference exactly."""
+        """Records that these zeros were added: one noise added to two numbers is a fault, their difference is exact."""
         start = np.asarray(zeros.__array_interface__["data"][0])
         places = sum(np.ix_(*(np.arange(n) * step for n, step in zip(zeros.shape, zeros.strides, strict=True))), start)
         found = set(np.ravel(places).tolist())
