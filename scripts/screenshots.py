@@ -262,6 +262,7 @@ def act(page: Any, name: str, folder: Path) -> None:
         for field, value in {"kind": "yes-no", "again": "no", "results": "everyone"}.items():
             page.locator(f"[name={field}][value={value}]").check()
         page.locator("main form button").click()
+    page.evaluate("document.querySelectorAll('img').forEach(image => { image.loading = 'eager' })")
     for button in page.locator(".noise[data-view] button").all():
         button.click()
     page.wait_for_timeout(2500 if page.locator(".noise, .figure").count() else 200)
