@@ -29,6 +29,9 @@ from bruit.tables.schema import Schema, category, number, text
 from scripts import system_parts
 
 KEY: Final = "a-key-for-pictures-0123456789"
+TIMEOUT: Final = 300_000
+"""Milliseconds to wait for a page: a synthetic table takes its time on a busy machine."""
+
 LOOKS: Final[dict[str, dict[str, Any]]] = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
@@ -70,6 +73,9 @@ OPEN: Final[dict[str, Any]] = {
     "epsilon": "4",
 }
 DISHES: Final = np.array(["pizza"] * 400 + ["sushi"] * 300 + ["tapas"] * 300)
+STEWARD: Final = ("schema", "table", "look", "risk", "ask", "ask-preview")
+"""Pages of a loaded table on the way to an answer."""
+
 SYNTHETIC: Final = ("synthesise", "synthesise-preview", "synthetic", "synthetic-compared")
 """Pages on the way to a synthetic table, in order."""
 
@@ -119,7 +125,9 @@ def make_polls(address: str) -> dict[str, str]:
     made = {}
     for kind, question in QUESTIONS.items():
         body = {"epsilon": "2", "forever": None, "results": "everyone", "password": "x"} | question
-        answered = httpx.post(f"{address}/api/polls", json=body, headers={"authorization": f"Bearer {KEY}"}, timeout=60)
+        answered = httpx.post(
+            f"{address}/api/polls", json=body, headers={"authorization": f"Bearer {KEY}"}, timeout=TIMEOUT / 1000
+        )
         made[kind] = str(answered.raise_for_status().json()["id"])
         poll = PollClient(f"{address}/p/{made[kind]}")
         poll.send(poll.seal(ANSWERS[kind]))
@@ -130,7 +138,7 @@ def make_open_poll(address: str) -> str:
     """The identity of an open question in four rounds, all of them answered."""
     rng = np.random.default_rng(1)
     body = {"forever": None, "results": "everyone", "password": "x"} | OPEN
-    with httpx.Client(base_url=address, timeout=60, headers={"authorization": f"Bearer {KEY}"}) as steward:
+    with httpx.Client(base_url=address, timeout=TIMEOUT / 1000, headers={"authorization": f"Bearer {KEY}"}) as steward:
         identity = str(steward.post("/api/polls", json=body).raise_for_status().json()["id"])
         search = bruit.local.PrefixRounds(LETTERS, 5, rounds=4, epsilon=4)
         mine = search.drawn_rounds(len(DISHES), rng=rng)
@@ -167,17 +175,52 @@ def pages(polls: dict[str, str], split: str) -> dict[str, str]:
         found[f"release-{entry}"] = f"/workbench/release?book=town&number={entry}"
     found |= {"statement": "/workbench/release/statement?book=town&number=1", "streams": "/streams"}
     found["stream"] = "/streams/show?book=town&stream=visits"
-    found |= {"registered": "/workbench/registered", **dict.fromkeys(SYNTHETIC, "/workbench")}
+    found |= {"registered": "/workbench/registered", **dict.fromkeys((*STEWARD, *SYNTHETIC), "/workbench")}
     return found | {"studies": "/studies", "study": "/studies/mnist", "missing": "/nothing"}
+
+
+def load_table(page: Any, table: Path) -> None:
+    """Uploads a table, up to the page that asks for its schema."""
+    page.locator("#file").set_input_files(table)
+    page.get_by_role("button", name="Load", exact=True).click()
+    page.get_by_text("Or paste a schema in TOML").wait_for()
+
+
+def use_schema(page: Any) -> None:
+    """Gives a loaded table its schema."""
+    page.get_by_text("Or paste a schema in TOML").click()
+    page.locator("#toml").fill(TOWN.to_toml())
+    page.get_by_role("button", name="Use it").click()
+
+
+def walk_to_answer(page: Any, name: str, table: Path) -> None:
+    """Loads a table and goes on to the page of this name."""
+    load_table(page, table)
+    if name == "schema":
+        return
+    use_schema(page)
+    if name == "look":
+        page.get_by_role("button", name="Look at the exact figures").click()
+    if name == "risk":
+        page.locator("#quasi").select_option(["age", "city", "sex"])
+        page.locator("#sensitive").select_option("illness")
+        page.get_by_role("button", name="Show the risk report").click()
+    if name.startswith("ask"):
+        page.get_by_role("link", name="Ask", exact=True).click()
+    if name == "ask-preview":
+        page.locator("[name=rows_asked]").check()
+        for field, value in {"what_1": "mean", "of_1": "income", "key_1": "city", "book": "town"}.items():
+            page.locator(f"#{field}").select_option(value)
+        for field, value in {"rows": "1", "epsilon": "0.5"}.items():
+            page.locator(f"#{field}").fill(value)
+        page.get_by_role("button", name="Preview the price and the precision").click()
+        page.locator("#pay").wait_for()
 
 
 def walk_to_synthetic(page: Any, name: str, table: Path) -> None:
     """Loads a table and goes on the way to a synthetic one as far as the page of this name."""
-    page.locator("#file").set_input_files(table)
-    page.get_by_role("button", name="Load", exact=True).click()
-    page.get_by_text("Or paste a schema in TOML").click()
-    page.locator("#toml").fill(TOWN.to_toml())
-    page.get_by_role("button", name="Use it").click()
+    load_table(page, table)
+    use_schema(page)
     page.get_by_role("link", name="Make a synthetic table").click()
     if name == "synthesise":
         return
@@ -202,6 +245,8 @@ def walk_to_synthetic(page: Any, name: str, table: Path) -> None:
 
 def act(page: Any, name: str, folder: Path) -> None:
     """Presses what shows a page at work, and waits for figures."""
+    if name in STEWARD:
+        walk_to_answer(page, name, folder / "town.csv")
     if name in SYNTHETIC:
         walk_to_synthetic(page, name, folder / "town.csv")
     if name == "answered":
@@ -217,6 +262,7 @@ def act(page: Any, name: str, folder: Path) -> None:
         for field, value in {"kind": "yes-no", "again": "no", "results": "everyone"}.items():
             page.locator(f"[name={field}][value={value}]").check()
         page.locator("main form button").click()
+    page.evaluate("document.querySelectorAll('img').forEach(image => { image.loading = 'eager' })")
     for button in page.locator(".noise[data-view] button").all():
         button.click()
     page.wait_for_timeout(2500 if page.locator(".noise, .figure").count() else 200)
@@ -236,6 +282,7 @@ def main() -> None:
         for look, settings in LOOKS.items():
             context = browser.new_context(**settings)
             page = context.new_page()
+            page.set_default_timeout(TIMEOUT)
             page.goto(f"{address}/enter/{KEY}")
             for name, path in found.items():
                 if wanted and name not in wanted:

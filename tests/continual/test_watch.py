@@ -206,6 +206,16 @@ def test_a_recipe_that_states_too_little_is_refused(text: Any, words: Any) -> No
         StreamRecipe.from_toml(text)
 
 
+def test_a_recipe_that_is_no_text_is_refused_in_a_sentence(folder: Path) -> None:
+    Path("odd.toml").write_bytes(b"\xff\xfe\x00")
+    done = CliRunner().invoke(
+        main, ["watch", str(folder), "--recipe", "odd.toml", "--ledger", "clinic", "--store", STORE]
+    )
+    assert (done.exit_code, done.stderr.startswith("bruit: odd.toml: not a recipe in TOML")) == (2, True), (
+        done.exception
+    )
+
+
 def test_without_a_recipe_every_option_is_asked_for(folder: Path) -> None:
     done = CliRunner().invoke(main, ["watch", "visits", "--count", "--ledger", "clinic", "--store", STORE])
     assert done.exit_code == 2

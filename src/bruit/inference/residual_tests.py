@@ -107,7 +107,7 @@ def rank_contrasts(table: Cells) -> Contrasts:
 
 
 def slope_contrasts(table: Cells) -> Contrasts:
-    """The one residual that a slope is made of."""
+    """The contrast of a slope: residuals weighted by the numbers of both axes."""
     return Contrasts(table.axes[0].numbers[:, None], table.axes[1].numbers[:, None])
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import rich_click as click
 from click.testing import CliRunner
 
 from bruit.apps.cli import COMMANDS, main
-from bruit.apps.cli.terminal.group import DeferredGroup
+from bruit.apps.cli.terminal.group import DeferredCommand, DeferredGroup
 from bruit.errors import BudgetExceeded
 
 HEAVY = ("numpy", "scipy", "numba", "polars", "sqlalchemy", "matplotlib", "sklearn", "torch", "statsmodels", "pandas")
@@ -47,6 +48,22 @@ def test_every_command_shows_its_own_help_with_an_example_and_offers_json(name: 
     command = import_module(f"bruit.apps.cli.{name}").command
     leaves = command.commands.values() if isinstance(command, click.Group) else [command]
     assert all(any("--json" in option.opts for option in leaf.params) for leaf in leaves)
+
+
+def options(command: click.Command) -> Iterator[tuple[str, click.Option]]:
+    """Every option of a command and of those inside it."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield f"{command.name} {parameter.opts[0]}", parameter
+    for inner in getattr(command, "commands", {}).values():
+        yield from options(inner)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    command = main.commands[name]
+    assert isinstance(command, DeferredCommand)
+    assert [shown for shown, option in options(command.load()) if not option.help] == []
 
 
 def refuse() -> None:
@@ -87,3 +104,38 @@ def test_a_file_that_cannot_be_written_is_refused_in_words(
     assert (done.exit_code, done.stdout) == (2, "")
     assert "no/such" in done.stderr
     assert "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["anonymise", "people.csv", "people.csv", "--quasi", "sex", "-k", "2"],
+        ["anonymise", "people.csv", "./people.csv", "--pseudonyms", "city"],
+        ["risk", "people.csv", "--quasi", "sex", "--html", "people.csv"],
+        ["code", "envelope", "seal", "people.csv", "people.csv"],
+        ["survey", "decode", "reports.parquet", "--candidates", "people.csv", "--csv", "people.csv"],
+        ["ask", "people.csv", "select 1", "--with", "other.csv", "people.csv", "--out", "x.csv", "--out", "other.csv"],
+        ["learn", "people.csv", "--schema", "x.toml", "--out", "books.db", "--store", "sqlite:///books.db"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_read_is_never_written_over(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = "sex,city\n" + "f,Lyon\nm,Lima\n" * 4
+    for name in ("people.csv", "other.csv", "books.db"):
+        Path(name).write_text(table, encoding="utf-8")
+    done = CliRunner().invoke(main, arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "name another file to write" in done.stderr
+    assert {Path(name).read_text(encoding="utf-8") for name in ("people.csv", "other.csv", "books.db")} == {table}
+
+
+def test_a_file_that_is_not_read_is_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("sex,city\n" + "f,Lyon\nm,Lima\n" * 4, encoding="utf-8")
+    Path("coarse.csv").write_text("old", encoding="utf-8")
+    done = CliRunner().invoke(main, ["anonymise", "people.csv", "coarse.csv", "--quasi", "sex", "-k", "2"])
+    assert done.exit_code == 0, done.output
+    assert Path("coarse.csv").read_text(encoding="utf-8").startswith("sex")

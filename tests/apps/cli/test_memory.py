@@ -62,6 +62,8 @@ def test_a_network_of_your_own() -> None:
     [
         (["--model", "nothing"], "choose one of"),
         (["--model", "math:sin"], "give --input"),
+        (["--model", "math:sin", "--input", "3,4"], "makes no network: TypeError"),
+        (["--model", "os:getcwd", "--input", "3,4"], "makes no network but a str"),
         (["--model", "digits-cnn", "--hidden-units", "3"], "vgg16-head"),
         (["--model", "digits-cnn", "--input", "a"], "whole numbers"),
         (["--model", "digits-cnn", "--input", "1,0,3"], "at least 1"),
@@ -70,5 +72,5 @@ def test_a_network_of_your_own() -> None:
 )
 def test_bad_input_is_a_sentence(asked: list[str], told: str) -> None:
     done = run(*asked, "--batch-size", "2")
-    assert done.exit_code == 2
+    assert done.exit_code == 2, done.exception
     assert told in done.output

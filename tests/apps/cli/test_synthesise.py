@@ -136,14 +136,47 @@ def test_the_ending_of_the_source_says_its_format_where_the_schema_does_not(
     assert pl.read_csv("made.csv").height > 1000
 
 
-def test_the_schema_of_the_question_engine_is_read_as_it_is_written(bruit: Callable[..., Any], tmp_path: Path) -> None:
-    columns = {"id": whole(), "licence": category(["yes", "no"]), "income": number(0, 1000, grid=10, strip=["€"])}
-    schema = Schema("id", columns, name="people", file=csv())
-    (tmp_path / "engine.toml").write_text("rows = 1\n" + schema.to_toml())
+ENGINE = Schema(
+    "id",
+    {"id": whole(), "licence": category(["yes", "no"]), "income": number(0, 1000, grid=10, strip=["€"])},
+    name="people",
+    file=csv(),
+)
+"""The schema of a table as `bruit ask` reads it."""
+
+
+@pytest.mark.parametrize(
+    ("line", "options"), [("rows = 1\n", ()), ("", ("--rows", "1")), ("rows = 1\n", ("--rows", "1"))]
+)
+def test_the_schema_of_the_question_engine_is_read_as_it_is_written(
+    bruit: Callable[..., Any], tmp_path: Path, line: str, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "engine.toml").write_text(line + ENGINE.to_toml())
     made = bruit("ledger", "create", "ids", "--epsilon", "2", "--delta", "1e-4", "--neighbours", "add or remove one",
                  "--person", "id", "--store", STORE)  # fmt: skip
     assert made.exit_code == 0, made.stderr
-    paid = (*PAID[:5], "ids", *PAID[6:])
+    paid = (*PAID[:5], "ids", *PAID[6:], *options)
     done = bruit("synthesise", "people.csv", "--schema", "engine.toml", "--out", "made.csv", "--mode", "tree", *paid)
     assert done.exit_code == 0, done.stderr
     assert pl.read_csv("made.csv").columns == ["licence", "income"]
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "told"),
+    [
+        ("", (), "say how many rows of one person count: rows = 1 there, or --rows 1"),
+        ("rows = 2\n", ("--rows", "1"), "says rows = 2: give one of them"),
+    ],
+)
+def test_rows_of_one_person_are_stated_once(
+    bruit: Callable[..., Any], tmp_path: Path, line: str, options: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "engine.toml").write_text(line + ENGINE.to_toml())
+    done = bruit("synthesise", "people.csv", "--schema", "engine.toml", "--out", "made.csv", *PAID, *options)
+    assert (done.exit_code, told in done.stderr) == (2, True), done.stderr
+    assert Ledger.open("town", STORE).spent.epsilon == 0
+
+
+def test_rows_are_not_limited_where_each_row_is_a_person(bruit: Callable[..., Any]) -> None:
+    done = bruit("synthesise", "people.csv", "--schema", "people.toml", "--out", "made.csv", *PAID, "--rows", "1")
+    assert (done.exit_code, "leave it out" in done.stderr) == (2, True), done.stderr

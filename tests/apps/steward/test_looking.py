@@ -86,7 +86,7 @@ def test_a_draft_holds_names_and_stated_types_and_is_refused_until_it_is_filled_
     draft = tmp_path / "draft.toml"
     draft.write_text(draft_schema(read_names(path), "stays"), encoding="utf-8")
     assert "Zoé" not in draft.read_text(encoding="utf-8")
-    with pytest.raises(InvalidArgument, match=r"draft\.toml: column 'nom': type=''; choose among"):
+    with pytest.raises(InvalidArgument, match=r"draft\.toml: column 'nom': its type is not filled in; choose among"):
         read_schema(draft)
     filled = draft.read_text(encoding="utf-8")
     filled = filled.replace('"nom"]\ntype = ""', '"nom"]\ntype = "text"').replace('person = ""', 'person = "nom"')

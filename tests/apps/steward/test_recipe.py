@@ -1,5 +1,6 @@
 """Recipes: one price shared out, errors that are reached, and refusals that name the next step before any charge."""
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 from hospital import schema_text, stays, write_french_csv
 
 from bruit import ADD_OR_REMOVE_ONE, REPLACE_ONE, Ledger
-from bruit.apps.steward.queries import Query, half_widths
+from bruit.apps.steward.queries import Query, half_widths, short
 from bruit.apps.steward.recipe import check_outputs, open_recipe, read_recipe, release_recipe, write_outputs
 from bruit.apps.steward.recipe.written_questions import key_sql, select_of
 from bruit.errors import BruitError, BudgetExceeded, InvalidArgument
@@ -236,3 +237,11 @@ def test_invented_rows_and_running_totals_have_charges_of_their_own(recipe: Any,
             release_recipe(open_recipe(asked, ledger))
     last = [entry.what for entry in ledger.entries][-1]
     assert last == "synthetic.synthesise"  # nothing was paid of a recipe that could not be paid whole
+
+
+@pytest.mark.parametrize(
+    ("figure", "told"),
+    [(0.03036, "0.03036"), (164.82, "164.8"), (16_853.2, "16850"), (2.5e12, "2.5e+12"), (math.inf, "inf")],
+)
+def test_half_widths_are_read_without_powers_of_ten(figure: float, told: str) -> None:
+    assert short(figure) == told

@@ -92,7 +92,7 @@ def medians(neighbours: Neighbours) -> Iterator[Case]:
 
 
 def groups(neighbours: Neighbours) -> Iterator[Case]:
-    """Sums by declared group, of rows and of people, and a found group that only one person is in."""
+    """Audit cases of sums by listed group, of rows and of people, and of a group that only one person is in."""
     rows = _pair(neighbours, ["yes", "yes", "no"], instead="yes", declare=lambda column: column)
     yield _case("central.group_by", neighbours, rows, _group_sums_once, _group_sums, variant="declared")
     people = _people(neighbours)

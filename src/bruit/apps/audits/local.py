@@ -72,7 +72,7 @@ def word_case(protocol: local.PrefixSearch) -> Case:
 
 
 def rounds_cases(search: local.PrefixRounds) -> Iterator[Case]:
-    """Cases of a search in rounds on two words: as its first round asks about them, and as the second does."""
+    """Audit cases of a prefix search: the reports of two different words in its first round, and in its second."""
     first = search.protocol()
     tallies = [first.tally(first.randomise(["ab", "ca"] * 4, rng=np.random.default_rng(1)))]
 

@@ -97,8 +97,8 @@ def command(
     """Make a table coarser, or replace names by pseudonyms, and see what that still gives away.
 
     PATH is a CSV or Parquet file, OUTPUT the CSV file to write, its rows sorted so that their order tells nothing. The
-    lattice is searched until no other choice of levels can lose less; mondrian loses less still, without hierarchies.
-    k-anonymity is no guarantee: read what is printed before handing anything out.
+    lattice method looks for the levels that lose least; mondrian cuts ranges freely and loses less still. k-anonymity
+    is no guarantee: read what is printed before handing anything out.
     """
     people = read(path, person=EACH_ROW)
     if bool(pseudonyms) == bool(quasi):

@@ -45,9 +45,9 @@ def command(
     """Measure from outside what privacy every mechanism really gives.
 
     NAMES are mechanisms such as central.count; none or `all` means every one. Each row is a mechanism on its worst pair
-    of neighbours, with a lower bound on its epsilon. All bounds together are wrong with at most the chance ALARM. For
-    `all` the exact integers that noise is added to are walked over small tables as well. The exit status is 1 when a
-    claim is refuted.
+    of neighbours, with a lower bound on its epsilon. All bounds together are wrong with at most the chance ALARM. `all`
+    also tries every small table to see how far one person moves the exact integers that noise is added to. The exit
+    status is 1 when a claim is refuted.
     """
     chosen = catalogue.cases_named(names)
     if samples is not None:

@@ -122,8 +122,16 @@ def _network(model: str, shape: str | None, hidden_units: int | None, reduction:
         one = _shape(shape)
 
     def over_shapes() -> Any:
-        with torch.device("meta"):
-            return make()
+        try:
+            with torch.device("meta"):
+                network = make()
+        except Exception as error:
+            raise InvalidArgument(f"--model {model} makes no network: {type(error).__name__}: {error}") from error
+        if not isinstance(network, torch.nn.Module):
+            raise InvalidArgument(
+                f"--model {model} makes no network but a {type(network).__name__}: name a callable that does"
+            )
+        return network
 
     return over_shapes, (one[0], *(each // reduction for each in one[1:]))
 

@@ -55,6 +55,14 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+STATED = {
+    "person": "the column that says whose row it is, or 'each row'",
+    "epsilon": "the price of this release, such as 0.5",
+    "ledger": "the book that is charged (`bruit ledger create` makes one)",
+}
+"""What one statistic needs, in words for who left it out."""
+
+
 @click.command("release", epilog=EXAMPLE)
 @click.argument("source")
 @click.option("--person", help="The column that says whose row it is, or 'each row'.")
@@ -120,9 +128,9 @@ def command(
         check_ending(path)
     flags = {statistic.name: stated.pop(f"ask_{statistic.name}") for statistic in FLAGGED}
     about = {name: stated.pop(name) for name in ("person", "rows", "groups", "epsilon", "delta", "ledger")}
-    for name in ("person", "epsilon", "ledger"):
+    for name, meaning in STATED.items():
         if about[name] is None:
-            raise InvalidArgument(f"--{name} is missing: nothing private has a default")
+            raise InvalidArgument(f"--{name} is missing: give {meaning}; nothing private has a default")
     question = FileStatistic(choose_statistic(flags, stated["quantiles"], stated["group_by"]), **stated)
     require_options(question, person=about["person"], rows=about["rows"], delta=about["delta"])
     book = Ledger.open(about["ledger"], store)

@@ -50,8 +50,10 @@ class SchemaFile:
         return columns_of(self.schema)
 
 
-def read_schema(path: Path, source: str) -> SchemaFile:
+def read_schema(path: Path, source: str, rows: int | None = None) -> SchemaFile:
     """Reads a schema as `Schema.to_toml` writes it, plus `rows`, `edges` and `impossible` for the synthesis.
+
+    `rows` may be given beside the file, so that one file serves the other commands too.
 
     Where it states no format, the ending of the `source` does, a Parquet file's say.
     The person is a column of whole numbers or texts; where the file does not declare it, its texts are compared.
@@ -72,10 +74,21 @@ def read_schema(path: Path, source: str) -> SchemaFile:
     rest = {"file": usual, **_without(exact, "rows", "impossible", "columns")}
     edges = {name: about["edges"] for name, about in exact["columns"].items() if "edges" in about}
     impossible = [read_where(each) for each in stated.get("impossible", [])]
-    if stated["person"] != EACH_ROW and "rows" not in stated:
-        raise InvalidArgument(f"{path}: say how many rows of one person count: rows = 1, or more")
-    limit = None if stated["person"] == EACH_ROW else Limit(rows=stated["rows"])
+    limit = _limit(path, stated, rows)
     return SchemaFile(Schema.from_json({**rest, "columns": columns}), limit, edges, impossible)
+
+
+def _limit(path: Path, stated: dict[str, Any], rows: int | None) -> Limit | None:
+    """How many rows of one person count: by the file or by --rows; None where each row is a person."""
+    if stated["person"] == EACH_ROW:
+        if rows is not None:
+            raise InvalidArgument(f"--rows {rows}: in {path} each row is a person of its own; leave it out")
+        return None
+    if rows is not None and stated.get("rows", rows) != rows:
+        raise InvalidArgument(f"--rows {rows}, but {path} says rows = {stated['rows']}: give one of them")
+    if rows is None and "rows" not in stated:
+        raise InvalidArgument(f"{path}: say how many rows of one person count: rows = 1 there, or --rows 1")
+    return Limit(rows=stated["rows"] if rows is None else rows)
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -91,6 +104,7 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     help="The schema of the file (TOML); `bruit schema` drafts one.",
 )
 @click.option("--epsilon", required=True, help="The price ε: smaller is more private and noisier.")
+@click.option("--rows", type=click.IntRange(1), help="The most rows of one person that count, unless the file says it.")
 @click.option("--delta", required=True, help="The price δ, such as 1e-5; well below 1 / the number of people.")
 @click.option("--ledger", required=True, help="The book that is charged; `bruit ledger create` makes one.")
 @click.option(
@@ -104,7 +118,13 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     type=click.Path(path_type=Path),
     help="A further file (.npz) of rows and noisy counts: bruit.synthetic.load answers from it, with intervals.",
 )
-@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default="adaptive", show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default="adaptive",
+    show_default=True,
+    help="Measure marginals chosen round by round (adaptive), or pairs of columns along one tree: faster, less true.",
+)
 @click.option(
     "--size", type=int, help="The number of rows that count, where it is public; if absent, a noisy count is paid for."
 )
@@ -120,6 +140,7 @@ def command(
     *,
     source: str,
     schema: Path,
+    rows: int | None,
     epsilon: str,
     delta: str,
     ledger: str,
@@ -142,7 +163,7 @@ def command(
         _require_place("--keep", keep, (".npz",))
     if out.suffix.lower() == ".xlsx":
         require_extras("Excel files", "excel")
-    stated, book = read_schema(schema, source), Ledger.open(ledger, store)
+    stated, book = read_schema(schema, source, rows), Ledger.open(ledger, store)
     release = synthesise(
         open_table(source, stated.schema),
         stated.names,

@@ -16,7 +16,7 @@ from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.continual import Count, Histogram, Keys, Mean, Participation, Stream, StreamQuestion, StreamRecipe, Sum
 from bruit.core import Release
-from bruit.errors import InvalidArgument
+from bruit.errors import BadFile, InvalidArgument
 from bruit.ledger import Ledger
 from bruit.tables import Domain, among, within
 
@@ -120,7 +120,11 @@ def recipe_of(asked: dict[str, Any], book: Ledger) -> StreamRecipe:
     if asked["recipe"] is not None:
         if any(asked[name] is not None for name in STATED):
             raise InvalidArgument(f"the recipe states the stream: leave {_flags(STATED)} away")
-        return StreamRecipe.from_toml(asked["recipe"].read_text("utf-8"))
+        try:
+            written = asked["recipe"].read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadFile(f"{asked['recipe']}: not a recipe in TOML: {error}") from error
+        return StreamRecipe.from_toml(written)
     if missing := [name for name in STATED if asked[name] is None]:
         raise InvalidArgument(f"say {_flags(missing)}, or give a --recipe")
     if book.person != asked["person"]:

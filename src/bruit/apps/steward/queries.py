@@ -171,9 +171,15 @@ def _expected(prepared: Prepared, place: int, name: str, measure: Measure) -> st
         draws = quantile_draws(prepared.question, priced.level, measure, bought, prepared.neighbours)
         return f"about {max(draws.middle.details['expected_rank_error']):.3g} rows in rank"
     if measure.what in ("mean", "variance"):
-        widths = (f"± {half_widths(prepared, name, rows)[place]:.4g} among {rows} rows" for rows in SIZES)
+        widths = (f"± {short(half_widths(prepared, name, rows)[place])} among {rows} rows" for rows in SIZES)
         return ", ".join(widths)
     return f"± {half_widths(prepared, name, SIZES[0])[place]:.6g}"
+
+
+def short(figure: float) -> str:
+    """A figure to four digits, without a power of ten below a thousand million."""
+    rounded = f"{figure:.4g}"
+    return f"{float(rounded):.0f}" if 1e4 <= figure < 1e9 else rounded
 
 
 def half_widths(prepared: Prepared, name: str, rows: int) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from bruit.core.numbers import Exact, exactly
@@ -130,17 +131,29 @@ def column_from_json(name: str, description: Mapping[str, Any]) -> ColumnType:
     """The column type that a mapping with `type` and its options describes."""
     options = dict(description)
     kind = options.pop("type", None)
-    if kind not in BUILDERS:
-        raise InvalidArgument(f"column {name!r}: type={kind!r}; choose among {', '.join(BUILDERS)}")
+    if not isinstance(kind, str) or kind not in BUILDERS:
+        found = "its type is not filled in" if kind == "" else f"type={kind!r}"
+        raise InvalidArgument(f"column {name!r}: {found}; choose among {', '.join(BUILDERS)}")
+    _check_options(name, kind, options)
     try:
         return BUILDERS[kind](**options)  # type: ignore[no-any-return]
     except TypeError as error:
         raise InvalidArgument(
-            f"column {name!r} of type {kind!r}: {str(error).removeprefix(f'{kind}() ')}; "
-            "see docs/tables.md for its options"
+            f"column {name!r} of type {kind!r}: {error}; see docs/tables.md for its options"
         ) from None
     except InvalidArgument as error:
         raise type(error)(f"column {name!r}: {error}") from None
+
+
+def _check_options(name: str, kind: str, options: Mapping[str, Any]) -> None:
+    """Refuses options that the type has not, and a type without one that it needs."""
+    known = signature(BUILDERS[kind]).parameters
+    needed = [option for option, each in known.items() if each.default is each.empty and option not in options]
+    if needed or not set(options) <= set(known):
+        odd = [f"has no option {option!r}" for option in options if option not in known]
+        lacks = [f"needs {', '.join(needed)}"] if needed else []
+        allowed = f"its options are {', '.join(known)}" if known else "it has no options"
+        raise InvalidArgument(f"column {name!r} of type {kind!r} {' and '.join(odd + lacks)}; {allowed}")
 
 
 def _texts(values: Sequence[str], name: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from laws import assert_law
@@ -185,6 +186,15 @@ def published(site: Any, **question: Any) -> str:
     body = {"kind": "yes-no", "question": "?", "epsilon": "1", "forever": None, "results": "everyone", "password": ""}
     with site.steward() as client:
         return f"{site.address}/p/{client.post('/api/polls', json=body | question).json()['id']}"
+
+
+def test_pages_of_results_state_the_number_of_reports_before_their_scripts_run(site: Any) -> None:
+    """An estimate may come late; nobody should read 0 meanwhile."""
+    poll = PollClient(address := published(site))
+    poll.send(poll.seal(["yes"] * 30))
+    for page in ("", "/present"):
+        told = httpx.get(address.replace("/p/", "/polls/") + page, timeout=60)
+        assert '<span class="big" id="answers">30</span>' in told.text
 
 
 def test_python_answers_a_poll_and_sends_again_without_counting_twice(site: Any) -> None:

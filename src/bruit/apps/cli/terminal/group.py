@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.overwriting import refuse_overwriting
 from bruit.apps.extras import name_extra
 from bruit.errors import BruitError
 
@@ -33,16 +34,16 @@ class DeferredCommand(click.RichCommand):
     ) -> click.Context:
         """Imports the command and makes its click context."""
         command = self.load()
-        refuse_repeated(command, info_name, args, parent)
+        check_arguments(command, info_name, args, parent)
         asked = HELP if command.no_args_is_help and not args else args
         return command.make_context(info_name, list(asked), parent, **extra)
 
 
-def refuse_repeated(command: click.Command, name: str | None, args: list[str], parent: click.Context | None) -> None:
-    """Refuses a single-valued option that is given twice, where click would silently use the last value."""
+def check_arguments(command: click.Command, name: str | None, args: list[str], parent: click.Context | None) -> None:
+    """Refuses a single-valued option given twice, where click would use the last value, and a file read and written."""
     context = click.Context(command, info_name=name, parent=parent, resilient_parsing=True)
     try:
-        _, rest, order = command.make_parser(context).parse_args(list(args))
+        given, rest, order = command.make_parser(context).parse_args(list(args))
     except click.UsageError:
         return  # the command itself says what is wrong
     for option in order:
@@ -50,7 +51,9 @@ def refuse_repeated(command: click.Command, name: str | None, args: list[str], p
         if single and order.count(option) > 1:
             raise click.UsageError(f"{option.opts[0]} is given twice; it takes one value", context)
     if isinstance(command, click.Group) and rest and (inner := command.get_command(context, rest[0])) is not None:
-        refuse_repeated(inner, rest[0], rest[1:], context)
+        check_arguments(inner, rest[0], rest[1:], context)
+    else:
+        refuse_overwriting(command, given, context)
 
 
 class DeferredGroup(click.RichGroup):

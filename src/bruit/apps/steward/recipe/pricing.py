@@ -66,7 +66,9 @@ def _least_share(entry: QuestionEntry, query: Query, budget: Budget) -> Fraction
     rows = _rows_of(entry, query)
     low, high = LEAST, MOST
     if not _reaches(entry, query, budget, high, rows):
-        raise InvalidArgument(f"{entry.title!r}: within = {entry.within} is out of reach at any price near this one")
+        raise InvalidArgument(
+            f"{entry.title!r}: no price near this one gives errors within {entry.within}: allow more or pay more"
+        )
     for _ in range(STEPS):
         middle = Fraction(float(low * high) ** 0.5)
         low, high = (low, middle) if _reaches(entry, query, budget, middle, rows) else (middle, high)

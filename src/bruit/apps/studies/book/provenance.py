@@ -40,7 +40,7 @@ class Provenance:
 
     @property
     def with_card(self) -> bool:
-        """Whether a graphics card worked for it."""
+        """Whether a GPU was used for the page."""
         return CARD in self.machine
 
     def to_json(self) -> dict[str, str | int | float | None]:

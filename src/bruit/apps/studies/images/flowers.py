@@ -80,7 +80,7 @@ def train_once(*, rng: np.random.Generator, epsilon: float, delta: float, size: 
 
 
 def search_once(*, rng: np.random.Generator, epsilon: float, size: Size) -> Mapping[str, float | str]:
-    """Searches a head on the flowers for training, those for validation left out, for a price that holds the search."""
+    """Searches the settings of a head on the training flowers, without those for validation, at one price."""
     data = features(size).without_held_out()
     return paid_search.search_once("flowers", data, epsilon=epsilon, delta=DELTAS[0], size=size, rng=rng)
 

@@ -33,7 +33,7 @@ QUICK = [Recipe(5, 8, 0.2, mean_share=0.03), Recipe(5, 1, 0.2, mean_share=0.03)]
 def search_once(
     name: str, data: Features, *, epsilon: float, delta: float, size: Size, rng: np.random.Generator
 ) -> dict[str, float | str]:
-    """Searches once, for a price that holds the search, and gives the accuracy of what came out on the test images."""
+    """The accuracy on the test images of the model that one search found, at a price that covers the whole search."""
     book = Ledger("study", epsilon=epsilon, delta=delta, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
     over = Over.ALL if data.channels is None else Over.CHANNELS
     recipes = chosen_elsewhere(name, over) if size == "full" else QUICK

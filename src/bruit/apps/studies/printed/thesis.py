@@ -103,7 +103,7 @@ def belief_rows() -> Iterator[Printed]:
 
 
 def budget_rows() -> Iterator[Printed]:
-    """What the thesis's script prints of its reference run."""
+    """The sampling rate, steps and ε that the thesis's script prints for its own training run, beside ours."""
     found = plan(**REFERENCE, neighbours=ADD_OR_REMOVE_ONE, by="rdp-simple")
     yield Printed("S2.11", "sampling rate", "0.107 %", f"{100 * found.rate:.3f} %")
     yield Printed("S2.11", "steps", "14070", f"{found.steps}")
