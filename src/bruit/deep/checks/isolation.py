@@ -105,7 +105,9 @@ class Isolation:
     def renew(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
         """Whether the pass is another one now, since something was cached meanwhile, and keeps samples apart too."""
         key = self._key(inputs, targets)
-        before, _ = self._calls[key], self._holds.pop(key, None)
+        before, _ = self._calls.get(key), self._holds.pop(key, None)
+        if before is None:  # the pass switched the model to another mode
+            return False
         if self.holds(inputs, targets) and self._calls[key] != before:
             return True
         self._holds[key], self._calls[key] = True, before  # what was proved still is, of passes that do the same
