@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from bruit.deep.checks.isolation_proof import proves_isolation, what_is_summed
 from bruit.deep.checks.model_state import ModelState
+from bruit.deep.checks.operations import Operation, Operations, follow
 from bruit.deep.checks.sample_independence import are_separate, equal_draws, layer_modes, zeros_of
-from bruit.deep.checks.value_reads import Reads
+from bruit.deep.checks.value_reads import Calls, Reads
 from bruit.deep.per_sample.precision import in_precision
+from bruit.deep.per_sample.rules.embedding import only_known_rows
+from bruit.deep.per_sample.rules.recurrent import not_packed
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.errors import NotPrivate
 
@@ -25,11 +27,8 @@ NO_ROOM = (torch.OutOfMemoryError, MemoryError)
 PROVED_AT = 5
 """The size of the batch whose graph is proved; others must run the same operations."""
 
-ANOTHER_SIZE = 3
-"""A second batch size: the traced operations must be the same, so that no result depends on the number of samples."""
-
-SIZES = {"slice": {3}, "slice_backward": {3, 4}, "native_group_norm": {3}, "native_group_norm_backward": {5}}
-"""Positions of arguments that may follow the batch size, as they are lengths; lists are always shapes."""
+PROVED = (3, PROVED_AT)
+"""Sizes of batch whose operations a real batch must run too, with shapes that grow with it and with nothing else."""
 
 
 class ComputedAlone(UserWarning):
@@ -56,7 +55,8 @@ class Isolation:
         self.model, self.ruled, self.loss, self.precision, self.assumed = model, ruled, loss, precision, assumed
         self._proved: dict[Any, bool] = {}
         self._holds: dict[Any, bool] = {}
-        self._operations: dict[Any, list[Any] | None] = {}
+        self._operations: dict[Any, list[list[Operation] | None]] = {}
+        self._calls: dict[Any, list[object]] = {}
 
     def is_proved(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
         """Whether the traced graph of a step proves the samples independent, in the layers' current modes."""
@@ -71,7 +71,7 @@ class Isolation:
 
     def holds(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
         """Whether samples of a batch of these shapes may be computed together; their values are not looked at."""
-        key = (layer_modes(self.model), len(targets), _kinds((*inputs, targets)))
+        key = self._key(inputs, targets)
         if key not in self._holds:
             self._holds[key] = self._decide(inputs, targets)
             if not self._holds[key] and not any(self._holds.values()):
@@ -92,22 +92,60 @@ class Isolation:
         """Whether a batch of this size runs the operations that were proved; code may branch on its size."""
         key = (layer_modes(self.model), _kinds((*inputs, targets)))
         if key not in self._operations:
-            self._operations[key] = self._run(inputs, targets, ANOTHER_SIZE)
-        known = self._operations[key]
-        return known is not None and self._run(inputs, targets, len(targets)) == known
+            self._operations[key] = [self._run(inputs, targets, size) for size in PROVED]
+        runs = [*self._operations[key], self._run(inputs, targets, len(targets))]
+        known = [run for run in runs if run is not None]
+        return len(known) == len(runs) and follow(known, (*PROVED, len(targets)))
 
-    def _run(self, inputs: Sequence[Tensor], targets: Tensor, batch: int) -> list[Any] | None:
+    def watch(self, inputs: Sequence[Tensor], targets: Tensor) -> AbstractContextManager[object]:
+        """Stops a pass over such a batch at the first call that the one that was proved did not make."""
+        expected = self._calls.get(self._key(inputs, targets)) if self.is_proved(inputs, targets) else None
+        return nullcontext() if expected is None else Calls(expected)
+
+    def renew(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
+        """Whether the pass is another one now, since something was cached meanwhile, and keeps samples apart too."""
+        key = self._key(inputs, targets)
+        before, _ = self._calls.get(key), self._holds.pop(key, None)
+        if before is None:  # the pass switched the model to another mode
+            return False
+        if self.holds(inputs, targets) and self._calls[key] != before:
+            return True
+        self._holds[key], self._calls[key] = True, before  # what was proved still is, of passes that do the same
+        return False
+
+    def require_no_memory(self, inputs: Sequence[Tensor], targets: Tensor) -> None:
+        """Refuses a model or a loss that keeps something of a batch outside the model, where the next one meets it."""
+        self._run(inputs, targets, PROVED_AT, refuses=True)
+
+    def _key(self, inputs: Sequence[Tensor], targets: Tensor) -> Any:
+        return (layer_modes(self.model), len(targets), _kinds((*inputs, targets)))
+
+    def _run(
+        self, inputs: Sequence[Tensor], targets: Tensor, batch: int, *, refuses: bool = False
+    ) -> list[Operation] | None:
         """The operations of a step on zeros; None where values were read, which a tracer may not have seen."""
         parts = [zeros_of(part, batch) for part in (*inputs, targets)]
-        noted, reads = _Operations(), Reads()
+        noted = Operations(parts, [*self.model.parameters(), *ModelState(self.model).tensors()])
+        reads, calls = Reads(), Calls()
         with (
             attributes_kept(self.model),
             _made_up(targets.device),
             in_precision(targets.device, self.precision),
+            only_known_rows(self.model),
+            not_packed(self.model),
             noted,
             reads,
         ):
-            what_is_summed(self.model, self.ruled, self.loss, tuple(parts[:-1]), parts[-1], None)
+            what_is_summed(self.model, self.ruled, self.loss, tuple(parts[:-1]), parts[-1], None, calls)
+        self._calls[(layer_modes(self.model), batch, _kinds(parts))] = calls.found
+        if noted.outlived():
+            if refuses:
+                raise NotPrivate(
+                    "the model or the loss keeps a tensor that it computed from its inputs outside the model, where no "
+                    "noise covers it and later samples can meet it: compute every output from the inputs and the "
+                    "parameters alone"
+                )
+            return None
         return None if reads.any else noted.found
 
     def _passes(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
@@ -120,25 +158,6 @@ class Isolation:
 
         with attributes_kept(self.model), _made_up(targets.device):
             return are_separate(self.model, losses, (*inputs, targets), len(targets))
-
-
-class _Operations(TorchDispatchMode):
-    """Notes every operation with its numbers, but for shapes, which follow the batch."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.found: list[Any] = []
-
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = function._schema.name.removeprefix("aten::")
-        given = (*args, *(kwargs or {}).values())
-        numbers = tuple(
-            repr(each)  # equal for what is not a number too
-            for place, each in enumerate(given)
-            if isinstance(each, int | float | bool) and place not in SIZES.get(name, ())
-        )
-        self.found.append((name, numbers))
-        return function(*args, **(kwargs or {}))
 
 
 @contextmanager

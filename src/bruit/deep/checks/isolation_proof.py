@@ -8,6 +8,7 @@ that of one shape of batch and one mode of the layers; what depends on values ca
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, fx, nn
@@ -17,7 +18,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from bruit.deep.checks.batch_axis import ALIKE, FIXED, Axis, Shape, State
 from bruit.deep.checks.batch_axis_rules import rule_of
 from bruit.deep.checks.graph_walk import states
-from bruit.deep.per_sample.layer_hooks import record_calls
+from bruit.deep.per_sample.layer_hooks import backward, record_calls
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.per_sample.rules import instead_of
 from bruit.deep.per_sample.rules.embedding import only_known_rows
@@ -78,16 +79,19 @@ def what_is_summed(
     inputs: tuple[Tensor, ...],
     targets: Tensor,
     state: Mapping[str, Tensor] | None,
+    noted: AbstractContextManager[object] | None = None,
 ) -> list[Tensor]:
-    """The losses of the samples, and the inputs and output gradients of all layer calls."""
+    """The losses of the samples, and the inputs and output gradients of all layer calls; `noted` sees the pass."""
     anchor = torch.zeros((), device=targets.device, requires_grad=True)
+    noted = nullcontext() if noted is None else noted
     with torch.enable_grad():
-        with record_calls(ruled, anchor, instead=instead_of) as calls:
+        with record_calls(ruled, anchor, instead=instead_of) as calls, noted:
             outputs = model(*inputs) if state is None else functional_call(model, dict(state), inputs)
-        losses = loss(outputs, targets)
+        with noted:
+            losses = loss(outputs, targets)
         if losses.requires_grad:
-            with torch.autograd.set_multithreading_enabled(False):
-                torch.autograd.grad(losses.sum(), anchor, allow_unused=True)
+            with noted:
+                backward(losses.sum(), anchor)
     kept = [part for call in calls for part in (call.inputs, call.outputs) if part is not None]
     return [losses.detach(), *(part.detach() for part in kept)]
 

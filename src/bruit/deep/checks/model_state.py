@@ -45,16 +45,21 @@ class ModelState:
                 self._held[id(value)] = (value, copy.copy(value))
                 self._hold(value.values() if isinstance(value, dict) else value, parameters)
 
+    def tensors(self) -> list[Tensor]:
+        """The tensors that are put back."""
+        return [value for value, _ in self._held.values() if isinstance(value, Tensor)]
+
     @torch.no_grad()
     def restore(self, *, tell: bool = False) -> list[str]:
         """Puts everything back; with `tell` (which waits for a GPU) gives the names of attributes with new tensors."""
         moved = {key for key, (value, kept) in self._held.items() if _put_back(value, kept, tell=tell)}
         written: list[str] = []
         for layer, own, buffers, owned in self._layers:
-            layer._buffers.clear()
-            layer._buffers.update(buffers)
-            layer._parameters.clear()
-            layer._parameters.update(owned)
+            if not isinstance(layer, torch.jit.ScriptModule):  # whose members cannot be others
+                layer._buffers.clear()
+                layer._buffers.update(buffers)
+                layer._parameters.clear()
+                layer._parameters.update(owned)
             written += [name for name, value in own.items() if isinstance(value, Tensor) and id(value) in moved]
             for name, value in attributes_of(layer).items():
                 if name not in own or own[name] is not value:

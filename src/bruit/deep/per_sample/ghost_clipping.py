@@ -15,13 +15,14 @@ from torch.func import functional_call
 from bruit.deep.checks.isolation import Isolation
 from bruit.deep.checks.model_structure import Structure, require_rows
 from bruit.deep.checks.sample_independence import WATCHED, require_separate
+from bruit.deep.checks.value_reads import Calls, Strayed
 from bruit.deep.compiled.device_flags import DeviceFlag, device_flag, tell
 from bruit.deep.compiled.graphs import Graphs, State, Trace
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.clipping import MARGINS, TENSOR_CORES, Clipping, factors
 from bruit.deep.per_sample.factored_gradients import PerSampleGradients
 from bruit.deep.per_sample.image_layout import Layouts, images_last
-from bruit.deep.per_sample.layer_hooks import Call, record_calls
+from bruit.deep.per_sample.layer_hooks import Call, backward, record_calls
 from bruit.deep.per_sample.norm_groups import MeasuredGradients, group_parameters, merge, sum_groups
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.per_sample.rules import compiled_instead_of, instead_of, rule_of
@@ -179,17 +180,40 @@ class Engine:
         found: dict[str, list[MeasuredGradients]] = {}
         state = None if trace is None else trace.state
         alone = trace is None and self.computes_alone(inputs, targets)
-        rest = tuple(self.structure.names.values()) if alone else self.structure.rest
         with only_known_rows(self.model), not_packed(self.model):
             if self.structure.ruled and not alone:
                 last = self.layouts.is_last(self.model, inputs) if trace is None else trace.channels_last
                 with images_last(self.model) if last else nullcontext():
-                    self._record_layer_calls(inputs, targets, state, found, rows)
+                    alone = not self._passes_as_proved(inputs, targets, state, found, rows)
+            rest = tuple(self.structure.names.values()) if alone else self.structure.rest
             if rest:
                 with in_precision(targets.device, self.precision):
                     gradients = whole_model_gradients(self.model, rest, inputs, targets, self.loss, state)
                 found |= {name: [MeasuredGradients(mean_of_rows(each, rows))] for name, each in gradients.items()}
         return {name: merge(parts) for name, parts in found.items()}
+
+    def _passes_as_proved(
+        self,
+        inputs: tuple[Tensor, ...],
+        targets: Tensor,
+        state: State | None,
+        found: dict[str, list[MeasuredGradients]],
+        rows: int,
+    ) -> bool:
+        """Measures all layer calls in one pass; whether it did what was proved, and nothing is found where it did not.
+
+        What is cached since the proof is proved anew, once.
+        """
+        for again in (False, True):
+            if again and (self.isolation is None or not self.isolation.renew(inputs, targets)):
+                break
+            try:
+                self._record_layer_calls(inputs, targets, state, found, rows)
+            except Strayed:
+                found.clear()
+            else:
+                return True
+        return False
 
     def _record_layer_calls(
         self,
@@ -201,18 +225,24 @@ class Engine:
     ) -> None:
         """One forward and one backward pass, in which each layer call's ghost norm is measured at once."""
         anchor = torch.zeros((), device=targets.device, requires_grad=True)
+        known = None if state is not None else self.isolation  # a traced graph does the same for good
+        noted = nullcontext() if known is None else known.watch(inputs, targets)
         with torch.enable_grad(), in_precision(targets.device, self.precision):
             instead = instead_of if state is None else compiled_instead_of
-            with record_calls(self.structure.ruled, anchor, instead=instead) as calls:
+            with record_calls(self.structure.ruled, anchor, instead=instead) as calls, noted:
                 outputs = self.model(*inputs) if state is None else functional_call(self.model, dict(state), inputs)
-            losses = self.loss(outputs, targets)
+            with noted:
+                losses = self.loss(outputs, targets)
         _require_one_each(losses, len(targets))
         uses = Counter(name for call in calls for name in self._names(call).values())
         for call in calls:
             call.on_gradient = lambda call: self._enter(call, len(targets), uses, found, rows)
         if losses.requires_grad:
-            with torch.autograd.set_multithreading_enabled(False):
-                torch.autograd.grad(losses.sum() / rows, anchor, allow_unused=True)
+            total = losses.sum() / rows
+            with noted:
+                backward(total, anchor)
+        if isinstance(noted, Calls) and not noted.is_whole():
+            raise Strayed
         for call in calls:
             call.on_gradient = None  # the graph holds the call and the call the engine: both would stay in memory
 

@@ -27,12 +27,13 @@ def images_last(model: nn.Module) -> Iterator[None]:
 
 def _last(layer: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:  # noqa: ARG001
     """The image as it is to lie, unless it was given by name."""
-    if not given or given[0].dim() != 4:
-        return given
-    image = given[0]
-    if image.shape[1] == 1:  # lies either way, and its strides decide how outputs lie
-        return (image.reshape(len(image), *image.shape[2:], 1).movedim(-1, 1), *given[1:])
-    return (image.contiguous(memory_format=torch.channels_last), *given[1:])
+    with torch._C.DisableTorchFunction():  # this is no call of the model
+        if not given or given[0].dim() != 4:
+            return given
+        image = given[0]
+        if image.shape[1] == 1:  # lies either way, and its strides decide how outputs lie
+            return (image.reshape(len(image), *image.shape[2:], 1).movedim(-1, 1), *given[1:])
+        return (image.contiguous(memory_format=torch.channels_last), *given[1:])
 
 
 class Layouts:

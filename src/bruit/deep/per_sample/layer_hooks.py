@@ -34,7 +34,7 @@ class Call:
         """Stores the output gradient, then calls `on_gradient`."""
         self.outputs = gradient.detach()
         if self.on_gradient is not None:
-            with torch.no_grad():
+            with torch.no_grad(), torch._C.DisableTorchFunction():
                 self.on_gradient(self)
 
 
@@ -96,7 +96,8 @@ def record_calls(
             given = (*given, *named.values())
             other = instead(layer)
             if other is not None:
-                return other(watch, path, layer, given, output)
+                with torch._C.DisableTorchFunction():  # what is ours is no call of the model
+                    return other(watch, path, layer, given, output)
             return watch.through(output, watch.note(Call(path, layer, given[0].detach(), own_names(layer))))
 
         return after
@@ -115,6 +116,23 @@ def record_calls(
             handle.remove()
         for parameter in parameters:
             parameter.requires_grad = True
+
+
+def backward(total: Tensor, anchor: Tensor) -> None:
+    """The backward pass through every watched layer, seen by a mode of torch functions in all hooks of the model.
+
+    To such a mode torch.autograd.backward would be one call, and what happens in it would stay unseen.
+    """
+    with torch.autograd.set_multithreading_enabled(False):
+        torch.autograd.Variable._execution_engine.run_backward(
+            (total,),
+            (torch.ones_like(total),),
+            False,  # noqa: FBT003  keeps the graph
+            False,  # noqa: FBT003  makes a graph
+            (anchor,),
+            allow_unreachable=True,
+            accumulate_grad=True,
+        )
 
 
 def own_names(layer: nn.Module) -> tuple[str, ...]:

@@ -343,6 +343,7 @@ def _examined(model: nn.Module, example: Part, loss: Loss, settings: Settings) -
         isolation = Isolation(
             model, structure.ruled, loss, precision=settings.precision, assumed=settings.assume_separate
         )
+        isolation.require_no_memory(example.inputs, example.targets)
     kept = (settings.bound, settings.clipping, settings.precision, settings.compiled)
     engine = Engine(model, structure, loss, *kept, isolation=isolation)
     Engine(model, structure, loss, *kept).require_separate((*example.inputs, example.targets))

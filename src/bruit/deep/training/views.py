@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.func import vmap
 
 from bruit.core.arguments import whole
+from bruit.deep.checks.value_reads import Reads
 from bruit.deep.training.dataset import Part
 from bruit.errors import InvalidArgument
 
@@ -35,7 +36,10 @@ class Views:
     def of(self, part: Part) -> Part:
         """A part with `count` views of each record, the views of a record in consecutive rows."""
         repeated = [each.repeat_interleave(self.count, 0) for each in (*part.inputs, part.targets)]
-        first = vmap(self.change, randomness="different")(repeated[0])
+        with Reads() as reads:
+            first = vmap(self.change, randomness="different")(repeated[0])
+        if reads.any:  # text and storage would be those of the whole batch
+            raise InvalidArgument("change= reads values of its record: compute every view by torch's operations alone")
         return replace(part, inputs=(first, *repeated[1:-1]), targets=repeated[-1])
 
 

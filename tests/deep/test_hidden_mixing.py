@@ -1,0 +1,189 @@
+"""Models that mix where a proof at two small batches cannot look: by size, by chance, from step to step, backwards."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from deep.test_isolation import INPUTS, LABELS, Mixer, farthest_move
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bruit.deep import Views, cross_entropy
+from bruit.deep.per_sample.ghost_clipping import Engine
+from bruit.deep.per_sample.vmap_fallback import Loss
+from bruit.deep.training.dataset import Part, Records
+from bruit.deep.training.training import Settings, prepare_engine
+from bruit.errors import InvalidArgument, NotPrivate
+
+ALONE = pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+
+
+class Of(Mixer):
+    """Does a function of the whole batch between its layers."""
+
+    def __init__(self, of: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.of = (of,)
+
+    def between(self, hidden: Tensor) -> Tensor:
+        return self.of[0](hidden)
+
+
+def engine_of(of: Callable[[Tensor], Tensor], loss: Loss = cross_entropy) -> Engine:
+    torch.manual_seed(2)
+    return prepare_engine(Of(of), Records((INPUTS, LABELS)), loss, Settings(1.0))
+
+
+def large(hidden: Tensor) -> bool:
+    return len(hidden) >= 16
+
+
+def two_in_one(hidden: Tensor) -> Tensor:
+    rows = 2 if large(hidden) else 1
+    return hidden.reshape(len(hidden) // rows, 4 * rows).softmax(1).reshape(len(hidden), 4)
+
+
+BY_SIZE: dict[str, Callable[[Tensor], Tensor]] = {
+    "rows merged": two_in_one,
+    "largest along": lambda x: x + x.amax([0] if large(x) else [1], keepdim=True),
+    "rolled along": lambda x: x + x.roll(1, 0 if large(x) else 1),
+    "flipped along": lambda x: x + x.flip([0 if large(x) else 1]),
+}
+
+
+@ALONE
+@pytest.mark.parametrize("case", BY_SIZE)
+def test_the_same_operations_along_another_axis_in_a_large_batch_are_not_proved(case: str) -> None:
+    engine = engine_of(BY_SIZE[case])
+    assert engine.computes_alone((INPUTS,), LABELS)
+    assert farthest_move(engine) <= 2.001
+
+
+BY_NUMBER: dict[str, Callable[[Tensor], Tensor]] = {
+    "a tensor": lambda x: x * torch.tensor(max(8.0, float(len(x)))),
+    "an array": lambda x: x * torch.from_numpy(np.array(max(8, len(x)), dtype=np.float32)),
+    "a sum of ones": lambda x: x * torch.ones(max(8, len(x))).sum(),
+    "a little of each": lambda x: x * (1 + torch.ones(len(x)).sum() * 1e-4),
+    "a second axis": lambda x: x + 1e-4 * x.unsqueeze(1).expand(-1, len(x), -1).sum(1),
+}
+
+
+@ALONE
+@pytest.mark.parametrize("case", BY_NUMBER)
+def test_the_number_of_samples_does_not_enter_as_a_value(case: str) -> None:
+    assert engine_of(BY_NUMBER[case]).computes_alone((INPUTS,), LABELS)
+
+
+@ALONE
+def test_a_step_that_does_something_else_than_what_was_proved_is_computed_alone() -> None:
+    steps = [0]
+
+    def later(hidden: Tensor) -> Tensor:
+        steps[0] += 1
+        return hidden - hidden.mean(0) if steps[0] > 1000 else hidden
+
+    engine = engine_of(later)
+    assert not engine.computes_alone((INPUTS,), LABELS)
+    steps[0] = 1000  # no proof came so far
+    engine.clipped_sum((INPUTS,), LABELS, torch.ones(len(LABELS)))
+    assert farthest_move(engine) <= 2.001
+
+
+@ALONE
+def test_a_rare_turn_of_chance_is_computed_alone() -> None:
+    draws = [False]
+    engine = engine_of(lambda x: x - x.mean(0) if draws[0] else x)
+    draws[0] = True
+    assert farthest_move(engine) <= 2.001
+
+
+class _Reads(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: object, hidden: Tensor) -> Tensor:
+        return hidden.tanh()
+
+    @staticmethod
+    def backward(ctx: object, *gradients: Tensor) -> Tensor:
+        try:
+            wild = float(gradients[0].abs().max()) > 50
+        except Exception:  # where a tracer has no values
+            wild = False
+        return gradients[0] * 0 if wild else gradients[0]
+
+
+@ALONE
+def test_values_that_are_read_in_the_backward_pass_are_noticed() -> None:
+    assert engine_of(_Reads.apply).computes_alone((INPUTS,), LABELS)
+
+
+class Box:
+    """An object of a user's own, which no step puts back."""
+
+    def __init__(self) -> None:
+        self.kept, self.many = torch.zeros(()), [torch.zeros(())]
+
+
+BOX = Box()
+
+
+def rebound(hidden: Tensor) -> Tensor:
+    found = hidden.tanh() * (1 + BOX.kept)
+    new = functional.relu(hidden.detach().abs().max() - 50)
+    if type(new) is Tensor:  # a tracer's own kind of tensor is not kept
+        BOX.kept = new
+    return found
+
+
+def listed(hidden: Tensor) -> Tensor:
+    found = hidden.tanh() * (1 + BOX.many[-1])
+    BOX.many.append(functional.relu(hidden.detach().abs().max() - 50))
+    return found
+
+
+@pytest.mark.parametrize("keeps", [rebound, listed])
+def test_what_a_model_keeps_outside_itself_is_found_even_where_made_up_samples_leave_nothing(
+    keeps: Callable[[Tensor], Tensor],
+) -> None:
+    BOX.__init__()  # type: ignore[misc]
+    with pytest.raises(NotPrivate, match="outside the model"):
+        engine_of(keeps)
+
+
+class RunningLoss(nn.Module):
+    """Divides by what the largest loss of the batch before was above ten."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("largest", torch.zeros(()))
+
+    def forward(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        losses = cross_entropy(outputs, targets)
+        found: Tensor = losses / (1 + self.largest)
+        self.largest.copy_(functional.relu(losses.detach().max() - 10))
+        return found
+
+
+def test_a_loss_that_remembers_is_refused() -> None:
+    with pytest.raises(NotPrivate, match="the loss keeps a tensor"):
+        engine_of(torch.tanh, RunningLoss())
+
+
+def test_a_view_that_reads_its_record_as_text_would_see_all_of_them_and_is_refused() -> None:
+    part = Part((INPUTS,), LABELS, torch.ones(len(LABELS)))
+    with pytest.raises(InvalidArgument, match="reads values of its record"):
+        Views(2, lambda record: record * (0.0 if "e+" in f"{record}" else 1.0)).of(part)
+
+
+SEPARATE: dict[str, Callable[[Tensor], Tensor]] = {
+    "rows under vmap": torch.func.vmap(lambda row: row - row.mean()),
+    "enlarged": lambda x: functional.interpolate(x.view(-1, 1, 2, 2), scale_factor=2.0).mean((1, 3)),
+    "positions first": lambda x: x.view(-1, 2, 2).transpose(0, 1).contiguous().transpose(0, 1).reshape(-1, 4),
+    "a table of numbers": lambda x: x * torch.tensor([1.0, 2.0, 3.0, 4.0]),
+    "noise": lambda x: x + torch.rand(()) + torch.rand(len(x), 1),
+}
+
+
+@pytest.mark.parametrize("case", SEPARATE)
+def test_what_keeps_samples_apart_at_every_size_is_still_computed_together(case: str) -> None:
+    assert not engine_of(SEPARATE[case]).computes_alone((INPUTS,), LABELS)
