@@ -74,6 +74,16 @@ def test_a_file_that_is_still_written_and_one_of_other_columns(folder: Path) -> 
     assert Stream.open("visits", Ledger.open("clinic", STORE)).period == 1
 
 
+@pytest.mark.parametrize("columns", [{"patient": [1]}, None])
+def test_a_folder_that_cannot_be_read_costs_nothing(folder: Path, columns: dict[str, list[int]] | None) -> None:
+    """Once the stream was opened, and paid for, before its first file was looked at."""
+    if columns is not None:
+        polars.DataFrame(columns).write_parquet(folder / "a.parquet")
+    refused = watch(*COUNT)
+    assert refused.exit_code == 2
+    assert len(Ledger.open("clinic", STORE).entries) == 0
+
+
 def test_files_and_figures_hold_every_period(folder: Path, tmp_path: Path) -> None:
     arrive(folder, "a.parquet", *range(300), wards="AB")
     asked = ("--name", "wards", "--histogram", "--column", "ward", "--among", "A,B", "--times", "2", "--periods", "4")

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from bruit.central.questions import Question
+from bruit.continual.engine_questions import engine_question, require_table
+from bruit.continual.folders import read_files
 from bruit.continual.opening import Goal
 from bruit.continual.participation import Participation
 from bruit.continual.published import CONFIDENCE
-from bruit.continual.questions import StreamQuestion, question_from_json
+from bruit.continual.questions import StreamQuestion, check_table, question_from_json
 from bruit.continual.stream import Stream
 from bruit.core import Release
 from bruit.core.numbers import Exact
@@ -82,6 +84,11 @@ class StreamRecipe:
             aim=self.aim,
         )
 
+    def check_folder(self, folder: str | Path, person: str) -> None:
+        """Refuses, before the stream is paid for, a folder without files or with columns that it cannot read."""
+        kept = engine_question(self.question) if isinstance(self.question, Question) else self.question
+        check_table(kept, require_table(read_files(folder, (), person), kept), person)
+
     def publish(
         self,
         ledger: Ledger,
@@ -94,7 +101,7 @@ class StreamRecipe:
 
         A job names what it does, such as "2026-03": whoever runs it again gets what was published.
         """
-        stream = self.open(ledger)
         if isinstance(data, str | Path):
-            return stream.update_from(data, source=source, confidence=confidence)
-        return stream.update(data, source=source, confidence=confidence)
+            self.check_folder(data, ledger.person)
+            return self.open(ledger).update_from(data, source=source, confidence=confidence)
+        return self.open(ledger).update(data, source=source, confidence=confidence)

@@ -102,7 +102,9 @@ def command(*, folder: Path, every: float | None, confidence: float, as_json: bo
     book = Ledger.open(asked["ledger"], asked["store"])
     if asked["source"] is not None and every is not None:
         raise InvalidArgument("--source names one run, --every makes many: give one of them")
-    stream = recipe_of(asked, book).open(book)
+    recipe = recipe_of(asked, book)
+    recipe.check_folder(folder, book.person)
+    stream = recipe.open(book)
     while True:
         release = stream.update_from(folder, source=asked["source"], confidence=confidence)
         write_files(stream, asked["out"], asked["figure"], confidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,7 +92,7 @@ def write_commas(axes: Axes) -> None:
         def __init__(self, plain: Formatter) -> None:
             self.plain = plain
 
-        def set_locs(self, locs: Sequence[float]) -> None:
+        def set_locs(self, locs: list[float]) -> None:
             self.plain.set_locs(locs)
 
         def __call__(self, x: float, pos: int | None = None) -> str:
