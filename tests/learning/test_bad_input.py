@@ -40,6 +40,11 @@ WRONG: dict[str, Callable[[Paid], Any]] = {
     "a pair for a domain": lambda paid: bayes(paid, domain=(-1, 1)).fit(X, Y),
     "labels of two kinds": lambda paid: bayes(paid, classes=[0, "a"]).fit(X, Y),
     "a label that is missing": lambda paid: bayes(paid, classes=[0.0, float("nan")]).fit(X, Y),
+    "a set of labels": lambda paid: bayes(paid, classes={0, 1}).fit(X, Y),
+    "a text of labels": lambda paid: bayes(paid, classes="01").fit(X, Y),
+    "a table of labels": lambda paid: bayes(paid, classes=[(0, 1), (1, 2)]).fit(X, Y),
+    "nothing as a label": lambda paid: bayes(paid, classes=[0, None]).fit(X, Y),
+    "objects for labels": lambda paid: bayes(paid, classes=[object(), object()]).fit(X, Y),
     "one label": lambda paid: bayes(paid, classes=[0]).fit(X, Y),
     "curves by a word": lambda paid: learning.LogisticRegression(
         domain=UNIT,

@@ -340,6 +340,17 @@ def test_rule_12_one_missing_label_does_not_round_the_others() -> None:
         assert model.counts_.tolist() == [1, 2]
 
 
+def test_rule_13_one_number_beyond_64_bits_raises_nothing_after_the_charge() -> None:
+    """polars takes 128 bits for the whole column, of which NumPy has none."""
+    beyond = polars.Series([1, 2, 2**64 + 1, 1], strict=False)
+    assert beyond.dtype == polars.Int128
+    book = bruit.Ledger("rows", epsilon=2000, neighbours=ADD_OR_REMOVE_ONE, person="id")
+    made = {"domain": UNIT, "classes": [1, 2], "budget": book.budget(epsilon=1000)}
+    assert Majority(**made).fit(X, beyond, groups=polars.Series(range(4))).counts_.tolist() == [2, 1]
+    assert Majority(**made).fit(X, [1, 2, 2, 1], groups=beyond).counts_.sum() == 3
+    assert person_numbers(beyond).tolist() == [0, 1, 2, 0]
+
+
 class Odd(np.float64):
     """A number of NumPy's whose class says something else of it."""
 

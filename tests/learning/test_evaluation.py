@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from bruit.learning import (
     PrivateSearch,
     evaluate,
 )
-from bruit.learning.evaluation import _Figures
+from bruit.learning.classification_figures import ClassificationFigures
 from bruit.privacy import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE, Assumption, basic
 from bruit.tables import within
 
@@ -80,23 +79,34 @@ def test_intervals_cover_the_population(model: NaiveBayes) -> None:
     assert (missed <= stats.binom(150, 0.05).isf(1e-4)).all(), missed
 
 
-def test_the_interval_of_an_auc_near_one_covers_though_few_rows_are_of_its_class() -> None:
-    """Of 200 rows a tenth are of the second class, ε = 3: twice as many samples missed by a normal interval."""
-    edges = (logit(np.linspace(0, 1, 21)) + 2 + np.log(9)) / 2  # where the chance of the second class is 0, .05, ..., 1
-    shares = np.stack([0.9 * np.diff(stats.norm.cdf(edges)), 0.1 * np.diff(stats.norm.cdf(edges - 2))])
+AUCS = {
+    "near one": ("0.1", 2, 200, 3),  # a normal interval missed twice as many
+    "ranges of chance that hold nobody": ("0.02", 0.01, 1000, "0.1"),  # slopes at what was found missed a quarter
+    "few of the second class": ("0.02", 1, 200, 1),
+    "many rows": ("0.1", 2, 10_000, "0.3"),
+}
+"""The share of the second class, how far it is from the first in deviations, rows, ε."""
+
+
+@pytest.mark.parametrize("name", AUCS)
+def test_the_interval_of_an_auc_covers_though_noise_fills_empty_cells(name: str) -> None:
+    share, apart, rows, epsilon = AUCS[name]
+    rare = float(share)
+    edges = (logit(np.linspace(0, 1, 21)) + apart**2 / 2 + np.log((1 - rare) / rare)) / apart
+    shares = np.stack(
+        [(1 - rare) * np.diff(stats.norm.cdf(edges)), rare * np.diff(stats.norm.cdf(edges - apart))]
+    )  # where the chance of the second class is 0, .05, ..., 1
     first, second = shares / shares.sum(axis=1, keepdims=True)
     truth = second @ (np.cumsum(first) - first / 2)
-    noise, rng = (
-        IntegerNoise.laplace(Fraction(9, 4), sensitivity=1, neighbours=ADD_OR_REMOVE_ONE),
-        np.random.default_rng(5),
-    )
-    asked = SimpleNamespace(histogram=noise, losses=noise, rows=1)
-    missed = 0
-    for counts in rng.multinomial(200, shares.reshape(-1), 2000) + noise.draw(80_000, rng=rng).reshape(2000, 40):
+    noise = IntegerNoise.laplace(Fraction(epsilon) * Fraction(3, 4), sensitivity=1, neighbours=ADD_OR_REMOVE_ONE)
+    rng, missed = np.random.default_rng(5), 0
+    drawn = rng.multinomial(rows, shares.reshape(-1) / shares.sum(), 2000)
+    for counts in drawn + noise.draw(80_000, rng=rng).reshape(2000, 40):
         ordered = counts.reshape(2, 20).astype(float)
         cells = np.stack([ordered[:, 9::-1], ordered[:, 10:]], axis=1)
-        found, low, high, _ = _Figures(cells, np.zeros(2), asked, None, 0.95).auc()  # type: ignore[arg-type]
-        assert low <= found <= high
+        figures = ClassificationFigures(cells, np.zeros(2), (0, 1), noise, noise, None, 1, 0.95)
+        found, low, high, _ = figures.auc()
+        assert 0 <= low <= found <= high <= 1
         missed += not low <= truth <= high
     assert missed <= stats.binom(2000, 0.05).isf(1e-9)
 

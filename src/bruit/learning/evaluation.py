@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -23,10 +22,11 @@ from bruit.core.arguments import confidence as checked_confidence
 from bruit.core.arguments import whole
 from bruit.core.guarantee import Assumption
 from bruit.core.intervals import Covers, Interval
-from bruit.core.losses import DiscreteLaplace, composed
+from bruit.core.losses import composed
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.core.release import Outcome, Release
 from bruit.errors import InvalidArgument
+from bruit.learning.classification_figures import FINE, LEAST_CHANCE, ClassificationFigures
 from bruit.learning.estimator.contract import PrivateEstimator
 from bruit.learning.estimator.public_question import require_columns, require_rows, require_schema
 from bruit.learning.estimator.records import as_array, choose_rows, encode_classes
@@ -37,18 +37,7 @@ from bruit.mechanisms import part_of
 if TYPE_CHECKING:
     import polars
 
-Floats = NDArray[np.float64]
 WHAT = "learning.evaluate"
-FINE = 1 << 10
-"""Grid steps of a clipped log loss, and of its square."""
-
-LEAST_CHANCE = 1e-3
-"""A chance below this counts as this: the largest log loss of a row is ln 1000."""
-
-MOST_WORTH = 3
-"""An AUC of one half is as certain as a share of three times the rows of the rarer class; a greater one is less so.
-                                                                                              [Hanley & McNeil 1982]"""
-
 HISTOGRAM, LOSSES = Fraction(3, 4), Fraction(1, 4)
 
 
@@ -103,8 +92,7 @@ def evaluate(
     noisy = cells + asked.histogram.draw(cells.size, rng=source).reshape(cells.shape)
     sums = losses + asked.losses.draw(2, rng=source)
     public = asked.public_size(len(as_array(y)), groups)
-    figures = _Figures(noisy.astype(np.float64), sums / FINE, asked, public, level)
-    return _finish(charge, figures)
+    return _finish(charge, asked.figures(noisy, sums, public, level))
 
 
 @dataclass(frozen=True)
@@ -180,131 +168,23 @@ class _Question:
         held = surprise[kept]
         return cells, np.array([np.rint(FINE * part).astype(np.int64).sum() for part in (held, held**2)], np.int64)
 
-
-@dataclass(frozen=True)
-class _Figures:
-    """Post-processing of the noisy histogram and sums; `size` is the public number of rows, or None."""
-
-    cells: Floats
-    sums: Floats
-    asked: _Question
-    size: int | None
-    confidence: float
-
-    @property
-    def reach(self) -> float:
-        """Standard deviations to either side of a normal figure."""
-        return float(ndtri((1 + self.confidence) / 2))
-
-    @property
-    def noise(self) -> float:
-        """The standard deviation of the noise of one cell."""
-        return float(np.sqrt(_variance(self.asked.histogram)))
-
-    @property
-    def rows(self) -> float:
-        """How many rows there are: the public number, or the noisy one, at least one."""
-        return float(self.size) if self.size is not None else max(float(self.cells.sum()), 1.0)
-
-    def accuracy(self) -> tuple[float, float, float, float]:
-        """The share of right rows, its interval, and the deviation that noise alone gives it.
-
-        (a - p)^2 = z^2 (p (1 - p) / n + noise^2) solved for p: Wilson's interval, widened by the noise
-        """
-        right = np.broadcast_to(np.eye(len(self.cells), dtype=bool)[:, :, None], self.cells.shape)
-        found = float(np.clip(self.cells[right].sum() / self.rows, 0, 1))
-        slope = right - (0.0 if self.size is not None else found)
-        deviation = self.noise * float(np.sqrt((slope**2).sum())) / self.rows
-        return found, *_wilson(found, self.rows / self.asked.rows, deviation, self.reach), deviation
-
-    def auc(self) -> tuple[float, float, float, float]:
-        """The chance that a row of the second class is given more than one of the first, ties counting half.
-
-        Its variance is DeLong's, of the shares below, and that of the noise by its slope in every cell. Near one a
-        normal interval is too short below: what is found counts as a share of so many rows as have that variance, no
-        more than three of each of the rarer class, and has the interval of a share.       [Hanley & McNeil 1982]
-        """
-        ordered = np.concatenate([self.cells[:, 0, ::-1], self.cells[:, 1, :]], axis=1)  # growing chance of the second
-        first, second = ordered
-        many, few = max(first.sum(), 1.0), max(second.sum(), 1.0)
-        below = (np.cumsum(first) - first / 2) / many
-        above = 1 - (np.cumsum(second) - second / 2) / few
-        found = float(np.clip(second @ below / few, 0, 1))
-        slope = np.concatenate([(above - found) / many, (below - found) / few])
-        spread = max(first @ (above - found) ** 2 / many, 0) / many + max(second @ (below - found) ** 2 / few, 0) / few
-        deviation = self.noise * float(np.sqrt((slope**2).sum()))
-        rarer = min(many, few)
-        inside = float(np.clip(found, 0.5 / rarer, 1 - 0.5 / rarer))
-        worth = min(inside * (1 - inside) / max(spread, 1e-300), MOST_WORTH * rarer) / self.asked.rows
-        return found, *_wilson(found, worth, deviation, self.reach), deviation
-
-    def log_loss(self) -> tuple[float, float, float, float]:
-        """The mean of the clipped log losses in natural units.
-
-        Its noise is one draw of a law with long tails, not a sum of many: its own width is taken, not deviations.
-        """
-        most = -log(LEAST_CHANCE)
-        mean, square = np.clip(self.sums / self.rows, 0, 1)
-        each = float(np.sqrt(_variance(self.asked.losses))) / FINE / self.rows
-        count = 0.0 if self.size is not None else mean * self.noise * float(np.sqrt(self.cells.size)) / self.rows
-        deviation = float(np.hypot(each, count))
-        spread = min(max(square + each - mean**2, 0.0), mean * (1 - mean) + each) / self.rows * self.asked.rows
-        drawn = self.asked.losses.half_width(self.confidence) / FINE / self.rows
-        half = float(np.hypot(self.reach * np.sqrt(spread + count**2), drawn))
-        found = (mean, max(mean - half, 0.0), min(mean + half, 1.0), deviation)
-        return tuple(float(most * part) for part in found)  # type: ignore[return-value]
-
-    def confusion(self) -> dict[str, list[Any]]:
-        """Rows of the confusion matrix."""
-        names = [str(each) for each in np.asarray(self.asked.model.classes_).tolist()]
-        counts = self.cells.sum(axis=2)
-        half = self.reach * self.noise * float(np.sqrt(self.cells.shape[2]))
-        places = [(i, j) for i in range(len(names)) for j in range(len(names))]
-        return {
-            "true": [names[i] for i, _ in places],
-            "predicted": [names[j] for _, j in places],
-            "rows": [float(counts[place]) for place in places],
-            "noise": [half] * len(places),
-        }
-
-    def calibration(self) -> dict[str, list[Any]]:
-        """The share of right rows in every range of confidence; its interval is the whole where few rows are there."""
-        classes, bins = len(self.cells), self.cells.shape[2]
-        right = np.einsum("iib->b", self.cells)
-        every = np.maximum(self.cells.sum(axis=(0, 1)), 1.0)
-        shares = np.clip(right / every, 0, 1)
-        deviations = self.noise * np.sqrt(classes * (1 - shares) ** 2 + (classes**2 - classes) * shares**2) / every
-        intervals = [
-            _wilson(float(share), float(n) / self.asked.rows, float(deviation), self.reach)
-            for share, n, deviation in zip(shares, every, deviations, strict=True)
-        ]
-        edges = 1 / classes + (1 - 1 / classes) * np.arange(bins + 1) / bins
-        return {
-            "from": edges[:-1].tolist(),
-            "to": edges[1:].tolist(),
-            "rows": self.cells.sum(axis=(0, 1)).tolist(),
-            "right": shares.tolist(),
-            "low": [low for low, _ in intervals],
-            "high": [high for _, high in intervals],
-        }
+    def figures(
+        self, cells: NDArray[np.int64], sums: NDArray[np.int64], size: int | None, level: float
+    ) -> ClassificationFigures:
+        """What the noisy histogram and sums tell."""
+        return ClassificationFigures(
+            cells.astype(np.float64),
+            sums / FINE,
+            tuple(np.asarray(self.model.classes_).tolist()),
+            self.histogram,
+            self.losses,
+            size,
+            self.rows,
+            level,
+        )
 
 
-def _variance(noise: IntegerNoise) -> float:
-    """The variance of integer noise of mass proportional to q^|k|: 2 q / (1 - q)^2."""
-    assert isinstance(noise.loss, DiscreteLaplace)
-    rest = -np.expm1(-1 / float(noise.loss.scale))
-    return float(2 * (1 - rest) / rest**2)
-
-
-def _wilson(found: float, rows: float, deviation: float, reach: float) -> tuple[float, float]:
-    """The shares p whose noisy sample of so many rows lies within `reach` deviations of what was found."""
-    z = reach**2
-    a, b, c = 1 + z / rows, 2 * found + z / rows, found**2 - z * deviation**2
-    root = float(np.sqrt(max(b * b - 4 * a * c, 0.0)))
-    return max((b - root) / (2 * a), 0.0), min((b + root) / (2 * a), 1.0)
-
-
-def _finish(charge: Charge, figures: _Figures) -> Evaluation:
+def _finish(charge: Charge, figures: ClassificationFigures) -> Evaluation:
     """Keeps the figures in the entry that paid for them."""
     told = {"accuracy": figures.accuracy()}
     if len(figures.cells) == 2:

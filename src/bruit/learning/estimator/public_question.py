@@ -43,13 +43,27 @@ def public_classes(estimator: Any, price: Budget | None) -> NDArray[Any] | None:
                 f"{name_of(estimator)} with a budget needs classes=: the labels, known before the data"
             )
         return None
+    return _public_labels(stated)
+
+
+def _public_labels(stated: Any) -> NDArray[Any]:
+    """The labels in their order, where they are one list of labels of one kind, each once and none missing."""
     labels = np.asarray(stated)
-    if labels.dtype.kind in "US" and not all(isinstance(each, str | bytes) for each in stated):
-        raise InvalidArgument("classes= holds texts and numbers: give labels of one kind, as y has them")
-    if (labels != labels).any():
+    if labels.ndim != 1:
+        raise InvalidArgument(
+            f"classes= must be one list of at least two labels, each once, such as ['no', 'yes']; this is a "
+            f"{type(stated).__name__} of the shape {labels.shape}"
+        )
+    texts = labels.dtype.kind in "US" and not all(isinstance(each, str | bytes) for each in stated)
+    if not texts and any(each is None or each != each for each in labels.tolist()):
         raise InvalidArgument("classes= holds a missing value: a row without a label is dropped, and no class")
-    found = np.unique(labels)
-    if len(found) < 2 or len(found) < len(np.asarray(stated)):
+    try:
+        found = np.unique(labels)
+    except TypeError:
+        texts = True
+    if texts:
+        raise InvalidArgument("classes= holds labels of several kinds (texts and numbers?): give one kind, as y has it")
+    if len(found) < 2 or len(found) < len(labels):
         raise InvalidArgument("classes= must list at least two labels, each once")
     return found
 

@@ -121,8 +121,9 @@ def as_array(values: Any) -> NDArray[Any]:
     """One column of labels, targets or people as an array, from any series or list."""
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        # NumPy would make floats of all whole numbers where one is missing: two large ones would become one.
-        lossy = series.dtype.is_integer() and series.null_count() > 0
+        # NumPy would make floats of all whole numbers where one is missing: two large ones would become one. It has
+        # none of 128 bits, which polars takes for a column where one number is beyond 64.
+        lossy = series.dtype in (nw.Int128, nw.UInt128) or (series.dtype.is_integer() and series.null_count() > 0)
         values = series.to_list() if lossy else series.to_numpy()
     if hasattr(values, "__array__"):
         return np.asarray(values).reshape(-1)
