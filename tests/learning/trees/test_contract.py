@@ -206,3 +206,10 @@ def test_more_leaves_than_can_be_counted_are_refused_before_they_are_paid(kind: 
     with pytest.raises(InvalidArgument, match="at most 20 levels"):
         private(kind, ledger, max_depth=21).fit(*rows())
     assert not ledger.entries
+
+
+def test_random_trees_of_a_seed_are_the_same_with_a_row_more() -> None:
+    """Once a row's dither was drawn before the trees: what a row moves was compared between different trees."""
+    fitted = [private(BoostedTrees, random_state=0).fit(*rows(count)) for count in (200, 201)]
+    one, other = ([(tree.columns, tree.sides) for _, tree, _ in model.estimators_] for model in fitted)
+    np.testing.assert_equal(one, other)

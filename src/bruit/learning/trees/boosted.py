@@ -143,10 +143,14 @@ class BoostedTrees(BinnedEstimator):
         outputs = 1 if self._regresses or len(records.classes) == 2 else len(records.classes)
         target, sums = self._blind_start(question, records, outputs)
         step = self._step(plan, plan.noise.size(question, len(sums), rng=records.rng))
-        dither, depth = records.rng.random(len(sums))[:, None], self.max_depth or DEPTH
+        depth = self.max_depth or DEPTH
+        # Before the dither, of which there is one a row: a row more or less leaves the trees as they are.
+        trees = [
+            random_tree(plan.bins, depth=depth, columns=COLUMNS_A_TREE, rng=records.rng) for _ in range(plan.count)
+        ]
+        dither = records.rng.random(len(sums))[:, None]
         self.estimators_ = []
-        for _ in range(plan.count):
-            tree = random_tree(plan.bins, depth=depth, columns=COLUMNS_A_TREE, rng=records.rng)
+        for tree in trees:
             moves = residual_steps(self._slopes(sums, target)[0], dither)
             places = tree.leaf_of(columns)
             found = np.column_stack([np.bincount(places, each, tree.leaves) for each in moves.T]).astype(np.int64)
