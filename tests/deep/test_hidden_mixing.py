@@ -264,6 +264,12 @@ def test_a_view_that_reads_its_record_as_text_would_see_all_of_them_and_is_refus
         Views(2, lambda record: record * (0.0 if "e+" in f"{record}" else 1.0)).of(part)
 
 
+def test_a_view_with_a_rule_for_batches_of_its_own_is_refused() -> None:
+    part = Part((INPUTS,), LABELS, torch.ones(len(LABELS)))
+    with pytest.raises(InvalidArgument, match="rule of its own"):
+        Views(2, _Own.apply).of(part)
+
+
 SEPARATE: dict[str, Callable[[Tensor], Tensor]] = {
     "rows under vmap": torch.func.vmap(lambda row: row - row.mean()),
     "enlarged": lambda x: functional.interpolate(x.view(-1, 1, 2, 2), scale_factor=2.0).mean((1, 3)),
