@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bruit.deep import Views, cross_entropy
+from bruit.deep.per_sample.failing_samples import sum_of_computable, without_views
 from bruit.deep.per_sample.ghost_clipping import Engine
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.deep.training.dataset import Part, Records
@@ -112,9 +113,97 @@ class _Reads(torch.autograd.Function):
         return gradients[0] * 0 if wild else gradients[0]
 
 
+class _Own(torch.autograd.Function):
+    """Does nothing, but tells vmap that it takes the mean of the batch off."""
+
+    @staticmethod
+    def forward(hidden: Tensor) -> Tensor:
+        return hidden.clone()
+
+    @staticmethod
+    def setup_context(ctx: object, inputs: object, output: object) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: object, *gradients: Tensor) -> Tensor:
+        return gradients[0]
+
+    @staticmethod
+    def vmap(info: object, in_dims: object, hidden: Tensor) -> tuple[Tensor, int]:
+        return 5 * (hidden - hidden.mean(0)), 0
+
+
+class _Within(torch.autograd.Function):
+    """Calls the one above under the rule that torch makes of it."""
+
+    generate_vmap_rule = True
+    setup_context, backward = _Own.setup_context, _Own.backward
+
+    @staticmethod
+    def forward(hidden: Tensor) -> Tensor:
+        found: Tensor = _Own.apply(hidden)  # type: ignore[no-untyped-call]
+        return found
+
+
+@torch.library.custom_op("bruit_tests::own", mutates_args=())
+def own_operation(hidden: Tensor) -> Tensor:
+    return hidden.clone()
+
+
+@own_operation.register_vmap
+def _own_rule(info: object, in_dims: object, hidden: Tensor) -> tuple[Tensor, int]:
+    return 5 * (hidden - hidden.mean(0)), 0
+
+
+def in_a_hook(hidden: Tensor) -> Tensor:
+    found = hidden * 1.0
+    if found.requires_grad:
+        found.register_hook(_Own.apply)
+    return found
+
+
+def text_in_a_hook(hidden: Tensor) -> Tensor:
+    found = hidden * 1.0
+    if found.requires_grad:
+        found.register_hook(lambda gradient: gradient * (0.0 if "e-" in str(gradient) else 1.0))
+    return found
+
+
+BY_A_RULE: dict[str, Callable[[Tensor], Tensor]] = {
+    "of a function": _Own.apply,
+    "of a function in another": _Within.apply,
+    "of an operation": lambda x: x * own_operation(x.detach()).abs(),
+    "of an overloaded operation": lambda x: x * torch.ops.bruit_tests.own(x.detach()).abs(),
+    "of a function in a hook": in_a_hook,
+    "of text in a hook": text_in_a_hook,
+}
+
+
+@ALONE
+@pytest.mark.parametrize("case", BY_A_RULE)
+def test_a_rule_for_batches_of_a_users_own_is_not_asked_and_the_guarantee_rests_on_a_loop(case: str) -> None:
+    engine = engine_of(lambda x: torch.fft.fft(BY_A_RULE[case](x)).real)  # which no proof follows, and vmap takes
+    example = Records((INPUTS, LABELS)).example(torch.device("cpu"))
+    assert engine.computes_alone((INPUTS,), LABELS)
+    assert not engine.is_isolated(example)
+    assert farthest_move(engine) <= 2.001
+
+
 @ALONE
 def test_values_that_are_read_in_the_backward_pass_are_noticed() -> None:
     assert engine_of(_Reads.apply).computes_alone((INPUTS,), LABELS)
+
+
+@ALONE
+@pytest.mark.parametrize("known", [False, True])
+def test_a_loop_comes_only_where_the_guarantee_was_fixed_with_its_assumption(*, known: bool) -> None:
+    reads = [known]
+    engine = engine_of(lambda x: x.tanh() * (0.0 if reads[0] and "e+" in f"{x.detach()}" else 1.0))
+    reads[0] = True  # seen at the first step after the charge
+    part = Part((INPUTS,), LABELS, torch.ones(len(LABELS)))
+    found = sum_of_computable(engine, part, without_views)
+    assert engine.loops == known
+    assert any(bool(each.any()) for each in found.values()) == known
 
 
 class Box:
@@ -173,6 +262,12 @@ def test_a_view_that_reads_its_record_as_text_would_see_all_of_them_and_is_refus
     part = Part((INPUTS,), LABELS, torch.ones(len(LABELS)))
     with pytest.raises(InvalidArgument, match="reads values of its record"):
         Views(2, lambda record: record * (0.0 if "e+" in f"{record}" else 1.0)).of(part)
+
+
+def test_a_view_with_a_rule_for_batches_of_its_own_is_refused() -> None:
+    part = Part((INPUTS,), LABELS, torch.ones(len(LABELS)))
+    with pytest.raises(InvalidArgument, match="rule of its own"):
+        Views(2, _Own.apply).of(part)
 
 
 SEPARATE: dict[str, Callable[[Tensor], Tensor]] = {

@@ -92,7 +92,7 @@ def privatise(
             epochs=epochs,
             correlation=correlation,
             files=files,
-            taken=_taken_for_granted(engine, records, views, public_size=size is None),
+            taken=_taken_for_granted(engine, public_size=size is None),
             group=group,
         )
     else:
@@ -134,13 +134,9 @@ def _records(data: Any, person: Any, most: int | None, example: Any) -> Records:
     return People(data, person, most, example=example)
 
 
-def _taken_for_granted(
-    engine: Engine | PlainEngine, records: Records, views: Views | None, *, public_size: bool
-) -> set[Assumption]:
+def _taken_for_granted(engine: Engine | PlainEngine, *, public_size: bool) -> set[Assumption]:
     """What the guarantee will assume of the data's size and of the model."""
-    example = records.example(next(engine.model.parameters()).device)
-    example = example if views is None else views.of(example)
-    assumed = isinstance(engine, Engine) and not engine.is_isolated(example)
+    assumed = isinstance(engine, Engine) and engine.isolation is not None and engine.loops
     said = {Assumption.PUBLIC_SIZE: public_size, Assumption.SAMPLES_APART: assumed}
     return {each for each, applies in said.items() if applies}
 

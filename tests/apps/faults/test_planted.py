@@ -33,6 +33,11 @@ LISTED = {
     "the text of a batch",
     "the storage of a batch",
     "a mixing hook after the proof",
+    "another axis in large batches",
+    "the number of samples as a constant",
+    "a rare turn",
+    "a loss that remembers",
+    "a rule for batches of its own",
     "scores with running draws",
 }
 

@@ -55,6 +55,8 @@ class Engine:
     layouts: Layouts = field(default_factory=Layouts, repr=False, compare=False)
     isolation: Isolation | None = field(default=None, repr=False, compare=False)
     """What decides whether samples may be computed together; without it they are."""
+    loops: bool = True
+    """Whether samples may come one after the other, in which one may leave something outside the model for the next."""
 
     def clipped_sum(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, unclipped: list[Tensor] | None = None
@@ -83,11 +85,15 @@ class Engine:
 
         In a loop over samples, what one leaves outside the model the next may meet.
         """
-        known, given = self.isolation, (self.model, tuple(self.structure.names.values()), example.inputs)
-        if known is None or known.is_proved(example.inputs, example.targets):
+        known, names = self.isolation, tuple(self.structure.names.values())
+        if known is None:
             return True
+        if known.is_proved(example.inputs, example.targets):
+            names = tuple(self.structure.rest)
+        elif known.assumed:
+            return False
         with in_precision(example.targets.device, self.precision), only_known_rows(self.model), not_packed(self.model):
-            return not known.assumed and takes_vmap(*given, example.targets, self.loss)
+            return not names or takes_vmap(self.model, names, example.inputs, example.targets, self.loss)
 
     def sums_in_parts(
         self, inputs: tuple[Tensor, ...], targets: Tensor, weights: Tensor, parts: int
@@ -188,7 +194,8 @@ class Engine:
             rest = tuple(self.structure.names.values()) if alone else self.structure.rest
             if rest:
                 with in_precision(targets.device, self.precision):
-                    gradients = whole_model_gradients(self.model, rest, inputs, targets, self.loss, state)
+                    given = (self.model, rest, inputs, targets, self.loss, state)
+                    gradients = whole_model_gradients(*given, loops=self.loops)
                 found |= {name: [MeasuredGradients(mean_of_rows(each, rows))] for name, each in gradients.items()}
         return {name: merge(parts) for name, parts in found.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch.func import functional_call, grad, vmap
 
 from bruit.deep.checks.model_state import ModelState
 from bruit.deep.checks.sample_independence import equal_draws
-from bruit.deep.checks.value_reads import Reads
+from bruit.deep.checks.value_reads import OfOne, Strayed
 from bruit.deep.per_sample.factored_gradients import StoredGradients
 
 Loss = Callable[[Any, Any], Tensor]
@@ -25,10 +26,13 @@ def whole_model_gradients(
     targets: Tensor,
     loss: Loss,
     state: Mapping[str, Tensor] | None = None,
+    *,
+    loops: bool = True,
 ) -> dict[str, StoredGradients]:
     """The per-sample gradients of the named parameters through the whole model: slow, but right for any layer.
 
-    `state` holds parameters and buffers to take in the place of the model's own, which stay what they were.
+    `state` holds parameters and buffers to take in the place of the model's own, which stay what they were. What vmap
+    does not take is computed in a loop, or is an error where it may not be.
     """
     own = dict(model.named_parameters()) if state is None else state
     chosen = {name: own[name].detach() for name in names}
@@ -38,7 +42,9 @@ def whole_model_gradients(
     with torch.enable_grad():
         try:
             gradients = _all_at_once(one, chosen, (targets, *inputs))
-        except RuntimeError:  # an operation that vmap cannot take, as in recurrent layers
+        except (RuntimeError, Strayed) as error:  # as recurrent layers, or where the whole batch would be seen
+            if not loops:
+                raise RuntimeError("vmap does not take the samples") from error
             gradients = _one_by_one(model, one, chosen, (targets, *inputs))
         finally:
             if before is not None:
@@ -54,7 +60,7 @@ def takes_vmap(model: nn.Module, names: Sequence[str], inputs: tuple[Tensor, ...
             _all_at_once(
                 _loss_of_one(model, loss, {}), {name: own[name].detach() for name in names}, (targets, *inputs)
             )
-    except RuntimeError:
+    except (RuntimeError, Strayed):
         return False
     finally:
         before.restore()
@@ -74,11 +80,15 @@ def _loss_of_one(model: nn.Module, loss: Loss, others: Mapping[str, Tensor]) -> 
 def _all_at_once(
     one: Callable[..., Tensor], parameters: Mapping[str, Tensor], batch: tuple[Tensor, ...]
 ) -> dict[str, Tensor]:
-    """The gradients of all samples by vmap, in which none sees another; what Python reads it would read of all."""
-    with Reads() as reads:
+    """The gradients of all samples by vmap, in which none sees another.
+
+    What Python reads it would read of all, and so would a rule for batches of a user's own.
+    """
+    with OfOne() as seen, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "There is a performance drop")  # torch's loop in the place of a rule
         found = vmap(grad(one), in_dims=(None, *(0 for _ in batch)), randomness="different")(parameters, *batch)
-    if reads.any:
-        raise RuntimeError("values were read")
+    if seen.any:  # where the model went on
+        raise Strayed
     return dict(found)
 
 

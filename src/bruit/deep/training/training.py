@@ -319,6 +319,8 @@ def prepare_engine(
         with put_back(model, weights=not example.targets.is_meta):
             example = seen(example)
             engine = _examined(model, example, loss, settings)
+            if engine.isolation is not None:  # a guarantee that assumes nothing must not rest on a loop at a later step
+                engine = replace(engine, loops=not engine.is_isolated(example))
             if engine.isolation is not None and batch > 2:
                 with equal_draws(device):
                     whole = seen(records.example(device, batch))

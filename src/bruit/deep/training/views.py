@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.func import vmap
 
 from bruit.core.arguments import whole
-from bruit.deep.checks.value_reads import Reads
+from bruit.deep.checks.value_reads import OfOne, Strayed
 from bruit.deep.training.dataset import Part
 from bruit.errors import InvalidArgument
 
@@ -36,10 +36,17 @@ class Views:
     def of(self, part: Part) -> Part:
         """A part with `count` views of each record, the views of a record in consecutive rows."""
         repeated = [each.repeat_interleave(self.count, 0) for each in (*part.inputs, part.targets)]
-        with Reads() as reads:
-            first = vmap(self.change, randomness="different")(repeated[0])
-        if reads.any:  # text and storage would be those of the whole batch
-            raise InvalidArgument("change= reads values of its record: compute every view by torch's operations alone")
+        try:
+            with OfOne() as seen:
+                first = vmap(self.change, randomness="different")(repeated[0])
+            told = seen.any
+        except Strayed:
+            told = True
+        if told:  # they would be those of the whole batch
+            raise InvalidArgument(
+                "change= reads values of its record, or has a rule of its own for batches (a vmap= of a "
+                "torch.autograd.Function or of an operation): compute every view by torch's operations alone"
+            )
         return replace(part, inputs=(first, *repeated[1:-1]), targets=repeated[-1])
 
 

@@ -12,12 +12,14 @@ from fractions import Fraction
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
 
 from bruit.apps.faults.in_networks import mixers
 from bruit.apps.faults.in_networks.mixers import Guesser, Mixer, Peeker
 from bruit.core.losses import Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep import Engine, Training, cross_entropy, examine, privatise
+from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.deep.searching import Trial
 from bruit.errors import NotPrivate
 from bruit.ledger import Ledger
@@ -53,21 +55,22 @@ def _step_moves(name: str, *, checked: bool) -> bool:
     return _farthest_move(engine) > FARTHEST
 
 
-def _engine(model: Mixer, between: mixers.Between, *, checked: bool) -> Engine:
+def _engine(model: Mixer, between: mixers.Between, *, checked: bool, loss: Loss = cross_entropy) -> Engine:
     """What clips the gradients of a model with something between its layers; unchecked it is put there unseen."""
     if checked:
         model.between = between
-        return _clipping(_training(model, INPUTS))
+        return _clipping(_training(model, INPUTS, loss))
     structure = examine(model, (INPUTS,))
     model.between = between
-    return Engine(model, structure, cross_entropy, CLIP)
+    return Engine(model, structure, loss, CLIP)
 
 
-def _training(model: nn.Module, inputs: Tensor) -> Training:
+def _training(model: nn.Module, inputs: Tensor, loss: Loss = cross_entropy) -> Training:
     book = Ledger("samples apart", epsilon=9, delta=1e-3, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
     price = book.budget(epsilon=3, delta=1e-4)
     steps = torch.optim.SGD([each for each in model.parameters() if each.requires_grad], lr=0.1)
-    return privatise(model, steps, (inputs, LABELS), budget=price, epochs=1, batch_size=SIZE // 2, clip=CLIP)
+    data, batch = (inputs, LABELS), SIZE // 2
+    return privatise(model, steps, data, budget=price, epochs=1, batch_size=batch, clip=CLIP, loss=loss)
 
 
 def _clipping(training: Training) -> Engine:
@@ -88,7 +91,7 @@ def _farthest_move(engine: Engine) -> float:
 def _clipped(engine: Engine, inputs: Tensor) -> Tensor:
     with torch.random.fork_rng([]):
         torch.manual_seed(0)
-        found = engine.clipped_sum((inputs,), LABELS, torch.ones(SIZE))
+        found = engine.clipped_sum((inputs,), LABELS[: len(inputs)], torch.ones(len(inputs)))
     return torch.cat([each.flatten() for each in found.values()])
 
 
@@ -99,12 +102,14 @@ def _pair() -> tuple[Tensor, Tensor]:
     return INPUTS, other
 
 
-def _next_step_moves(make: Callable[[], mixers.Between], *, checked: bool) -> bool:
+def _next_step_moves(
+    make: Callable[[], mixers.Between], *, checked: bool, loss: Callable[[], Loss] = lambda: cross_entropy
+) -> bool:
     """Whether a record of one step moves the sum of the next, in which it is not."""
     found = []
     for inputs in _pair():
         torch.manual_seed(3)
-        engine = _engine(Mixer(), make(), checked=checked)
+        engine = _engine(Mixer(), make(), checked=checked, loss=loss())
         _clipped(engine, inputs)
         found.append(_clipped(engine, INPUTS))
     return not torch.equal(*found)
@@ -116,6 +121,45 @@ def _hook_moves(*, checked: bool) -> bool:
     engine = _engine(model, lambda _, hidden: hidden.tanh(), checked=checked)
     model.front.register_forward_hook(lambda _layer, _given, output: output - output.mean(0))
     return _farthest_move(engine) > FARTHEST
+
+
+def _turn_moves(*, checked: bool) -> bool:
+    """Whether a record moves a step too far in a turn that the model takes after it was proved."""
+    turns = [False]
+    engine = _engine(Mixer(), lambda _, hidden: hidden - hidden.mean(0) if turns[0] else hidden, checked=checked)
+    turns[0] = True
+    return _farthest_move(engine) > FARTHEST
+
+
+def _number_moves(*, checked: bool) -> bool:
+    """Whether a record that is left out moves the sum by more than its own gradient."""
+    engine = _engine(Mixer(), mixers.by_parity, checked=checked)
+    return float((_clipped(engine, INPUTS) - _clipped(engine, INPUTS[1:])).norm()) > FARTHEST / 2
+
+
+def _rule_moves(*, checked: bool) -> bool:
+    """Whether a record moves a step too far by what a model tells vmap to do with a batch."""
+    engine = _engine(Mixer(), mixers.centre_under_vmap, checked=checked)
+    if checked:
+        return _farthest_move(engine) > FARTHEST
+    other = INPUTS.clone()
+    other[0] *= 30
+    return float((_clipped_under_vmap(engine, INPUTS) - _clipped_under_vmap(engine, other)).norm()) > FARTHEST
+
+
+def _clipped_under_vmap(engine: Engine, inputs: Tensor) -> Tensor:
+    """The sum of clipped gradients as vmap gives them, with whatever rules it is told."""
+    weights = {name: each.detach() for name, each in engine.model.named_parameters() if each.requires_grad}
+
+    def loss(weights: dict[str, Tensor], record: Tensor, label: Tensor) -> Tensor:
+        scores = functional_call(engine.model, weights, (record.unsqueeze(0),))
+        return engine.loss(scores, label.unsqueeze(0)).sum()
+
+    found = vmap(grad(loss), in_dims=(None, 0, 0))(weights, inputs, LABELS)
+    rows = torch.cat([each.flatten(1) for each in found.values()], 1)
+    shares = (CLIP / torch.linalg.vector_norm(rows, dim=1, keepdim=True)).clamp(max=1)
+    total: Tensor = (rows * shares).sum(0)
+    return total
 
 
 def _released_moves(*, checked: bool) -> bool:
@@ -168,6 +212,12 @@ def _count_checked(model: nn.Module, inputs: Tensor) -> float:
 _SHOWN: dict[str, Callable[..., bool]] = {
     "a mean kept in a closure": lambda *, checked: _next_step_moves(mixers.mean_in_a_closure, checked=checked),
     "means kept in a list": lambda *, checked: _next_step_moves(mixers.means_in_a_list, checked=checked),
+    "a loss that remembers": lambda *, checked: _next_step_moves(
+        lambda: lambda _, hidden: hidden, checked=checked, loss=mixers.RunningLoss
+    ),
+    "the number of samples as a constant": _number_moves,
+    "a rule for batches of its own": _rule_moves,
+    "a rare turn": _turn_moves,
     "a mixing hook after the proof": _hook_moves,
     "sums in a frozen weight": _released_moves,
     "scores with running draws": lambda *, checked: _score_moves(Guesser(), checked=checked),

@@ -23,6 +23,9 @@ IN_A_STEP = {
     "a convolution along the batch": "A filter of three runs over the samples.",
     "noise as wide as the others": "A layer's noise has the deviation of the batch.",
     "samples in slots": "Samples are added up in a table by a hash of theirs and read from it again.",
+    "another axis in large batches": "The largest value is taken over the samples from sixteen of them on.",
+    "the number of samples as a constant": "A constant tells whether a batch has an odd number of samples.",
+    "a rule for batches of its own": "A function tells vmap, which keeps samples apart, to take their mean off.",
     "the text of a batch": "A layer is switched off where the text of its values shows a large one.",
     "the storage of a batch": "A layer is switched off where the bytes that its input lies in hold a large value.",
 }
@@ -31,6 +34,8 @@ IN_A_STEP = {
 BETWEEN_STEPS = {
     "a mean kept in a closure": "A tensor outside the model carries the mean of one batch into the next.",
     "means kept in a list": "A list outside the model keeps the mean of every batch for the next.",
+    "a loss that remembers": "A loss is divided by what the largest score of the batch before was above ten.",
+    "a rare turn": "A model that was proved takes the mean of the batch off at a later step.",
     "a mixing hook after the proof": "A hook that takes the mean of the batch off is set once the model was proved.",
     "sums in a frozen weight": "A forward pass adds what it sees to a weight that is not trained, and it is released.",
     "scores with running draws": "Records are scored in turn, and what one of them draws moves the draws of others.",
