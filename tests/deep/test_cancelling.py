@@ -10,7 +10,7 @@ from bruit.deep.per_sample.factored_gradients import Products, triangle_bounds
 from bruit.deep.per_sample.rules.embedding import embedding
 from bruit.deep.per_sample.rules.square_convolution import Images
 from bruit.deep.training.dataset import Records
-from bruit.deep.training.training import Settings, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
 
 WIDTH = 64
 

@@ -12,7 +12,7 @@ from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep import Views, train
 from bruit.deep.per_sample.failing_samples import sum_of_computable, without_views
 from bruit.deep.training.dataset import Part, Records
-from bruit.deep.training.training import Settings, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
 

@@ -14,7 +14,7 @@ from bruit.deep.per_sample.failing_samples import sum_of_computable, without_vie
 from bruit.deep.per_sample.ghost_clipping import Engine
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.deep.training.dataset import Part, Records
-from bruit.deep.training.training import Settings, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.errors import InvalidArgument, NotPrivate
 
 ALONE = pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")

@@ -13,7 +13,7 @@ from bruit.deep import cross_entropy, train
 from bruit.deep.checks.isolation import ComputedAlone
 from bruit.deep.per_sample.ghost_clipping import Engine
 from bruit.deep.training.dataset import Records
-from bruit.deep.training.training import Settings, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.errors import NotPrivate
 from bruit.ledger import Ledger
 

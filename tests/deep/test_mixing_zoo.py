@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from bruit.deep import cross_entropy
 from bruit.deep.per_sample.clipping import Clipping
 from bruit.deep.training.dataset import Records
-from bruit.deep.training.training import Settings, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.errors import NotPrivate
 
 

@@ -11,7 +11,7 @@ from torch.nn import functional
 from bruit.deep import cross_entropy, examine
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.deep.training.dataset import Records
-from bruit.deep.training.training import Settings, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.errors import NotPrivate
 
 FLOATS, WORDS, LABELS = torch.zeros(8, 4), torch.zeros(8, 6, dtype=torch.int64), torch.zeros(8, dtype=torch.int64)

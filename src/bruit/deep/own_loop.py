@@ -23,8 +23,9 @@ from bruit.deep.training.adaptive_clip import AdaptiveClip
 from bruit.deep.training.dataset import Records
 from bruit.deep.training.distributed import ProcessGroup, process_group
 from bruit.deep.training.people import People
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.deep.training.pricing import Paid, checkpoints, pay_run, require_size_of_cell, without_privacy
-from bruit.deep.training.training import Settings, Training, prepare_engine
+from bruit.deep.training.training import Training
 from bruit.deep.training.views import Views
 from bruit.errors import InvalidArgument
 from bruit.ledger import Payment, Purchase, ask

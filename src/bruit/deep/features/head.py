@@ -22,8 +22,9 @@ from bruit.deep.noise.sources import Source, source
 from bruit.deep.per_sample.clipping import Clipping
 from bruit.deep.per_sample.precision import in_precision
 from bruit.deep.training.dataset import Records
+from bruit.deep.training.preparation import Settings, prepare_engine
 from bruit.deep.training.pricing import require_size_of_cell
-from bruit.deep.training.training import Settings, Training, prepare_engine
+from bruit.deep.training.training import Training
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, Charge, ask
 from bruit.privacy import TrainingPlan

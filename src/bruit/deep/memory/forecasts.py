@@ -23,7 +23,8 @@ from bruit.deep.memory.tracing import Tape
 from bruit.deep.noise.sources import Source
 from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.deep.training.dataset import Records
-from bruit.deep.training.training import Settings, Training, prepare_engine
+from bruit.deep.training.preparation import Settings, prepare_engine
+from bruit.deep.training.training import Training
 from bruit.errors import InvalidArgument
 from bruit.ledger import Charge
 from bruit.privacy import plan
