@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
@@ -27,6 +29,16 @@ def shares() -> Release[np.ndarray]:
 def test_a_guarantee_shows_numbers_and_no_fraction() -> None:
     assert repr(GUARANTEE) == "Guarantee(ε = 0.1 for each row (add or remove one, by basic))"
     assert "Fraction" not in repr(shares())
+
+
+def test_the_epsilon_of_a_guarantee_or_a_book_alone_shows_a_number_and_stays_exact() -> None:
+    book = bruit.Ledger("rows", epsilon="0.3", delta=1e-6, neighbours=ADD_OR_REMOVE_ONE, person=EACH_ROW)
+    left = book.remaining
+    shown = (GUARANTEE.epsilon, GUARANTEE.delta, book.guarantee.epsilon, left.epsilon, left.delta, left.total)
+    assert [repr(each) for each in shown] == ["0.1", "0", "0.3", "0.3", "0.000001", "0.3"]
+    assert repr(copy.deepcopy(pickle.loads(pickle.dumps(GUARANTEE))).epsilon) == "0.1"
+    assert 3 * GUARANTEE.epsilon == left.epsilon == Fraction(3, 10)
+    assert GUARANTEE.to_json()["epsilon"] == "1/10"
 
 
 def test_losses_and_protocols_show_decimals_and_no_fraction() -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from bruit.core.arguments import whole
 from bruit.core.neighbours import EACH_ROW, Neighbours
-from bruit.core.numbers import LARGEST_LOG, exp_above
+from bruit.core.numbers import LARGEST_LOG, Rational, exp_above
 
 
 class Assumption(StrEnum):
@@ -56,8 +56,9 @@ class Guarantee:
     curve: GroupCurve | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.epsilon, float) and not isinf(self.epsilon):
-            object.__setattr__(self, "epsilon", Fraction(self.epsilon))
+        if self.epsilon != inf:
+            object.__setattr__(self, "epsilon", Rational(self.epsilon))
+        object.__setattr__(self, "delta", Rational(self.delta))
 
     def __str__(self) -> str:
         size = "∞" if isinf(self.epsilon) else print_above(Fraction(self.epsilon), digits=4)

@@ -129,6 +129,15 @@ def root(value: Fraction) -> Fraction:
     return Fraction(isqrt((value.numerator << shift) // value.denominator) + 1, 1 << shift // 2) if value else value
 
 
+class Rational(Fraction):
+    """A rational number that prints as a decimal: 1/10 is 0.1. What is computed from it is a Fraction again."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return _decimal(self)
+
+
 class ShowsDecimals:
     """A dataclass that prints its rational numbers as decimals: ε = 1/10 is 0.1, not Fraction(1, 10)."""
 

@@ -36,10 +36,11 @@ def slope_test(source: Source, *, rng: np.random.Generator | None = None) -> Evi
     """Whether the slope of the least-squares line of the population is other than zero.
 
     The p-value is the larger of two: by the spread of the products themselves, which holds whatever the spread around
-    the line, and by tables that are drawn with independent columns, which holds for few people.
+    the line, and by tables that are drawn with independent columns, which holds for few people. It is 1 where the
+    interval of the slope is everything.
     """
     pair = pair_of(source)
-    robust = float(pair.tail_of_slope(np.array([0.0]))[0])
+    robust = float(pair.tail_of_slope(np.array([0.0]))[0]) if pair.is_known else 1.0
     drawn = residual_test("slope", pair.counts, slope_contrasts(pair.counts), rng)
     return Evidence("slope", pair.slope, max(robust, drawn.p_value), pair.counts.guarantees)
 

@@ -22,6 +22,9 @@ MOST_SKEW: Final = 0.2
 """The skewness of a sum up to which its normal interval is trusted: n > 25 G^2 people whose values have the skewness G.
                                                                                             [Cochran 1977, sec. 2.15]"""
 
+ROUNDS: Final = 8
+"""Rounds in which means under a relation and their variances are found from each other."""
+
 SKEWED: Final = "few people and skew values: it may hold less often than stated"
 
 
@@ -130,14 +133,26 @@ def _two(
 
 
 def _restricted(groups: tuple[Totals, Totals], times: Floats, shift: Floats) -> tuple[Floats, Floats]:
-    """The means nearest to the estimates, by their variances, that satisfy first = times * second + shift."""
+    """The likeliest means that satisfy first = times * second + shift: nearest to the estimates by the variances there.
+
+    Of two shares they are those of a score interval, and so are the variances.              [Miettinen & Nurminen 1985]
+    """
     first, second = groups
-    spread = [_variance(one, least_people=1.0) / one.people**2 for one in groups]
-    own = np.maximum(spread[0], 1e-300) + times**2 * spread[1]
+    spread = [np.full(times.shape, _variance(one, least_people=1.0) / one.people**2) for one in groups]
     gap = first.mean - times * second.mean - shift
-    lower = np.clip(second.mean + gap * times * spread[1] / own, second.low, second.high)
-    upper = np.clip(times * lower + shift, first.low, first.high)
+    for _ in range(ROUNDS):
+        own = np.maximum(spread[0], 1e-300) + times**2 * spread[1]
+        lower = np.clip(second.mean + gap * times * spread[1] / own, second.low, second.high)
+        upper = np.clip(times * lower + shift, first.low, first.high)
+        spread = [_spread(one, at) for one, at in zip(groups, (upper, lower), strict=True)]
     return upper, lower
+
+
+def _spread(totals: Totals, means: Floats) -> Floats:
+    """The variance of the estimate at each mean, a tenth of a person inside the bounds: at one two values have none."""
+    inside = 0.1 * (totals.high - totals.low) / totals.people
+    at = np.clip(means, totals.low + inside, totals.high - inside)
+    return np.asarray((totals.normal(at) + totals.heavy(at)) / totals.people**2)
 
 
 def _variance(totals: Totals, *, least_people: float = 0.0) -> float:

@@ -49,8 +49,15 @@ def cell_edges(values: Floats) -> Floats:
 
 
 def tail_of_quantile(counts: Cells, edges: Floats, probability: float, at: Floats) -> Floats:
-    """How surprising the counts are if the quantile lies at each of the values."""
-    return tail_of_weights(counts, _below(edges, at) - probability)
+    """How surprising the counts are if the quantile lies at each of the values.
+
+    Then the people below are a share that is known, and chance moves it as that share says [Wilson 1927]; less, where a
+    cell is divided, by the part of it that is always below.
+    """
+    below, people = _below(edges, at), max(counts.people, 0.0)
+    known = people * np.minimum(probability * (1 - below), (1 - probability) * below)
+    divided = np.minimum(np.maximum(counts.values, 0) * below * (1 - below), known).sum(1)
+    return tail_of_weights(counts, below - probability, sampling=people * probability * (1 - probability) - divided)
 
 
 def _below(edges: Floats, at: Floats) -> Floats:

@@ -80,14 +80,17 @@ def _fall(tail: Callable[[Floats], Floats], inner: Floats, outer: Floats, level:
     return np.asarray(inner + above / np.maximum(above - below, 1e-300) * (outer - inner))
 
 
-def tail_of_weights(counts: Cells, weights: Floats, distance: Floats | None = None) -> Floats:
+def tail_of_weights(
+    counts: Cells, weights: Floats, distance: Floats | None = None, *, sampling: Floats | None = None
+) -> Floats:
     """How surprising weighted sums of counts are whose mean is zero: rows of weights, one entry a cell.
 
-    The people are a sample: the variance of a sum is that of its weights over them.
+    The people are a sample: the variance of a sum is that of its weights over them, unless `sampling` knows it.
     """
     flat = weights.reshape(weights.shape[0], -1)
     values = counts.values.reshape(-1)
-    normal = np.maximum(flat**2 @ values, 0) + counts.normal_part(flat)
+    chance = flat**2 @ values if sampling is None else sampling
+    normal = np.maximum(chance, 0) + counts.normal_part(flat)
     heavy = np.maximum(counts.noise_variance(flat) - counts.normal_part(flat), 0)
     away = flat @ values if distance is None else distance
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from bruit.core.losses import Approximate, Loss, ZeroConcentrated
-from bruit.core.numbers import as_float, rounded_up
+from bruit.core.numbers import Rational, as_float, rounded_up
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger.books.units import PER_ONE, Units, round_down, round_up
 from bruit.ledger.terms import Terms
@@ -49,6 +49,10 @@ class Amount:
     delta: Fraction
     total: Fraction
     measure: str
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "delta", "total"):
+            object.__setattr__(self, name, Rational(getattr(self, name)))
 
     def __repr__(self) -> str:
         own = "" if self.measure == "ε" else f"{self.measure} = {as_float(self.total):g}; "
