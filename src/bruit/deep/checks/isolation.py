@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -53,10 +52,10 @@ class Isolation:
         assumed: bool = False,
     ) -> None:
         self.model, self.ruled, self.loss, self.precision, self.assumed = model, ruled, loss, precision, assumed
-        self._proved: dict[Any, bool] = {}
-        self._holds: dict[Any, bool] = {}
-        self._operations: dict[Any, list[list[Operation] | None]] = {}
-        self._calls: dict[Any, list[object]] = {}
+        self._proved: dict[object, bool] = {}
+        self._holds: dict[object, bool] = {}
+        self._operations: dict[object, list[list[Operation] | None]] = {}
+        self._calls: dict[object, list[object]] = {}
 
     def is_proved(self, inputs: Sequence[Tensor], targets: Tensor) -> bool:
         """Whether the traced graph of a step proves the samples independent, in the layers' current modes."""
@@ -117,7 +116,7 @@ class Isolation:
         """Refuses a model or a loss that keeps something of a batch outside the model, where the next one meets it."""
         self._run(inputs, targets, PROVED_AT, refuses=True)
 
-    def _key(self, inputs: Sequence[Tensor], targets: Tensor) -> Any:
+    def _key(self, inputs: Sequence[Tensor], targets: Tensor) -> object:
         return (layer_modes(self.model), len(targets), _kinds((*inputs, targets)))
 
     def _run(
@@ -201,7 +200,7 @@ def _made_up(device: torch.device) -> Iterator[None]:
             torch.clear_autocast_cache()
 
 
-def _kinds(parts: Sequence[Tensor]) -> tuple[Any, ...]:
+def _kinds(parts: Sequence[Tensor]) -> tuple[object, ...]:
     return tuple((tuple(part.shape[1:]), part.dtype) for part in parts)
 
 

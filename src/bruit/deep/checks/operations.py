@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+from torch._ops import OpOverload
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
@@ -50,7 +52,7 @@ class Operations(TorchDispatchMode):
         self._seen: dict[int, StorageWeakRef | None] = dict.fromkeys(_memory(each).cdata for each in samples)
         self._drawn: dict[int, StorageWeakRef | None] = {}
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, function: Any, types: object, args: Any = (), kwargs: Any = None) -> Any:
         given = list(_named(function, args, kwargs or {}))
         read = [each for each in tree_iter((args, kwargs)) if isinstance(each, Tensor)]
         with torch._C.DisableTorchFunction():
@@ -69,7 +71,11 @@ class Operations(TorchDispatchMode):
         return results
 
     def _note(
-        self, function: Any, given: Sequence[tuple[str, int, Any]], made: Sequence[Tensor], constants: Any
+        self,
+        function: OpOverload,
+        given: Sequence[tuple[str, int, Any]],
+        made: Sequence[Tensor],
+        constants: tuple[tuple[tuple[int, ...], int], ...],
     ) -> None:
         name = function._schema.name.removeprefix("aten::")
         told, shapes, strides = [], [tuple(each.shape) for each in made], []
@@ -126,7 +132,7 @@ def _grow(shapes: Sequence[tuple[int, ...]], sizes: Sequence[int], most: int | N
     return all(one * sizes[0] == each[0] * size for each in moving for one, size in zip(each, sizes, strict=True))
 
 
-def _named(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[tuple[str, int, Any]]:
+def _named(function: OpOverload, args: Sequence[object], kwargs: dict[str, object]) -> Iterator[tuple[str, int, Any]]:
     """The name, the place and the value of each argument."""
     names = [each.name for each in function._schema.arguments]
     yield from ((names[place], place, value) for place, value in enumerate(args))
@@ -139,5 +145,5 @@ def _memory(value: Tensor) -> StorageWeakRef:
 
 def _bytes(value: Tensor) -> bytes:
     flat = value.detach().cpu().contiguous().reshape(-1)
-    found: np.ndarray[Any, Any] = flat.view(torch.uint8).numpy() if flat.numel() else np.empty(0)
+    found: NDArray[np.generic] = flat.view(torch.uint8).numpy() if flat.numel() else np.empty(0)
     return found.tobytes()

@@ -157,7 +157,7 @@ def _gradient(
     return tuple(torch.zeros_like(each) if one is None else one for one, each in zip(found, inputs, strict=True))
 
 
-def _without_tensors(value: Any) -> object:
+def _without_tensors(value: object) -> object:
     """A value to be compared, with nothing in the place of tensors, whose contents are not looked at."""
     if value is None or isinstance(value, bool | int | float | str):
         return value if value == value else repr(value)  # what is not a number is equal to none

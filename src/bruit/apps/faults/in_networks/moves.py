@@ -19,11 +19,12 @@ from bruit.apps.faults.in_networks.mixers import Guesser, Mixer, Peeker
 from bruit.core.losses import Pure
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW
 from bruit.deep import Engine, Training, cross_entropy, examine, privatise
-from bruit.deep.per_sample.vmap_fallback import Loss
 from bruit.deep.searching import Trial
 from bruit.errors import NotPrivate
 from bruit.ledger import Ledger
 from bruit.ledger.best_of_runs import RunPrice
+
+Loss = Callable[..., Tensor]
 
 SIZE, CLIP = 40, 1.0
 EXCHANGED = 5
