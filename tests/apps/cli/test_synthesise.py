@@ -110,11 +110,11 @@ def test_another_ending_is_refused_unpaid(bruit: Callable[..., Any]) -> None:
 def test_what_is_kept_answers_with_intervals(bruit: Callable[..., Any]) -> None:
     asked = ("synthesise", "people.csv", "--schema", "people.toml", "--out", "made.csv", "--mode", "tree", *PAID)
     for refused in ("made.txt", "nowhere/made.npz"):
-        assert bruit(*asked, "--keep", refused).exit_code == 2
+        assert bruit(*asked, "--save", refused).exit_code == 2
     assert Ledger.open("town", STORE).spent.epsilon == 0
-    done = bruit(*asked, "--keep", "made.npz", "--json")
+    done = bruit(*asked, "--save", "made.npz", "--json")
     assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout)["keep"] == "made.npz"
+    assert json.loads(done.stdout)["save"] == "made.npz"
     answer = load("made.npz").count({"licence": "yes"})
     assert answer.interval.low < pl.read_csv("people.csv")["licence"].eq("yes").sum() < answer.interval.high
 

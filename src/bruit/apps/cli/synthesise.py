@@ -114,7 +114,8 @@ def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
     help="The file to write the rows to: .csv, .parquet or .xlsx.",
 )
 @click.option(
-    "--keep",
+    "--save",
+    "place",
     type=click.Path(path_type=Path),
     help="A further file (.npz) of rows and noisy counts: bruit.synthetic.load answers from it, with intervals.",
 )
@@ -145,7 +146,7 @@ def command(
     delta: str,
     ledger: str,
     out: Path,
-    keep: Path | None,
+    place: Path | None,
     mode: str,
     size: int | None,
     expected_rows: int | None,
@@ -159,8 +160,8 @@ def command(
     what they may be used for and what not.
     """
     _require_place("--out", out, ENDINGS)
-    if keep is not None:
-        _require_place("--keep", keep, (".npz",))
+    if place is not None:
+        _require_place("--save", place, (".npz",))
     if out.suffix.lower() == ".xlsx":
         require_extras("Excel files", "excel")
     stated, book = read_schema(schema, source, rows), Ledger.open(ledger, store)
@@ -179,13 +180,13 @@ def command(
     out = _fitting(out, release.value)
     with writing(out):
         release.value.write(out)
-    if keep is not None:
-        with writing(keep):
-            save(release.value, keep)
+    if place is not None:
+        with writing(place):
+            save(release.value, place)
     if as_json:
-        kept = {} if keep is None else {"keep": str(keep)}
+        saved = {} if place is None else {"save": str(place)}
         guarantee = str(release.guarantee)
-        print_json({"out": str(out), **kept, "guarantee": guarantee, **release.details, **remaining_of(book)})
+        print_json({"out": str(out), **saved, "guarantee": guarantee, **release.details, **remaining_of(book)})
     else:
         _show(release, out, book)
 
