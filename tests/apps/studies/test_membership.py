@@ -33,6 +33,24 @@ def test_the_study_writes_its_tables_and_its_figure(study: tuple[Path, Findings]
     assert polars.read_csv(folder / "repeats.csv").height == len(membership.EPSILONS) * membership.REPEATS["small"]
 
 
+def test_networks_are_trained_on_one_thread_so_that_a_seed_repeats_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    trained, seen = membership._model, []
+
+    def watched(*given: object, **settings: object) -> object:
+        seen.append(torch.get_num_threads())
+        return trained(*given, **settings)
+
+    monkeypatch.setattr(membership, "_model", watched)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        membership.attack_once(rng=np.random.default_rng(1), size="small", epsilon=math.inf)
+        assert (set(seen), torch.get_num_threads()) == ({1}, 2)
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_an_overfit_network_gives_its_members_away(study: tuple[Path, Findings]) -> None:
     _, found = study
     assert found.figures["without privacy: accuracy on members"] == 1.0
