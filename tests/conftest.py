@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("service") is not None and item.get_closest_marker("stress") is None:
             item.add_marker(pytest.mark.flaky(reruns=1))
         path = item.nodeid.partition("::")[0]
-        apart = gate.part_of(path, dict(item.keywords)) == "notebooks, docs, studies"
+        apart = gate.part_of(path, item.keywords) == "notebooks, docs, studies"
         if not apart and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(path))
 

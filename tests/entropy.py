@@ -44,5 +44,12 @@ def named_entropy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(source.OperatingSystem, "generate_state", lambda *given, **more: named.words(*given, **more))
     source._rekey_all()
     if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(int(named.words(None, 1)[0]))
+        _seed_torch(sys.modules["torch"], int(named.words(None, 1)[0]))
     yield
+
+
+def _seed_torch(torch: Any, seed: int) -> None:
+    """Seeds torch where it can draw; `torch.manual_seed` also notes the whole stack for every kind of device."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(seed)

@@ -154,12 +154,20 @@ def equal_draws(device: torch.device, seed: int = 0) -> Iterator[None]:
     """Seeds the draws of torch, NumPy and Python while the context is open, and restores their state afterwards."""
     before = RandomState(device)
     try:
-        torch.manual_seed(seed)
+        _seed_torch(device, seed)
         np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
         yield
     finally:
         before.restore()
+
+
+def _seed_torch(device: torch.device, seed: int) -> None:
+    """Seeds the generators whose state is put back; for others torch would note, each time, where it was called."""
+    if device.type == "cpu":
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
 
 
 @contextmanager
