@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from deep.test_isolation import INPUTS, LABELS, Mixer, farthest_move
+from deep.test_isolation import INPUTS, LABELS, SIZE, Mixer, farthest_move
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -97,6 +97,37 @@ def test_a_rare_turn_of_chance_is_computed_alone() -> None:
     engine = engine_of(lambda x: x - x.mean(0) if draws[0] else x)
     draws[0] = True
     assert farthest_move(engine) <= 2.001
+
+
+class Switched(nn.Module):
+    """A model that takes the mean of its batch away from some step on; no attribute of it tells."""
+
+    def __init__(self, front: nn.Module, steps: list[int]) -> None:
+        super().__init__()
+        self.front, self.out, self.steps = front, nn.Linear(4, 2), (steps,)
+
+    def forward(self, values: Tensor) -> Tensor:
+        hidden = self.front(values).flatten(2).mean(2)
+        found: Tensor = self.out(hidden - hidden.mean(0) if self.steps[0] else hidden)
+        return found
+
+
+FRONTS: dict[str, tuple[Callable[[], nn.Module], Tensor]] = {
+    "words": (lambda: nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 4)), torch.arange(SIZE * 4).view(SIZE, 4) % 7),
+    "images": (lambda: nn.Conv2d(2, 4, 3), torch.ones(SIZE, 2, 5, 5)),
+}
+
+
+@pytest.mark.parametrize("case", FRONTS)
+def test_layers_that_are_given_hooks_of_ours_are_watched_too(case: str, strayed: list[int]) -> None:
+    made, inputs = FRONTS[case]
+    steps: list[int] = []
+    engine = prepare_engine(Switched(made(), steps), Records((inputs, LABELS)), cross_entropy, Settings(1.0))
+    engine.clipped_sum((inputs,), LABELS, torch.ones(SIZE))
+    assert not strayed
+    steps.append(1)
+    engine.clipped_sum((inputs,), LABELS, torch.ones(SIZE))
+    assert strayed == [SIZE]
 
 
 class _Reads(torch.autograd.Function):
@@ -280,5 +311,8 @@ SEPARATE: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @pytest.mark.parametrize("case", SEPARATE)
-def test_what_keeps_samples_apart_at_every_size_is_still_computed_together(case: str) -> None:
-    assert not engine_of(SEPARATE[case]).computes_alone((INPUTS,), LABELS)
+def test_what_keeps_samples_apart_at_every_size_is_still_computed_together(case: str, strayed: list[int]) -> None:
+    engine = engine_of(SEPARATE[case])
+    assert not engine.computes_alone((INPUTS,), LABELS)
+    engine.clipped_sum((INPUTS,), LABELS, torch.ones(len(LABELS)))
+    assert not strayed

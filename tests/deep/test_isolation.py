@@ -283,12 +283,24 @@ def test_a_plain_model_is_proved_and_computed_together() -> None:
     assert not engine.computes_alone((INPUTS,), LABELS)
 
 
-@pytest.mark.parametrize("case", ["attention", "conv2d, groups", "rnn", "tied and called twice", "in place"])
+KINDS = ("linear", "attention", "conv2d, groups", "rnn", "tied and called twice", "in place")
+
+
+@pytest.mark.parametrize("case", KINDS)
 def test_models_of_every_kind_are_proved(case: str) -> None:
     model, inputs, labels = made(case, dtype=torch.float32)
     engine = prepare_engine(model, Records((inputs, labels)), each_loss, Settings(1.0))
     assert engine.isolation is not None
     assert engine.isolation.is_proved((inputs,), labels)
+
+
+@pytest.mark.parametrize("records", [5, 1])
+@pytest.mark.parametrize("case", KINDS)
+def test_a_step_on_data_is_the_pass_that_was_proved(case: str, records: int, strayed: list[int]) -> None:
+    model, inputs, labels = made(case, dtype=torch.float32)
+    engine = prepare_engine(model, Records((inputs, labels)), each_loss, Settings(1.0))
+    engine.clipped_sum((inputs,), labels, torch.ones(records))
+    assert not strayed
 
 
 def test_the_guarantee_says_what_rests_on_an_examination() -> None:

@@ -90,8 +90,9 @@ def what_is_summed(
         with noted:
             losses = loss(outputs, targets)
         if losses.requires_grad:
+            total = losses.sum()
             with noted:
-                backward(losses.sum(), anchor)
+                backward(total, anchor)
     kept = [part for call in calls for part in (call.inputs, call.outputs) if part is not None]
     return [losses.detach(), *(part.detach() for part in kept)]
 

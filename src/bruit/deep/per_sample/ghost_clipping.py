@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from bruit.deep.checks.model_structure import Structure, require_rows
 from bruit.deep.checks.sample_independence import WATCHED, require_separate
 from bruit.deep.checks.value_reads import Calls, Strayed
 from bruit.deep.compiled.device_flags import DeviceFlag, device_flag, tell
-from bruit.deep.compiled.graphs import Graphs, State, Trace
+from bruit.deep.compiled.graphs import Graphs, Trace
 from bruit.deep.gpu_kernels import choice
 from bruit.deep.per_sample.clipping import MARGINS, TENSOR_CORES, Clipping, factors
 from bruit.deep.per_sample.factored_gradients import PerSampleGradients
@@ -184,26 +184,22 @@ class Engine:
         self, inputs: tuple[Tensor, ...], targets: Tensor, trace: Trace | None, *, rows: int = 1
     ) -> dict[str, MeasuredGradients]:
         found: dict[str, list[MeasuredGradients]] = {}
-        state = None if trace is None else trace.state
         alone = trace is None and self.computes_alone(inputs, targets)
-        with only_known_rows(self.model), not_packed(self.model):
-            if self.structure.ruled and not alone:
-                last = self.layouts.is_last(self.model, inputs) if trace is None else trace.channels_last
-                with images_last(self.model) if last else nullcontext():
-                    alone = not self._passes_as_proved(inputs, targets, state, found, rows)
-            rest = tuple(self.structure.names.values()) if alone else self.structure.rest
-            if rest:
-                with in_precision(targets.device, self.precision):
-                    given = (self.model, rest, inputs, targets, self.loss, state)
-                    gradients = whole_model_gradients(*given, loops=self.loops)
-                found |= {name: [MeasuredGradients(mean_of_rows(each, rows))] for name, each in gradients.items()}
+        if self.structure.ruled and not alone:
+            alone = not self._passes_as_proved(inputs, targets, trace, found, rows)
+        rest = tuple(self.structure.names.values()) if alone else self.structure.rest
+        if rest:
+            with only_known_rows(self.model), not_packed(self.model), in_precision(targets.device, self.precision):
+                given = (self.model, rest, inputs, targets, self.loss, None if trace is None else trace.state)
+                gradients = whole_model_gradients(*given, loops=self.loops)
+            found |= {name: [MeasuredGradients(mean_of_rows(each, rows))] for name, each in gradients.items()}
         return {name: merge(parts) for name, parts in found.items()}
 
     def _passes_as_proved(
         self,
         inputs: tuple[Tensor, ...],
         targets: Tensor,
-        state: State | None,
+        trace: Trace | None,
         found: dict[str, list[MeasuredGradients]],
         rows: int,
     ) -> bool:
@@ -211,11 +207,20 @@ class Engine:
 
         What is cached since the proof is proved anew, once.
         """
+        known = self.isolation if trace is None else None  # a traced graph does the same for good
         for again in (False, True):
-            if again and (self.isolation is None or not self.isolation.renew(inputs, targets)):
+            if again and (known is None or not known.renew(inputs, targets)):
                 break
+            # Before the hooks below, which would be another mode of the model's.
+            noted = nullcontext() if known is None else known.watch(inputs, targets)
+            last = self.layouts.is_last(self.model, inputs) if trace is None else trace.channels_last
             try:
-                self._record_layer_calls(inputs, targets, state, found, rows)
+                with (
+                    only_known_rows(self.model),
+                    not_packed(self.model),
+                    images_last(self.model) if last else nullcontext(),
+                ):
+                    self._record_layer_calls(inputs, targets, trace, noted, found, rows)
             except Strayed:
                 found.clear()
             else:
@@ -226,14 +231,14 @@ class Engine:
         self,
         inputs: tuple[Tensor, ...],
         targets: Tensor,
-        state: State | None,
+        trace: Trace | None,
+        noted: AbstractContextManager[object],
         found: dict[str, list[MeasuredGradients]],
         rows: int,
     ) -> None:
         """One forward and one backward pass, in which each layer call's ghost norm is measured at once."""
         anchor = torch.zeros((), device=targets.device, requires_grad=True)
-        known = None if state is not None else self.isolation  # a traced graph does the same for good
-        noted = nullcontext() if known is None else known.watch(inputs, targets)
+        state = None if trace is None else trace.state
         with torch.enable_grad(), in_precision(targets.device, self.precision):
             instead = instead_of if state is None else compiled_instead_of
             with record_calls(self.structure.ruled, anchor, instead=instead) as calls, noted:

@@ -32,9 +32,9 @@ class Call:
 
     def take_gradient(self, gradient: Tensor) -> None:
         """Stores the output gradient, then calls `on_gradient`."""
-        self.outputs = gradient.detach()
-        if self.on_gradient is not None:
-            with torch.no_grad(), torch._C.DisableTorchFunction():
+        with torch._C.DisableTorchFunction(), torch.no_grad():  # in this order: a mode would see the second
+            self.outputs = gradient.detach()
+            if self.on_gradient is not None:
                 self.on_gradient(self)
 
 
@@ -95,10 +95,10 @@ def record_calls(
         def after(layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], output: Any) -> Any:
             given = (*given, *named.values())
             other = instead(layer)
-            if other is not None:
-                with torch._C.DisableTorchFunction():  # what is ours is no call of the model
+            with torch._C.DisableTorchFunction():  # what is ours is no call of the model
+                if other is not None:
                     return other(watch, path, layer, given, output)
-            return watch.through(output, watch.note(Call(path, layer, given[0].detach(), own_names(layer))))
+                return watch.through(output, watch.note(Call(path, layer, given[0].detach(), own_names(layer))))
 
         return after
 
