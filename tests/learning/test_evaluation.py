@@ -10,6 +10,7 @@ import pandas
 import pytest
 from scipy import stats
 from scipy.special import logit
+from sklearn.linear_model import LogisticRegression as SklearnRegression
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 import bruit
@@ -22,6 +23,7 @@ from bruit.learning import (
     LogisticRegression,
     NaiveBayes,
     PrivateSearch,
+    Student,
     evaluate,
 )
 from bruit.learning.classification_figures import ClassificationFigures
@@ -140,6 +142,17 @@ def test_people_count_within_their_bound_and_public_sizes_are_told(model: NaiveB
     assert Assumption.PUBLIC_SIZE in stated.guarantee.assumes
 
 
+@pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_rows_without_a_label_are_in_no_figure(model: NaiveBayes, neighbours: Any) -> None:
+    """Where rows are exchanged their number is public; that of those with a label is not, and was taken for it."""
+    X, y = people(4000, 6)
+    labels = np.where(np.arange(4000) % 2, y, -1)
+    found = evaluate(model, X, labels, budget=book(neighbours).budget(epsilon=300))
+    known = labels >= 0
+    exact = model.score(X[known], y[known]), log_loss(y[known], np.clip(model.predict_proba(X[known]), 1e-3, 1))
+    assert np.allclose(found.value[[0, 2]], exact, atol=1e-2)
+
+
 def test_rule_2_no_row_raises_or_changes_the_charge(model: NaiveBayes) -> None:
     ledger = book()
     X, y = people(20, 4)
@@ -148,6 +161,29 @@ def test_rule_2_no_row_raises_or_changes_the_charge(model: NaiveBayes) -> None:
         assert np.isfinite(found.value).all()
         assert "accuracy" in found._repr_html_()
     assert ledger.spent.epsilon == 4
+
+
+class Fails(SklearnRegression):  # type: ignore[misc]
+    """A model that fails at some rows, as CategoricalNB does at a category it never saw."""
+
+    def predict_proba(self, X: Any) -> Any:
+        if (np.asarray(X) > 0.9).any():
+            raise IndexError("a category that was never seen")
+        return super().predict_proba(X)
+
+
+def test_rules_2_and_13_a_model_of_the_callers_own_that_fails_at_a_row_says_nothing_of_it() -> None:
+    """It raised after the charge."""
+    ledger, public = book(), np.linspace(-2, 2, 50)[:, None]
+    X, y = people(400, 4)
+    student = Student(31, public=public, model=Fails(), domain=UNIT, classes=[0, 1], budget=ledger.budget(epsilon=50))
+    student.fit(X, y)
+    rows = np.vstack([X.clip(-2, 2), [[3.0]]])
+    found = evaluate(student, rows, np.append(y, 1), budget=ledger.budget(epsilon=50), rng=np.random.default_rng(1))
+    assert found.value[0] > 0.6
+    assert found.value[2] < 1
+    lost = evaluate(student, np.full((3, 1), 3.0), [0, 1, 1], budget=ledger.budget(epsilon=50))
+    assert np.isfinite(lost.value).all()
 
 
 def test_of_a_search_its_best_model_is_evaluated(model: NaiveBayes) -> None:
