@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.inference.designs import EPSILONS, INTERVALS, NULLS, SIZES, coverage, size
+from benchmarks.inference.designs import EPSILONS, HARDER, INTERVALS, NULLS, SIZES, coverage, size
 from benchmarks.inference.published import COMPARISONS, PEOPLE
 
 
@@ -27,7 +27,7 @@ def main() -> None:
                     print(f"{name}, ε = {epsilon}, n = {people}: ours {ours:.3f}, {whose} {theirs:.3f}", end="; ")
                     print(f"ours where nothing is there {size_of_ours:.4f}", flush=True)
         return
-    names, measure = (INTERVALS, coverage) if asked.grid == "coverage" else (NULLS, size)
+    names, measure = (INTERVALS | HARDER, coverage) if asked.grid == "coverage" else (NULLS, size)
     for name in names:
         for people in asked.people if asked.only in name else ():
             for epsilon in asked.epsilon:

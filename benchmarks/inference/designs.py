@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy import stats
 
 from bruit.apps.studies.inference import (
     EPSILONS,
@@ -26,9 +27,13 @@ from bruit.inference.means import tail_of_mean, tail_of_relation
 from bruit.inference.quantiles import cell_edges, tail_of_quantile
 from bruit.inference.totals import Totals, totals_of
 
-__all__ = ["EPSILONS", "INTERVALS", "NULLS", "SIZES", "coverage", "size", "tables"]
+__all__ = ["EPSILONS", "HARDER", "INTERVALS", "NULLS", "SIZES", "coverage", "size", "tables"]
 
 SIZES = PEOPLE["full"]
+
+SKEW = np.diff(stats.lognorm.cdf(np.arange(21) + 0.5, 1), prepend=0)
+SKEW[-1] = 1 - SKEW[:-1].sum()
+"""Log-normal values, rounded and clipped to 0 ... 20: of skewness 3.6, in cells that are mostly empty."""
 
 
 def tables(
@@ -42,6 +47,12 @@ def tables(
 def covers_mean(counts: Cells) -> bool:
     totals = totals_of(counts, counts.axes[0].numbers)
     truth = float(FIVE @ np.arange(5))
+    return not totals.is_counted or bool(tail_of_mean(totals, np.array([truth]))[0] >= LEVEL)
+
+
+def covers_mean_of_skew_values(counts: Cells) -> bool:
+    totals = totals_of(counts, counts.axes[0].numbers)
+    truth = float(SKEW @ np.arange(SKEW.size))
     return not totals.is_counted or bool(tail_of_mean(totals, np.array([truth]))[0] >= LEVEL)
 
 
@@ -65,6 +76,10 @@ def _groups(counts: Cells, *, two_valued: bool) -> tuple[Totals, Totals]:
 def covers_difference(counts: Cells) -> bool:
     values = np.arange(5)
     return _covers_relation(_groups(counts, two_valued=False), 1.0, float((FIVE - OTHER) @ values))
+
+
+def covers_equal_means(counts: Cells) -> bool:
+    return _covers_relation(_groups(counts, two_valued=False), 1.0, 0.0)
 
 
 def covers_difference_of_shares(counts: Cells) -> bool:
@@ -92,6 +107,7 @@ def covers_slope(counts: Cells) -> bool:
 
 INTERVALS: dict[str, tuple[np.ndarray, Callable[[Cells], bool]]] = {
     "mean": (FIVE, covers_mean),
+    "mean of skew values": (SKEW, covers_mean_of_skew_values),
     "proportion": (np.array([0.3, 0.7]), covers_proportion),
     "difference of means": (np.stack([FIVE, OTHER]) / 2, covers_difference),
     "difference of shares": (SHARES, covers_difference_of_shares),
@@ -101,10 +117,15 @@ INTERVALS: dict[str, tuple[np.ndarray, Callable[[Cells], bool]]] = {
     "slope": (TOGETHER, covers_slope),
 }
 
+HARDER: dict[str, tuple[np.ndarray, Callable[[Cells], bool]]] = {
+    "difference of skew means, nine to one": (np.outer([0.9, 0.1], SKEW), covers_equal_means),
+}
+"""Held more often than stated where people are few."""
+
 
 def coverage(name: str, people: int, epsilon: float, times: int) -> float:
     """The share of samples whose interval holds the truth of the population."""
-    shares, covers = INTERVALS[name]
+    shares, covers = (INTERVALS | HARDER)[name]
     seed = people + round(1000 * epsilon)
     return float(np.mean([covers(counts) for counts in tables(shares, people, epsilon, times, seed)]))
 

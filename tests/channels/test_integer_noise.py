@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import assert_law
 
-from bruit.channels import Channel, IntegerNoise, channel_from_json
+from bruit.channels import (
+    Channel,
+    IntegerNoise,
+    channel_from_json,
+    laplace_log_characteristic,
+    laplace_variance,
+)
 from bruit.core.losses import DiscreteGaussian, DiscreteLaplace
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE
 from bruit.errors import BadFile, InvalidArgument
@@ -107,3 +113,12 @@ def test_another_loss_is_no_integer_noise() -> None:
     block = {"kind": "integer noise", "loss": {"kind": "Pure", "neighbours": "add or remove one", "epsilon": "1"}}
     with pytest.raises(BadFile, match="Pure is not the loss"):
         channel_from_json(block)
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.7, 30.0])
+def test_a_variance_is_that_of_the_law(scale: float) -> None:
+    ratio, steps = np.exp(-1 / scale), np.arange(-3000, 3001)
+    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(steps)
+    assert laplace_variance(scale) == pytest.approx(law @ steps**2, rel=1e-9)
+    (curved,) = -2e6 * laplace_log_characteristic(scale, np.array([1e-3]))
+    assert curved == pytest.approx(laplace_variance(scale), rel=1e-2)

@@ -109,5 +109,11 @@ def test_other_models_are_refused_by_name_with_the_way_out(tmp_path: Path) -> No
 
 def test_without_the_extra_the_error_says_how_to_have_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    path = tmp_path / "model.onnx"
     with pytest.raises(MissingExtra, match=r"bruit\[onnx\]"):
-        to_onnx(LinearRegression(), tmp_path / "model.onnx")
+        to_onnx(
+            LinearRegression(domain=within(0, 1, grid=1), budget=bruit.WITHOUT_PRIVACY).fit([[0], [1], [1]], [1, 2, 3]),
+            path,
+        )
+    with pytest.raises(InvalidArgument, match="to_onnx carries"):  # the extra would not help
+        to_onnx(KMeans(), path)  # type: ignore[arg-type]

@@ -166,6 +166,9 @@ def test_columns_chosen_by_a_paid_model_are_paid_and_by_scores_are_not() -> None
     found = make_pipeline(SelectFromModel(model(ledger)), model(ledger)).fit(X, Y)
     assert not found[-1].guarantee_.assumes
     assert ledger.spent.epsilon == 10
+    counted = SelectFromModel(model(book()), max_features=lambda rows: 1 + int(rows[0, 0] > 0))
+    told = make_pipeline(counted, model(book())).fit(X, Y)  # how many columns are kept is read off the rows
+    assert told[-1].guarantee_.assumes == (Assumption.UNPAID_PREPARATION,)
     with pytest.raises(PrivacyError):
         make_pipeline(SelectFromModel(DecisionTreeClassifier()), model(ledger)).fit(X, Y)
     with pytest.raises(ValueError, match="SequentialFeatureSelector"):

@@ -4,7 +4,15 @@ from bruit.channels.channel import Channel
 from bruit.channels.choices import Choice, Exponential, PermuteAndFlip
 from bruit.channels.finite import FiniteChannel, MatrixChannel, Repeated
 from bruit.channels.gaussian_channel import ContinuousChannel, gaussian
-from bruit.channels.integer_noise import IntegerLoss, IntegerNoise, ratio_of, require_scale, require_variance
+from bruit.channels.integer_noise import (
+    IntegerLoss,
+    IntegerNoise,
+    laplace_log_characteristic,
+    laplace_variance,
+    ratio_of,
+    require_scale,
+    require_variance,
+)
 from bruit.channels.named import ErasureChannel, binary, erasure, matrix
 from bruit.channels.reading import channel_from_json
 from bruit.channels.support import Support
@@ -37,6 +45,8 @@ __all__ = [
     "checked_epsilon",
     "erasure",
     "gaussian",
+    "laplace_log_characteristic",
+    "laplace_variance",
     "log_above",
     "loss_of",
     "matrix",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, inf, log, log1p, sqrt
+from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -113,6 +113,17 @@ def require_variance(variance: Fraction) -> None:
 def ratio_of(scale: float) -> float:
     """The ratio P(k + 1) / P(k) of discrete Laplace noise: exp(-1/scale), 0 where that underflows."""
     return exp(-1 / max(scale, LEAST_SCALE))
+
+
+def laplace_variance(scale: float) -> float:
+    """The variance of discrete Laplace noise: 2 a / (1 - a)^2, a = exp(-1/scale)."""
+    rest = -expm1(-1 / max(scale, LEAST_SCALE))
+    return 2 * (1 - rest) / rest**2
+
+
+def laplace_log_characteristic(scale: float, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of E exp(i t noise) of discrete Laplace noise: (1 - a)^2 / ((1 - a)^2 + 4 a sin^2(t / 2))."""
+    return np.asarray(-np.log1p(2 * laplace_variance(scale) * np.sin(frequencies / 2) ** 2))
 
 
 def _laplace_half_width(scale: float, confidence: float) -> int:

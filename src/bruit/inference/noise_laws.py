@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.channels import IntegerNoise, Support, ratio_of
+from bruit.channels import IntegerNoise, Support, laplace_log_characteristic, laplace_variance, ratio_of
 from bruit.core.losses import DiscreteLaplace
 
 Floats = NDArray[np.float64]
@@ -47,12 +47,11 @@ class AddedNoise(NoiseLaw):
 
     @property
     def variance(self) -> float:
-        """The variance of the noise of one count: 2 a / (1 - a)^2 for discrete Laplace noise, a = exp(-1 / scale)."""
+        """The variance of the noise of one count."""
         loss = self.noise.loss
         if not isinstance(loss, DiscreteLaplace):
             return float(loss.variance) * self.unit**2
-        ratio = ratio_of(float(loss.scale))
-        return 2 * ratio / (1 - ratio) ** 2 * self.unit**2
+        return laplace_variance(float(loss.scale)) * self.unit**2
 
     def covariance(self, values: Floats) -> Floats:
         return np.asarray(self.variance * np.eye(values.size))
@@ -64,12 +63,9 @@ class AddedNoise(NoiseLaw):
         return np.asarray(self.variance * np.square(weights).sum(-1))
 
     def log_characteristic(self, frequencies: Floats) -> Floats:
-        """Discrete Laplace noise: (1 - a)^2 / ((1 - a)^2 + 4 a sin^2(t / 2)) a count."""
         if not isinstance(self.noise.loss, DiscreteLaplace):
             return np.zeros(frequencies.shape[:-1])
-        ratio = ratio_of(float(self.noise.loss.scale))
-        grown = 4 * ratio / (1 - ratio) ** 2 * np.sin(frequencies * (self.unit / 2)) ** 2
-        return np.asarray(-np.log1p(grown).sum(-1))
+        return np.asarray(laplace_log_characteristic(float(self.noise.loss.scale), frequencies * self.unit).sum(-1))
 
     def draw(self, means: Floats, size: int, rng: np.random.Generator) -> Floats:
         people = rng.poisson(means, (size, means.size))

@@ -8,17 +8,9 @@ from typing import Final
 import numpy as np
 from scipy import special
 
+from bruit.core.tails import lower_tail
 from bruit.inference.noise_laws import Floats
 from bruit.inference.noisy_counts import Cells
-
-PERIOD: Final = 40.0
-"""The law is wrapped around a circle of so many deviations: what lies half of it away is below 1e-12 for Laplace."""
-
-TERMS: Final = 160
-"""Terms of the Fourier series; the last has a frequency of 25 over the deviation."""
-
-FARTHEST: Final = 12.0
-"""Distances of more deviations have a tail below 1e-7 and count as this one."""
 
 STEPS: Final = 5
 """Steps of false position: the ends are then within a thousandth of the width."""
@@ -30,17 +22,14 @@ def two_sided_tail(
     """P(|S| >= distance) for S a normal variable plus independent noise, entry by entry.
 
     `normal` and `heavy` are the two variances; `log_characteristic` takes frequencies, one column a term, and answers
-    for the noise. On a circle of circumference L the law has the Fourier coefficients phi(2 pi j / L), so that
-    P(|S| < d) = 2 d / L + (2 / pi) sum over j of phi(2 pi j / L) sin(2 pi j d / L) / j.
+    for the noise.
     """
-    deviation = np.sqrt(np.maximum(normal + heavy, 1e-300))
-    place = np.minimum(np.abs(distance) / deviation, FARTHEST)[:, None]
-    steps = np.arange(1, TERMS + 1)
-    angles = 2 * np.pi * steps / PERIOD
-    frequencies = angles / deviation[:, None]
-    weights = np.exp(log_characteristic(frequencies) - normal[:, None] * frequencies**2 / 2)
-    inside = 2 * place[:, 0] / PERIOD + (2 / np.pi) * (weights * np.sin(angles * place) / steps).sum(1)
-    return np.asarray(np.clip(1 - inside, 0, 1))
+    below = lower_tail(
+        -np.abs(distance),
+        np.sqrt(np.maximum(normal + heavy, 1e-300)),
+        lambda frequencies: log_characteristic(frequencies) - normal[:, None] * frequencies**2 / 2,
+    )
+    return np.asarray(np.minimum(2 * below, 1))
 
 
 def invert(

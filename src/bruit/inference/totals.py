@@ -76,12 +76,26 @@ class Totals:
         return np.asarray(self.matrix[1] - means[:, None] * self.matrix[0])
 
     def sampling(self, means: Floats) -> Floats:
-        """The variance that the choice of people gives sum - mean * number."""
+        """The variance that the choice of people gives sum - mean * number.
+
+        It is the sum of squared distances, and noise of the sum is noise of these too: of a sum that is off by s, with
+        noise of variance N that shares the covariance C with the squares, s C / (variance + N) is expected in the
+        squares and taken out. What remains of the equation is quadratic in the variance.
+        """
         number, total = self.people, self.total
         if self.two_valued:
             return np.asarray(np.maximum(number, 0) * (means - self.low) * (self.high - means))
-        squares = float(self.matrix[2] @ self.block.values + self.offsets[2])
-        return np.asarray(np.maximum(squares - 2 * means * total + means**2 * number, 0))
+        at = means[:, None]
+        squares = self.matrix[2] - 2 * at * self.matrix[1] + at**2 * self.matrix[0]
+        found = squares @ self.block.values + self.offsets[2] - 2 * means * self.offsets[1] + means**2 * self.offsets[0]
+        weights = self.weights(means)
+        noise, shared = self._covariance(weights, weights), self._covariance(squares, weights)
+        root = np.sqrt(np.maximum((found + noise) ** 2 - 4 * shared * (total - means * number), 0))
+        return np.asarray(np.maximum((found - noise + root) / 2, 0))
+
+    def _covariance(self, first: Floats, second: Floats) -> Floats:
+        """The covariance that noise gives two weighted sums of the counts, row by row."""
+        return np.asarray(np.einsum("...i,ij,...j->...", first, self.block.law.covariance(self.block.values), second))
 
     def normal(self, means: Floats) -> Floats:
         """The variance of everything normal in sum - mean * number."""
@@ -105,8 +119,7 @@ class Totals:
     def heavy(self, means: Floats) -> Floats:
         """The variance of the noise that is not normal."""
         weights = self.weights(means)
-        covariance = self.block.law.covariance(self.block.values)
-        whole = np.einsum("...i,ij,...j->...", weights, covariance, weights)
+        whole = self._covariance(weights, weights)
         return np.asarray(np.maximum(whole - self.block.law.normal_part(weights, self.block.values), 0))
 
 

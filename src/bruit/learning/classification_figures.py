@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bruit.channels import IntegerNoise
+from bruit.channels import IntegerNoise, laplace_variance
 from bruit.core.losses import DiscreteLaplace
+from bruit.learning.range_shares import RangeShares
 
 Floats = NDArray[np.float64]
 Figure = tuple[float, float, float, float]
@@ -72,7 +73,7 @@ class ClassificationFigures:
     @property
     def noise(self) -> float:
         """The standard deviation of the noise of one cell."""
-        return float(np.sqrt(_variance(self.histogram)))
+        return float(np.sqrt(laplace_variance(_scale(self.histogram))))
 
     @property
     def table(self) -> float:
@@ -119,7 +120,7 @@ class ClassificationFigures:
         """
         most = -log(LEAST_CHANCE)
         mean, square = np.clip(self.sums / self.table, 0, 1)
-        each = float(np.sqrt(_variance(self.losses))) / FINE / self.table
+        each = float(np.sqrt(laplace_variance(_scale(self.losses)))) / FINE / self.table
         count = 0.0 if self.size is not None else mean * self.noise * float(np.sqrt(self.cells.size)) / self.table
         deviation = float(np.hypot(each, count))
         spread = min(max(square + each - mean**2, 0.0), mean * (1 - mean) + each) / self.table * self.rows
@@ -142,21 +143,20 @@ class ClassificationFigures:
         }
 
     def calibration(self) -> dict[str, list[Any]]:
-        """The share of right rows in every range of confidence; its interval is the whole where few rows are there."""
+        """The share of right rows in every range of confidence; its interval is the whole where rows drown in noise."""
         classes, bins = len(self.cells), self.cells.shape[2]
         every, right = self.cells.sum(axis=(0, 1)), np.einsum("iib->b", self.cells)
-        each = self.noise**2 * classes
-        noise = NoiseOfRatio(each, each, each * classes)
-        found = [self._share(float(r), float(n), max(float(n), 1.0), noise) for r, n in zip(right, every, strict=True)]
-        shares, lows, highs, _ = zip(*found, strict=True)
+        cells = classes, classes * (classes - 1)
+        shares = RangeShares(right, every - right, _scale(self.histogram), cells, self.rows)
+        lows, highs = shares.ends(self.confidence)
         edges = 1 / classes + (1 - 1 / classes) * np.arange(bins + 1) / bins
         return {
             "from": edges[:-1].tolist(),
             "to": edges[1:].tolist(),
             "rows": every.tolist(),
-            "right": list(shares),
-            "low": list(lows),
-            "high": list(highs),
+            "right": shares.found.tolist(),
+            "low": lows.tolist(),
+            "high": highs.tolist(),
         }
 
     def _share(self, top: float, total: float, worth: float, noise: NoiseOfRatio) -> Figure:
@@ -167,11 +167,9 @@ class ClassificationFigures:
         return found, min(low, found), max(high, found), deviation
 
 
-def _variance(noise: IntegerNoise) -> float:
-    """The variance of integer noise of mass proportional to q^|k|: 2 q / (1 - q)^2."""
+def _scale(noise: IntegerNoise) -> float:
     assert isinstance(noise.loss, DiscreteLaplace)
-    rest = -np.expm1(-1 / float(noise.loss.scale))
-    return float(2 * (1 - rest) / rest**2)
+    return float(noise.loss.scale)
 
 
 def _ratio(top: float, total: float) -> float:

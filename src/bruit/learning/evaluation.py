@@ -31,6 +31,7 @@ from bruit.learning.estimator.contract import PrivateEstimator
 from bruit.learning.estimator.public_question import require_columns, require_rows, require_schema
 from bruit.learning.estimator.records import as_array, choose_rows, encode_classes
 from bruit.learning.estimator.unpaid_scores import unrecorded
+from bruit.learning.selection.trials import ask_each
 from bruit.ledger import Budget, Charge, Purchase, ask
 from bruit.mechanisms import part_of
 
@@ -75,8 +76,9 @@ def evaluate(
     """The metrics of a fitted classifier of bruit.learning on protected rows, for one charge.
 
     Intervals cover the figure in the population that the rows were drawn from. AUC is that of confidences rounded to
-    `bins` ranges. A row whose label is none of the model's classes is left out. `size` is a public number of rows;
-    `groups` says whose row each is, of whom at most `rows_per_person` count. Of a search its best model is evaluated.
+    `bins` ranges. A row whose label is none of the model's classes is left out; `size` is the number of the others,
+    where that is public. `groups` says whose row each is, of whom at most `rows_per_person` count. Of a search its best
+    model is evaluated. A row at which a Student's own model fails counts as one whose classes are equally likely.
     """
     model = getattr(model, "best_estimator_", model)
     purchase = ask(budget, what=WHAT, person=EACH_ROW if groups is None else None, rng=rng)
@@ -91,8 +93,7 @@ def evaluate(
     cells, losses = asked.read(X, y, groups, source)
     noisy = cells + asked.histogram.draw(cells.size, rng=source).reshape(cells.shape)
     sums = losses + asked.losses.draw(2, rng=source)
-    public = asked.public_size(len(as_array(y)), groups)
-    return _finish(charge, asked.figures(noisy, sums, public, level))
+    return _finish(charge, asked.figures(noisy, sums, level))
 
 
 @dataclass(frozen=True)
@@ -138,12 +139,6 @@ class _Question:
         loss = composed([(self.histogram.loss, 1), (self.losses.loss, 1)])
         return self.purchase.pay(loss, assumes=(Assumption.PUBLIC_SIZE,) if public else ())
 
-    def public_size(self, rows: int, groups: Any) -> int | None:
-        """The stated size; that of the table where only whole rows are exchanged."""
-        price = self.purchase.price
-        exchanged = price.neighbours is REPLACE_ONE and groups is None and not price.covers_a_part
-        return max(rows, 1) if self.size is None and exchanged else self.size
-
     def read(
         self, X: Any, y: Any, groups: Any, rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -158,7 +153,8 @@ class _Question:
         if not len(true):
             return np.zeros(shape, np.int64), np.zeros(2, np.int64)
         with unrecorded():
-            chances = np.nan_to_num(np.asarray(self.model.predict_proba(X), np.float64))
+            found, answered = ask_each(self.model.predict_proba, X, (len(true), len(classes)))
+        chances = np.where(answered[:, None], np.nan_to_num(found.astype(np.float64)), 1 / len(classes))
         guess = chances.argmax(axis=1)
         top = (chances.max(axis=1) - 1 / len(classes)) / (1 - 1 / len(classes))
         place = np.clip((top * self.bins).astype(np.int64), 0, self.bins - 1)
@@ -168,9 +164,7 @@ class _Question:
         held = surprise[kept]
         return cells, np.array([np.rint(FINE * part).astype(np.int64).sum() for part in (held, held**2)], np.int64)
 
-    def figures(
-        self, cells: NDArray[np.int64], sums: NDArray[np.int64], size: int | None, level: float
-    ) -> ClassificationFigures:
+    def figures(self, cells: NDArray[np.int64], sums: NDArray[np.int64], level: float) -> ClassificationFigures:
         """What the noisy histogram and sums tell."""
         return ClassificationFigures(
             cells.astype(np.float64),
@@ -178,7 +172,7 @@ class _Question:
             tuple(np.asarray(self.model.classes_).tolist()),
             self.histogram,
             self.losses,
-            size,
+            self.size,
             self.rows,
             level,
         )

@@ -153,3 +153,10 @@ def test_a_student_reaches_its_goal_on_adult_income() -> None:
     assert model.guarantee_ is not None
     assert model.guarantee_.epsilon <= 1
     assert model.score(others[:8000], data.adult("test")["income"][:8000]) >= 0.835
+
+
+def test_a_students_model_holds_no_number_of_the_stream_that_drew_the_noise() -> None:
+    """From such a number a small seed could be found, and with it the noise drawn again."""
+    points, labels = halves(200, 4)
+    assert taught().fit(points, labels).model_.random_state is None
+    assert taught(model=Perceptron(random_state=7)).fit(points, labels).model_.random_state == 7

@@ -81,7 +81,7 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         votes = teacher.votes(asked, voters)
         answers = votes.argmax(axis=1) if plan is None else plan.answers(votes, rng=records.rng)
         self.labels_ = self.classes_[answers]
-        self.model_ = self._learnt(asked, records.rng)
+        self.model_ = self._learnt(asked)
         return records.finish(self)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -124,13 +124,11 @@ class Student(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             labels = question.classes[np.arange(len(public)) % len(question.classes)]
             clone(self.model).fit(self._features(public), labels)
 
-    def _learnt(self, public: NDArray[Any], rng: np.random.Generator) -> Any:
+    def _learnt(self, public: NDArray[Any]) -> Any:
         """A model of the labels; of a single label the one that always tells it."""
         if len(np.unique(self.labels_)) < 2:
             return DummyClassifier(strategy="most_frequent").fit(self._features(public), self.labels_)
         model = LogisticRegression(max_iter=1000) if self.model is None else clone(self.model)
-        if "random_state" in model.get_params():
-            model.set_params(random_state=int(rng.integers(2**31)))
         return model.fit(self._features(public), self.labels_)
 
     def _features(self, values: NDArray[Any]) -> NDArray[np.float64]:

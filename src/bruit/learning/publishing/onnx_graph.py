@@ -56,10 +56,6 @@ def to_onnx(model: LogisticRegression | LinearRegression, path: str | Path) -> P
     Inputs are one tensor of shape (rows, 1) a column, double precision or texts, named as the columns; the output is
     `probabilities`, or `prediction` of a regression.
     """
-    try:
-        from onnx import TensorProto, checker, helper, save_model
-    except ImportError as error:
-        raise MissingExtra("learning.to_onnx", "onnx") from error
     domains: tuple[Domain, ...] | None = getattr(model, "_domains", None)
     if not isinstance(model, LogisticRegression | LinearRegression) or domains is None:
         raise InvalidArgument(
@@ -67,6 +63,10 @@ def to_onnx(model: LogisticRegression | LinearRegression, path: str | Path) -> P
             f"{type(model).__name__}{'' if domains is not None else ' that is not fitted with one'}: keep it with "
             "model.save(path), which bruit.learning.load reads without pickle"
         )
+    try:
+        from onnx import TensorProto, checker, helper, save_model
+    except ImportError as error:
+        raise MissingExtra("learning.to_onnx", "onnx") from error
     graph = _Graph(helper, TensorProto)
     names = _names(model)
     curves = model._design is not None and model._design.curves

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,6 @@ from bruit.randomness import uniform_below
 
 FINE = 1 << 10
 """Grid steps in the score of one row."""
-
-
-class Predicts(Protocol):
-    """A fitted model, perhaps of the caller's own."""
-
-    def predict(self, rows: object) -> object:
-        """One answer for each row."""
 
 
 def paid_candidate(candidate: Any, run: RunPrice, name: str) -> Any:
@@ -88,34 +82,37 @@ def fit_to_nobody(candidate: Any, run: RunPrice, name: str, X: object, y: object
     return paid_candidate(candidate, run, name).fit(rows_of(X, nobody), as_array(y)[nobody], **given)
 
 
-def _predict(model: Predicts, rows: object, size: int) -> NDArray[Any] | None:
-    """The predictions, or None where a model of the caller's own fails or answers for other than the rows given."""
+def _answers(ask: Callable[[object], object], rows: object, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """The answers, or None where a model of the caller's own fails or answers for other than the rows given."""
     try:
-        predicted = np.asarray(model.predict(rows))
+        found = np.asarray(ask(rows))
     except Exception:  # which rows fail is private
         return None
-    return predicted if predicted.shape == (size,) else None
+    return found if found.shape == shape else None
 
 
-def _predict_all(model: Predicts, rows: object, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """The predictions, and which rows have one: where all together fail, each row by itself, so that one costs one."""
-    together = _predict(model, rows, size)
+def ask_each(
+    ask: Callable[[object], object], rows: object, shape: tuple[int, ...]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """The answers, and which rows have one: where all together fail, each row by itself, so that one costs one."""
+    size, rest = shape[0], shape[1:]
+    together = _answers(ask, rows, shape)
     if together is not None:
         return together, np.ones(size, bool)
-    each = [_predict(model, rows_of(rows, np.arange(size) == place), 1) for place in range(size)]
-    answered = np.array([one is not None for one in each])
+    each = [_answers(ask, rows_of(rows, np.arange(size) == place), (1, *rest)) for place in range(size)]
+    answered = np.array([one is not None for one in each], bool)
     found = [one for one in each if one is not None]
-    predicted = np.zeros(size) if not found else np.repeat(found[0], size)
+    answers = np.zeros(shape) if not found else np.repeat(found[0], size, axis=0)
     if found:
-        predicted[answered] = np.concatenate(found)
-    return predicted, answered
+        answers[answered] = np.concatenate(found)
+    return answers, answered
 
 
 def _points(model: Any, question: FitRequest, rows: Any, y: Any) -> NDArray[np.int64]:
     """What each row adds to a score, from 0 to FINE: one for the right class, less the further a number is off."""
     if not len(y):
         return np.zeros(0, np.int64)
-    predicted, answered = _predict_all(model, rows, len(y))
+    predicted, answered = ask_each(model.predict, rows, (len(y),))
     if question.classes is not None:
         places, known = encode_classes(y, question.classes)
         return np.where(known & answered & (question.classes[places] == predicted), FINE, 0)
