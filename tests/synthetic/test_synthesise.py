@@ -108,6 +108,17 @@ def test_several_rows_a_person_need_more_noise_and_are_bounded(budget: Callable[
     assert each.fit.people == pytest.approx(1800, abs=150)
 
 
+def test_a_sheet_keeps_columns_whose_names_differ_by_case_alone(
+    budget: Callable[..., bruit.Budget], tmp_path: Path
+) -> None:
+    table = pl.DataFrame({"Age": [30, 40, 50] * 20, "age": [1, 2, 3] * 20})
+    columns = {name: within(0, 99, grid=1, missing=None) for name in table.columns}
+    made = synthesise(read(table, person=bruit.EACH_ROW), columns, budget=budget(1), mode="tree").value
+    sheet = pl.read_excel(made.write(tmp_path / "made.xlsx"), sheet_name="rows", has_header=False)
+    assert sheet.row(0) == ("Age", "age")
+    assert sheet.height == 1 + len(made.rows)
+
+
 def test_refusals_leave_the_book_untouched(table: Any, budget: Any) -> None:
     price = budget(1)
     wrong = [

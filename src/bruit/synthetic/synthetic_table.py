@@ -131,7 +131,9 @@ class SyntheticTable:
         except ModuleNotFoundError as error:
             raise MissingExtra("Excel files", "excel") from error
         with Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False}) as book:
-            self.frame().write_excel(book, "rows")
+            rows = book.add_worksheet("rows")  # no table of Excel, which refuses names that differ by case alone
+            for place, column in enumerate(self.frame()):
+                rows.write_column(0, place, [column.name, *column])
             sheet = book.add_worksheet("statement")
             for number, line in enumerate(self.statement.splitlines()):
                 sheet.write_string(number, 0, line)
