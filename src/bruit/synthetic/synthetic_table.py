@@ -22,7 +22,7 @@ from bruit.synthetic.accuracy.estimates import Measurements, Weights
 from bruit.synthetic.accuracy.numbers import mean_of, quantile_of
 from bruit.synthetic.accuracy.rehearsals import Spread, count_rows, rehearse
 from bruit.synthetic.coding import CodedColumn
-from bruit.synthetic.conditions import Where, find_column, read_where
+from bruit.synthetic.conditions import Where, find_column, read_where, read_whole_cells
 from bruit.synthetic.files.statement import statement
 from bruit.synthetic.fitting import Fit
 from bruit.tables import Within
@@ -175,9 +175,12 @@ class SyntheticTable:
         return {tuple(names): self.marginal(*names, confidence=confidence) for names in marginals}
 
     def mean(self, name: str, where: Where | None = None, *, confidence: float = 0.95) -> Release[float]:
-        """The mean of a column of numbers over the rows that meet the conditions, missing values left out."""
+        """The mean of a column of numbers over the rows that meet the conditions, missing values left out.
+
+        A range in a condition must end where cells end.
+        """
         place, domain = self._numbers(name)
-        weights = {i: each.share for i, each in read_where(self.columns, where or {}).items() if i != place}
+        weights = {i: inside.astype(float) for i, inside in read_whole_cells(self.columns, where or {}).items()}
         found = mean_of(self, place, domain, weights, read_confidence(confidence))
         return self._release(found.value, (name,), found.low, found.high, confidence)
 
