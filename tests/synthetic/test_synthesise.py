@@ -146,7 +146,11 @@ def test_refusals_leave_the_book_untouched(table: Any, budget: Any) -> None:
         ({"impossible": [{}]}, InvalidArgument),
         ({"impossible": [{"age": (0, 16), "licence": "yes"}]}, InvalidArgument),
         ({"impossible": [{"licence": "yes"}, {"licence": "no"}, {"licence": None}]}, InvalidArgument),
+        ({"impossible": {"age": (0, 15), "licence": "yes"}}, InvalidArgument),
+        ({"impossible": ["age"]}, InvalidArgument),
         ({"edges": {"region": [1]}}, InvalidArgument),
+        ({"edges": {"age": 30}}, InvalidArgument),
+        ({"edges": [30]}, InvalidArgument),
     ]
     for given, error in wrong:
         with pytest.raises(error):
