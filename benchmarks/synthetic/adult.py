@@ -1,8 +1,8 @@
 """Synthetic tables of UCI Adult (13 columns, 149 cells, δ = 1e-5): error, use and time beside mbi's MST and AIM.
 
-AIM takes many hours in its full settings; `REDUCED` says what it is run with here, which binds it: its rows show time,
-not that it is beaten. `BRUIT_AIM=full` runs it as it comes. AIM, and MST for a model, take minutes and run once.
-Settings of ours were found on this very table.
+AIM takes many hours here in its full settings: it runs reduced, which binds it, so its rows show time and not that it
+is beaten; `BRUIT_AIM=full` runs it as it comes. AIM, and MST for a model, take minutes and run once. Settings of ours
+were found on this very table.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import csv
 import os
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from benchmarks.case import Case, Peer, Prepare, Work
 from benchmarks.public_files import public_file
+from benchmarks.synthetic.peers import FULL, REDUCED, aim, mst
 
 NUMBERS = {
     "age": range(20, 90, 5),
@@ -31,8 +31,6 @@ HEADINGS = (  # noqa: SIM905  one word a column
 ).split()
 NAMES = [name for name in HEADINGS if name not in ("fnlwgt", "education-num")]
 DELTA = "1e-5"
-REDUCED = {"max_model_size": 1, "rounds": 26, "max_iters": 200}
-FULL: dict[str, int] = {}
 GOALS = {0.5: 0.055, 1.0: 0.043, 3.0: 0.031}
 AUC_GOALS = {0.5: 0.904, 1.0: 0.908, 3.0: 0.911}
 TARGET = NAMES.index("income")
@@ -138,31 +136,13 @@ def peer(name: str, epsilon: float, *, measure: str) -> Prepare:
     """MST as it comes, or AIM in reduced settings, unless BRUIT_AIM asks for the full ones."""
 
     def prepare() -> Work:
-        import sys
-
-        home = Path(os.environ["BRUIT_MBI"])
-        sys.path[:0] = [str(home / "src"), str(home / "mechanisms")]
-        import numpy as np
-        from mbi import Dataset, Domain
-
         truth, sizes = coded()
-        data = Dataset(dict(zip(NAMES, truth.T, strict=True)), Domain(NAMES, sizes))
-
-        def work() -> float:
-            if name == "MST":
-                from mst import MST
-
-                made = MST(data, epsilon, float(DELTA))
-            else:
-                from aim import AIM
-
-                workload = [(clique, 1.0) for clique in combinations(NAMES, 2)]
-                settings = FULL if os.environ.get("BRUIT_AIM") == "full" else REDUCED
-                _, made = AIM(epsilon, float(DELTA), **settings).run(data, workload)
-            columns = made.to_dict()
-            return measured(measure, truth, np.stack([columns[each] for each in NAMES], 1), sizes)
-
-        return work
+        if name == "MST":
+            made = mst(truth, sizes, epsilon, float(DELTA))
+        else:
+            settings = FULL if os.environ.get("BRUIT_AIM") == "full" else REDUCED
+            made = aim(truth, sizes, epsilon, float(DELTA), settings)
+        return lambda: measured(measure, truth, made(), sizes)
 
     return prepare
 

@@ -1,5 +1,7 @@
 """Answers carry intervals that cover the true table, and marginals that agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ from bruit.errors import InvalidArgument
 from bruit.synthetic import SyntheticTable, synthesise
 from bruit.synthetic.accuracy.estimates import Measurements
 from bruit.synthetic.gibbs import Measured
-from bruit.tables import read
+from bruit.tables import read, within
 
 EDGES = {"age": [15, 30, 45, 60, 75], "income": [200, 400, 600, 800]}
 
@@ -64,6 +66,34 @@ def test_means_and_quantiles_cover_those_of_the_table(made: SyntheticTable) -> N
     assert south.interval.low <= truth.filter(pl.col("region") == "south")["age"].mean() <= south.interval.high
 
 
+def test_a_mean_is_of_the_rows_that_meet_conditions_on_its_own_column_too(made: SyntheticTable) -> None:
+    truth = people(4000)["age"]
+    older = made.mean("age", {"age": (45, 99)})
+    assert 45 <= older.interval.low <= truth.filter(truth >= 45).mean() <= older.interval.high <= 99
+    assert older.interval.low <= older.value <= older.interval.high
+    assert older.value > made.mean("age").value + 10
+
+
+def test_nothing_is_known_of_the_mean_of_no_row(made: SyntheticTable) -> None:
+    nobody = replace(made, fit=replace(made.fit, rows=made.rows[:0])).mean("age", {"age": (15, 44)})
+    assert (nobody.value, nobody.interval.low, nobody.interval.high) == (29.5, 15, 44)
+
+
+def test_a_quantile_of_few_values_among_many_missing_ones_is_as_unsure_as_their_number() -> None:
+    """Noise of the number of values, which only the missing ones hide, moves a quantile by many cells."""
+    truth = np.sort(np.random.default_rng(4).integers(0, 100, 30))
+    table = pl.DataFrame({"score": [*truth, *([None] * 3970)]}, schema={"score": pl.Int64})
+    columns, held = {"score": within(0, 99, grid=1, missing=None)}, 0
+    for seed in range(20):
+        book = bruit.Ledger("b", epsilon=0.1, delta="1e-5", neighbours=bruit.ADD_OR_REMOVE_ONE, person=bruit.EACH_ROW)
+        price, rng = book.budget(epsilon=0.1, delta="1e-5"), np.random.default_rng(seed)
+        made = synthesise(read(table, person=bruit.EACH_ROW), columns, budget=price, mode="tree", rng=rng).value
+        for probability in (0.1, 0.5, 0.9):
+            found = made.quantile("score", probability).interval
+            held += bool(found.low <= np.quantile(truth, probability, method="inverted_cdf") <= found.high)
+    assert held >= 55  # of 60
+
+
 def test_refusals_name_what_is_allowed(made: SyntheticTable) -> None:
     every = {"age": (0, 9), "licence": "yes", "region": "north", "income": (0, 10)}
     for ask, words in (
@@ -71,8 +101,14 @@ def test_refusals_name_what_is_allowed(made: SyntheticTable) -> None:
         (lambda: made.count({"town": "x"}), "no column 'town'"),
         (lambda: made.count({"region": "east"}), "no category 'east'"),
         (lambda: made.count({"age": "old"}), "a pair"),
+        (lambda: made.count({"age": (45, 30)}), "low 45 is above high 30"),
+        (lambda: made.count({"age": 30}), "a pair"),  # type: ignore[dict-item]
+        (lambda: made.count({"region": 7}), "no category '7'"),  # type: ignore[dict-item]
         (lambda: made.count({"age": None}), "no missing values"),
         (lambda: made.mean("region"), "holds categories"),
+        (lambda: made.mean("age", {"income": (0, 300)}), "cuts a cell"),
+        (lambda: made.mean("income", {"income": None}), "no value of income"),
+        (lambda: made.count("age"), "conditions by column"),
         (lambda: made.quantile("age", 1.0), "between 0 and 1"),
         (lambda: made.marginal("age", "age"), "different columns"),
         (lambda: made.count({}, confidence=95), "between 0 and 1"),

@@ -15,6 +15,7 @@ from bruit.synthetic.fitting import finish_rows
 from bruit.synthetic.gibbs import GibbsSampler
 from bruit.synthetic.linked import visit_edges
 from bruit.tables import among, read, within
+from bruit.tables.schema import text
 
 PEOPLE: dict[str, Any] = {"old": among(["yes", "no"]), "sex": among(["F", "M"])}
 VISITS: dict[str, Any] = {"ward": among(["heart", "birth", "bones"]), "days": within(1, 5, grid=1, missing=1)}
@@ -67,10 +68,46 @@ def test_tables_that_are_not_linked_are_refused(budget: Any) -> None:
         )
     with pytest.raises(InvalidArgument, match=r"\.limit\(rows"):
         synthesise_linked(read(people, person="id"), read(visits, person="id"), **asked, budget=price)
+    assert price.ledger.entries == ()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"number": "old"},
+        {"number": "ward"},
+        {"number": "person"},
+        {"people_columns": {"person": among(["yes", "no"])}},
+        {"visit_columns": {"old": among(["yes", "no"])}},
+        {"visit_columns": {"person": among(["yes", "no"])}},
+    ],
+)
+def test_columns_of_one_name_are_refused_before_the_charge(budget: Any, wrong: dict[str, Any]) -> None:
+    people, visits = (frame.with_columns(person=pl.lit("yes"), old=pl.lit("no")) for frame in hospital(20))
+    asked: dict[str, Any] = {"people_columns": PEOPLE, "visit_columns": VISITS, **wrong}
+    price = budget(1, person="id")
     with pytest.raises(InvalidArgument, match="different names"):
-        synthesise_linked(
-            read(people, person="id"), read(visits, person="id").limit(rows=2), **asked, number="old", budget=price
-        )
+        synthesise_linked(read(people, person="id"), read(visits, person="id").limit(rows=2), **asked, budget=price)
+    assert price.ledger.entries == ()
+
+
+def test_people_who_are_named_in_two_ways_are_refused_before_the_charge(budget: Any) -> None:
+    people, visits = hospital(200)
+    texts = read(visits.with_columns(pl.col("id").cast(pl.String)), person="id").limit(rows=2)
+    asked: dict[str, Any] = {"people_columns": PEOPLE, "visit_columns": VISITS, "budget": budget(20, person="id")}
+    with pytest.raises(InvalidArgument, match="texts in one table and whole numbers in the other"):
+        synthesise_linked(read(people, person="id"), texts, **asked)
+    assert asked["budget"].ledger.entries == ()
+    alike = synthesise_linked(read(people, person="id", named=text()), texts, **asked)
+    assert alike.value.frames()[1].height == pytest.approx(visits.height, rel=0.3)
+
+
+def test_noise_beyond_64_bits_is_refused_before_the_charge(budget: Any) -> None:
+    people, visits = hospital(20)
+    price = budget(1, person="id").ledger.budget(epsilon="1e-12", delta="1e-15")
+    both = read(people, person="id"), read(visits, person="id").limit(rows=65536)
+    with pytest.raises(InvalidArgument, match="beyond 64 bits"):
+        synthesise_linked(*both, people_columns=PEOPLE, visit_columns=VISITS, budget=price)
     assert price.ledger.entries == ()
 
 

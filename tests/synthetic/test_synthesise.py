@@ -108,6 +108,32 @@ def test_several_rows_a_person_need_more_noise_and_are_bounded(budget: Callable[
     assert each.fit.people == pytest.approx(1800, abs=150)
 
 
+def test_a_number_of_rows_that_is_noise_alone_is_refused_before_the_charge(budget: Callable[..., bruit.Budget]) -> None:
+    table, price = read(people(50), person=bruit.EACH_ROW), budget(1).ledger.budget(epsilon="1e-9", delta="1e-12")
+    with pytest.raises(InvalidArgument, match="size="):
+        synthesise(table, COLUMNS, budget=price, mode="tree")
+    assert price.ledger.entries == ()
+    assert len(synthesise(table, COLUMNS, budget=price, mode="tree", size=50).value.rows) == 50
+
+
+def test_a_sheet_keeps_columns_whose_names_differ_by_case_alone(
+    budget: Callable[..., bruit.Budget], tmp_path: Path
+) -> None:
+    table = pl.DataFrame({"Age": [30, 40, 50] * 20, "age": [1, 2, 3] * 20})
+    columns = {name: within(0, 99, grid=1, missing=None) for name in table.columns}
+    made = synthesise(read(table, person=bruit.EACH_ROW), columns, budget=budget(1), mode="tree").value
+    sheet = pl.read_excel(made.write(tmp_path / "made.xlsx"), sheet_name="rows", has_header=False)
+    assert sheet.row(0) == ("Age", "age")
+    assert sheet.height == 1 + len(made.rows)
+
+
+def test_the_column_that_names_people_is_refused_before_the_charge(budget: Callable[..., bruit.Budget]) -> None:
+    named, price = pl.DataFrame({"id": [1, 2, 3], "age": [7, 8, 9]}), budget(1, person="id")
+    with pytest.raises(InvalidArgument, match="whose row it is"):
+        synthesise(read(named, person="id").limit(rows=1), {"id": within(0, 9, grid=1, missing=0)}, budget=price)
+    assert price.ledger.entries == ()
+
+
 def test_refusals_leave_the_book_untouched(table: Any, budget: Any) -> None:
     price = budget(1)
     wrong = [
@@ -120,7 +146,11 @@ def test_refusals_leave_the_book_untouched(table: Any, budget: Any) -> None:
         ({"impossible": [{}]}, InvalidArgument),
         ({"impossible": [{"age": (0, 16), "licence": "yes"}]}, InvalidArgument),
         ({"impossible": [{"licence": "yes"}, {"licence": "no"}, {"licence": None}]}, InvalidArgument),
+        ({"impossible": {"age": (0, 15), "licence": "yes"}}, InvalidArgument),
+        ({"impossible": ["age"]}, InvalidArgument),
         ({"edges": {"region": [1]}}, InvalidArgument),
+        ({"edges": {"age": 30}}, InvalidArgument),
+        ({"edges": [30]}, InvalidArgument),
     ]
     for given, error in wrong:
         with pytest.raises(error):

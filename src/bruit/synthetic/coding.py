@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -112,7 +112,9 @@ def code_columns(
     columns: Mapping[str, Domain], edges: Mapping[str, Sequence[Exact]] | None = None
 ) -> tuple[CodedColumn, ...]:
     """The columns with their cells; `edges` gives the least value of each cell but the first of a numeric column."""
-    given = dict(edges or {})
+    given = edges or {}
+    if not isinstance(given, Mapping):
+        raise InvalidArgument(f"edges={edges!r}: give them by column, such as {{'age': [18, 65]}}")
     if not columns:
         raise InvalidArgument("a synthetic table needs at least one column with a declared domain")
     if unknown := set(given) - set(columns):
@@ -138,6 +140,8 @@ def _coded(name: str, domain: Domain, edges: Sequence[Exact] | None) -> CodedCol
 def _firsts(name: str, domain: Domain, edges: Sequence[Exact]) -> tuple[int, ...]:
     if not isinstance(domain, Within):
         raise InvalidArgument(f"{name} holds categories: edges are for numbers")
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise InvalidArgument(f"{name}: edges={edges!r}: give a list, the least value of each further cell")
     steps = [exactly(edge, "edge") / domain.grid for edge in edges]
     if any(step.denominator != 1 for step in steps):
         raise OutOfDomain(f"{name}: edges must lie on the grid of {domain.grid}")

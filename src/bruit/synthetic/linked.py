@@ -30,6 +30,9 @@ PEOPLE_SHARE: Final = Fraction(1, 2)
 COARSER: Final = 16
 """Numbers of visits share a cell with those less than a sixteenth above: each has its own up to twice this."""
 
+OWNER: Final = "person"
+"""The invented column that joins the two tables."""
+
 
 @dataclass(frozen=True)
 class LinkedTables:
@@ -49,8 +52,8 @@ class LinkedTables:
         many = np.bincount(self.owner, minlength=len(people))
         people = people.with_columns(polars.Series(self.number, many, polars.Int64))
         visits = self.visits.frame()[:, known:]
-        numbers = polars.Series("person", np.arange(1, len(people) + 1))
-        return people.insert_column(0, numbers), visits.insert_column(0, polars.Series("person", self.owner + 1))
+        numbers = polars.Series(OWNER, np.arange(1, len(people) + 1))
+        return people.insert_column(0, numbers), visits.insert_column(0, polars.Series(OWNER, self.owner + 1))
 
 
 def synthesise_linked(
@@ -74,8 +77,7 @@ def synthesise_linked(
     purchase = ask(budget, what=what, person=visits.person, rng=rng)
     price = purchase.price
     most = _require_linked(people, visits)
-    if number in people_columns or set(people_columns) & set(visit_columns):
-        raise InvalidArgument(f"{number!r} and the columns of people and visits must all have different names")
+    _require_different(OWNER, number, *people_columns, *visit_columns)
     counted = {number: within(0, most, grid=1, missing=0)}
     own = {name: stated for name, stated in (edges or {}).items() if name in people_columns}
     theirs = {name: stated for name, stated in (edges or {}).items() if name not in people_columns}
@@ -103,11 +105,26 @@ def visit_edges(most: int) -> list[int]:
     return edges
 
 
+def _require_different(*names: str) -> None:
+    """Refuses columns of one name, which could not stand side by side in the invented tables."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InvalidArgument(
+                f"{name!r} would name two columns: those of people, of visits, of their number (number=...) and the "
+                f"invented {OWNER!r} must all have different names"
+            )
+
+
 def _require_linked(people: Table, visits: Table) -> int:
     """The most visits of one person that count, where both tables name people by the same column."""
     if people.person != visits.person or people.person == EACH_ROW:
         raise PrivacyError(
             f"people are named by {people.person!r}, visits by {visits.person!r}: read both with the same person column"
+        )
+    if type(people.named) is not type(visits.named):
+        raise InvalidArgument(
+            f"{people.person!r} holds texts in one table and whole numbers in the other: read both alike, with "
+            "read(..., named=bruit.tables.schema.text())"
         )
     return visits.most_rows
 
@@ -126,6 +143,9 @@ def plan_linked(
         people, visits = questions
         plans = make_plan(people, rho * PEOPLE_SHARE), make_plan(visits, rho * (1 - PEOPLE_SHARE))
         if fits(_loss(plans)):
+            for plan in plans:
+                plan.require_drawable()
+            plans[0].require_number()
             return plans
         rho *= SMALLER
     raise NotPrivate("no noise of linked tables fits this price: give a larger epsilon or delta")

@@ -12,7 +12,7 @@ from typing import Final
 from scipy import optimize
 
 from bruit.channels import require_scale, require_variance
-from bruit.errors import NotPrivate
+from bruit.errors import InvalidArgument, NotPrivate
 from bruit.privacy import (
     ADD_OR_REMOVE_ONE,
     BoundedRange,
@@ -69,6 +69,9 @@ AFFORDABLE: Final = 0.01
 
 STEPS: Final = 2**40
 """The denominator of the choice parameter: fine enough for an epsilon of 1e-4 and less."""
+
+LARGEST_DEVIATION: Final = 10**7
+"""The largest standard deviation of a noisy number of rows: invented rows beyond it would fill the memory."""
 
 SMALLER: Final = Fraction(998, 1000)
 MOST_TRIALS: Final = 2000
@@ -179,12 +182,26 @@ class NoisePlan:
         moved = self.audited * self.l1
         return DiscreteGaussian(self.audit, squared_sensitivity=moved**2, neighbours=self.question.neighbours)
 
+    @property
+    def size_deviation(self) -> float:
+        """The standard deviation of the noisy number of rows: the mean of the totals of all single columns."""
+        counted = self.question.sizes[self.question.frozen :]
+        return float(sqrt(self.singles / sum(Fraction(1, size) for size in counted)))
+
     def require_drawable(self) -> None:
         """Refuses noise beyond 64 bits, before anything is charged."""
         for variance in (self.singles, self.pairs, self.stated, self.audit):
             require_variance(variance)
         if self.choice is not None:
             require_scale(2 * self.l1 / self.choice)
+
+    def require_number(self) -> None:
+        """Refuses a price at which the number of rows would be noise alone, before anything is charged."""
+        if self.size_deviation > LARGEST_DEVIATION:
+            raise InvalidArgument(
+                f"the number of rows would be off by {self.size_deviation:.1g}: give a larger epsilon or delta, fewer "
+                "rows of one person, or size=... where it is public"
+            )
 
 
 def make_plan(question: PublicNumbers, rho: Fraction) -> NoisePlan:

@@ -10,6 +10,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from bruit.errors import InvalidArgument
 from bruit.privacy import EACH_ROW
 from bruit.randomness import uniform_below
 from bruit.synthetic.coding import CodedColumn
@@ -66,6 +67,8 @@ class TableRows:
 
 def require_readable(table: Table, coded: Sequence[CodedColumn]) -> None:
     """Refuses a schema that does not fit the table, before anything is charged."""
+    if table.person in (each.name for each in coded):
+        raise InvalidArgument(f"{table.person!r} says whose row it is: nobody is to be named, leave it out")
     _columns(table, coded)
 
 

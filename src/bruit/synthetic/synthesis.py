@@ -179,6 +179,8 @@ def prepare(
     known = read_impossible(rows.coded, impossible)
     public = None if size is None else whole(size, "size", most=MOST_ROWS)
     plan, by = plan_within(question, price, WHAT)
+    if public is None:
+        plan.require_number()
     return Prepared(purchase, rows, plan, by, public, known)
 
 

@@ -22,7 +22,7 @@ from bruit.synthetic.accuracy.estimates import Measurements, Weights
 from bruit.synthetic.accuracy.numbers import mean_of, quantile_of
 from bruit.synthetic.accuracy.rehearsals import Spread, count_rows, rehearse
 from bruit.synthetic.coding import CodedColumn
-from bruit.synthetic.conditions import Where, find_column, read_where
+from bruit.synthetic.conditions import Where, find_column, read_where, read_whole_cells
 from bruit.synthetic.files.statement import statement
 from bruit.synthetic.fitting import Fit
 from bruit.tables import Within
@@ -131,7 +131,9 @@ class SyntheticTable:
         except ModuleNotFoundError as error:
             raise MissingExtra("Excel files", "excel") from error
         with Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False}) as book:
-            self.frame().write_excel(book, "rows")
+            rows = book.add_worksheet("rows")  # no table of Excel, which refuses names that differ by case alone
+            for place, column in enumerate(self.frame()):
+                rows.write_column(0, place, [column.name, *column])
             sheet = book.add_worksheet("statement")
             for number, line in enumerate(self.statement.splitlines()):
                 sheet.write_string(number, 0, line)
@@ -173,9 +175,12 @@ class SyntheticTable:
         return {tuple(names): self.marginal(*names, confidence=confidence) for names in marginals}
 
     def mean(self, name: str, where: Where | None = None, *, confidence: float = 0.95) -> Release[float]:
-        """The mean of a column of numbers over the rows that meet the conditions, missing values left out."""
+        """The mean of a column of numbers over the rows that meet the conditions, missing values left out.
+
+        A range in a condition must end where cells end.
+        """
         place, domain = self._numbers(name)
-        weights = {i: each.share for i, each in read_where(self.columns, where or {}).items() if i != place}
+        weights = {i: inside.astype(float) for i, inside in read_whole_cells(self.columns, where or {}).items()}
         found = mean_of(self, place, domain, weights, read_confidence(confidence))
         return self._release(found.value, (name,), found.low, found.high, confidence)
 

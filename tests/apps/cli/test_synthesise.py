@@ -125,6 +125,13 @@ def test_a_folder_that_is_not_there_is_refused_unpaid(bruit: Callable[..., Any])
     assert (done.exit_code, Ledger.open("town", STORE).spent.epsilon) == (2, 0)
 
 
+def test_a_folder_in_the_place_of_a_file_is_refused_unpaid(bruit: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "made.csv").mkdir()
+    done = bruit("synthesise", "people.csv", "--schema", "people.toml", "--mode", "tree", "--out", "made.csv", *PAID)
+    assert "cannot be written over" in done.stderr
+    assert (done.exit_code, Ledger.open("town", STORE).spent.epsilon) == (2, 0)
+
+
 @pytest.mark.parametrize("ending", ["parquet", "xlsx"])
 def test_the_ending_of_the_source_says_its_format_where_the_schema_does_not(
     bruit: Callable[..., Any], ending: str

@@ -199,6 +199,8 @@ def _require_place(option: str, path: Path, endings: Sequence[str]) -> None:
         raise InvalidArgument(
             f"{option} {path}: the folder {path.parent} is not there, or not yours to write; nothing is paid"
         )
+    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
+        raise InvalidArgument(f"{option} {path}: what stands there cannot be written over; nothing is paid")
 
 
 def _fitting(out: Path, made: SyntheticTable) -> Path:
