@@ -13,7 +13,7 @@ from bruit.core import Neighbours
 from bruit.errors import PrivacyError
 from bruit.privacy import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from bruit.synthetic.curator import Curator
-from bruit.synthetic.marginals import count_cells, draw_partition
+from bruit.synthetic.marginals import Partition, count_cells, draw_partition
 from bruit.synthetic.plan import PublicNumbers, make_plan
 
 PLAN = make_plan(PublicNumbers((2, 3, 4, 2, 3, 2, 2, 3, 2, 2, 3, 2), 1, ADD_OR_REMOVE_ONE), Fraction(1))
@@ -46,8 +46,10 @@ def test_one_person_moves_counts_scores_and_audits_no_further_than_the_plan_says
     assert abs(np.abs(first - guess).sum() - np.abs(second - guess).sum()) <= plan.l1
     cut = draw_partition((1, 2), SIZES, rng)
     boxes = cut.fold(guess, SIZES)
-    moved = [np.abs(cut.fold(each, SIZES) - boxes).sum() for each in (first, second)]
-    assert abs(moved[0] - moved[1]) <= plan.l1
+    moved = [np.abs(cut.fold(each, SIZES) - boxes) for each in (first, second)]
+    part = rng.random(len(boxes)) < 0.5
+    assert abs(moved[0][part].sum() - moved[1][part].sum()) <= plan.l1
+    assert abs(moved[0].sum() - moved[1].sum()) <= plan.l1
 
 
 def test_the_worst_person_moves_a_marginal_by_all_that_is_paid() -> None:
@@ -68,16 +70,26 @@ def test_nothing_is_answered_twice() -> None:
     with pytest.raises(PrivacyError, match="marginals that were paid for"):
         curator.measure([(0, 1)])
     for _ in PLAN.question.orders:
-        curator.misfit([], [])
+        curator.misfit([], [], [])
     with pytest.raises(PrivacyError, match="audits that were paid for"):
-        curator.misfit([], [])
+        curator.misfit([], [], [])
+
+
+def test_an_audit_sums_small_and_large_boxes_by_themselves_and_pays_for_both_sums() -> None:
+    cells = np.zeros((12, 500), np.uint8)
+    cells[1, 100:] = 1
+    curator = Curator(cells, replace(PLAN, audit=Fraction(1, 100)), np.random.default_rng(0))
+    whole = Partition((0, 1), (np.arange(2), np.arange(3)))
+    guess = np.array([90, 420, 3, 0, 0, 0])
+    assert curator.misfit([whole], [guess], [np.array([1, 1, 0, 0, 0, 0])]) == [3, 30]
+    assert dict(PLAN.loss.parts())[PLAN._audit()] == 2 * len(PLAN.question.orders)
 
 
 def test_an_audit_sums_over_no_more_marginals_than_its_noise_is_for() -> None:
     curator = Curator(np.zeros((12, 5), np.uint8), PLAN, np.random.default_rng(0))
     many = [draw_partition((0, 1), curator.sizes, np.random.default_rng(0))] * (PLAN.audited + 1)
     with pytest.raises(PrivacyError, match="was planned for at most"):
-        curator.misfit(many, [np.zeros(6, np.int64)] * len(many))
+        curator.misfit(many, [np.zeros(6, np.int64)] * len(many), [np.zeros(6, np.int64)] * len(many))
 
 
 def test_no_more_choices_than_were_paid_for() -> None:

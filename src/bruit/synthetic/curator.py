@@ -12,7 +12,7 @@ from bruit.errors import PrivacyError
 from bruit.randomness import discrete_gaussian, geometric, uniform_below
 from bruit.synthetic.gibbs import Measured
 from bruit.synthetic.marginals import Clique, Columns, Counts, Partition, count_cells
-from bruit.synthetic.plan import NoisePlan
+from bruit.synthetic.plan import AUDITS, NoisePlan
 
 BATCH = 256
 """Candidates that are drawn and tried at a time."""
@@ -31,13 +31,12 @@ class Curator:
     ) -> None:
         self._columns, self.plan, self._rng, self._on_progress = columns, plan, rng, on_progress
         self.sizes = np.array(plan.question.sizes, np.int64)
-        orders = len(plan.question.orders)
         stated = len(plan.question.stated)
         self._left = {
             "one-way counts": plan.question.columns,
             "stated pairs": stated,
             "marginals": plan.picks,
-            "audits": orders,
+            "audits": plan.question.audits,
         }
         self._all = sum(self._left.values())
         self._known: dict[Clique, Counts] = {}
@@ -89,21 +88,25 @@ class Curator:
             rest = np.delete(rest, taken)
         return found
 
-    def misfit(self, partitions: Sequence[Partition], guesses: Sequence[Counts]) -> int:
-        """The noisy sum of |exact - guess| over the boxes of at most `plan.audited` marginals.
+    def misfit(
+        self, partitions: Sequence[Partition], guesses: Sequence[Counts], parts: Sequence[NDArray[np.int64]]
+    ) -> list[int]:
+        """The noisy sums of |exact - guess| over the boxes of at most `plan.audited` marginals, one for each part.
 
-        One row is in one box of each marginal, so one person moves the sum by at most audited * l1.
+        `parts` says of which of the two parts each box is. One row is in one box of each marginal, so one person moves
+        either sum by at most audited * l1.
         """
         if len(partitions) > self.plan.audited:
             raise PrivacyError(
                 f"{len(partitions)} marginals at once: the noise was planned for at most {self.plan.audited}"
             )
-        self._use("audits")
-        total = 0
-        for each, guess in zip(partitions, guesses, strict=True):
+        for _ in range(AUDITS):
+            self._use("audits")
+        totals = np.zeros(AUDITS, np.int64)
+        for each, guess, part in zip(partitions, guesses, parts, strict=True):
             exact = each.fold(count_cells(self._columns, each.clique, self.sizes), self.sizes)
-            total += int(np.abs(exact - guess).sum())
-        return int((total + discrete_gaussian(self.plan.audit, 1, rng=self._rng))[0])
+            np.add.at(totals, part, np.abs(exact - guess))
+        return list(map(int, totals + discrete_gaussian(self.plan.audit, AUDITS, rng=self._rng)))
 
     def _exact(self, clique: Clique) -> Counts:
         if clique not in self._known:

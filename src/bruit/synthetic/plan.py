@@ -64,6 +64,9 @@ AUDITED: Final = {Mode.ADAPTIVE: 100, Mode.TREE: 20}
 ORDERS: Final = (2, 3)
 """Orders that are audited: one-way counts are all measured."""
 
+AUDITS: Final = 2
+"""Audits of each order: of its small boxes and of its large ones."""
+
 AFFORDABLE: Final = 0.01
 """Where noise moves a typical marginal by less than this (total variation), more marginals are measured."""
 
@@ -112,6 +115,11 @@ class PublicNumbers:
     def orders(self) -> tuple[int, ...]:
         """The orders (numbers of columns) of the marginals that are audited."""
         return tuple(order for order in ORDERS if order <= len(self.sizes))
+
+    @property
+    def audits(self) -> int:
+        """The number of noisy sums that the audit asks for."""
+        return AUDITS * len(self.orders)
 
     @property
     def people(self) -> int:
@@ -169,7 +177,7 @@ class NoisePlan:
         if asked.stated:
             parts.append((self._counts(self.stated), len(asked.stated)))
         if asked.orders:
-            parts.append((self._audit(), len(asked.orders)))
+            parts.append((self._audit(), asked.audits))
         return composed(parts)
 
     def _counts(self, variance: Fraction) -> Loss:
@@ -209,7 +217,7 @@ def make_plan(question: PublicNumbers, rho: Fraction) -> NoisePlan:
     shares, l1 = SHARES[question.mode], question.people * question.rows
     squared = question.people * question.rows**2
     marginals, stated = _picks(question, float(rho)), len(question.stated)
-    chosen, audits, picks = marginals < question.pairs, len(question.orders), marginals - stated
+    chosen, audits, picks = marginals < question.pairs, question.audits, marginals - stated
     rest = rho * (1 - (shares.choice if chosen else 0) - (shares.audit if audits else 0))
     singles = rho * shares.singles if marginals else rest
     choice = Fraction(floor(sqrt(8 * rho * shares.choice / max(picks, 1)) * STEPS), STEPS)

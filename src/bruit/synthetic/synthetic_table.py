@@ -19,6 +19,7 @@ from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument, MissingExtra
 from bruit.privacy import Covers, Guarantee, Interval, Release
 from bruit.synthetic.accuracy.estimates import Measurements, Weights
+from bruit.synthetic.accuracy.misfit import Misfit
 from bruit.synthetic.accuracy.numbers import mean_of, quantile_of
 from bruit.synthetic.accuracy.rehearsals import Spread, count_rows, rehearse
 from bruit.synthetic.coding import CodedColumn
@@ -65,7 +66,7 @@ class SyntheticTable:
     fit: Fit
     guarantee: Guarantee
     measurements: Measurements
-    audited: dict[int, float]
+    audited: dict[int, Misfit]
     again: Synthesis = field(repr=False)
     state: int = field(repr=False)
 

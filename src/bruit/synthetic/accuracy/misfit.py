@@ -1,8 +1,9 @@
-"""The paid audit of a synthetic table: a noisy measure of how far unmeasured marginals are off."""
+"""The paid audit of a synthetic table: noisy measures of how far unmeasured marginals are off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,16 +16,38 @@ from bruit.synthetic.marginals import Clique, Counts, Partition, count_cells, dr
 MOST_DRAWS: Final = 20
 """Draws for each marginal wanted: where nearly all are measured, fewer are found."""
 
+LARGE: Final = 32
+"""A count of one row in so many is large. What a fit misses grows with a count, what noise does to it does not."""
 
-def measure_misfit(curator: Curator, fit: Fit, *, state: int) -> dict[int, float]:
-    """For each order, the noisy mean l1 error of unmeasured marginals, in people; none where all were measured."""
+
+@dataclass(frozen=True)
+class Misfit:
+    """The noisy mean l1 error of unmeasured marginals in their small and in their large boxes, in people.
+
+    `deviation` is that of the noise of either.
+    """
+
+    small: float
+    large: float
+    deviation: float
+
+
+def is_large(count: float | NDArray[np.int64], people: float) -> NDArray[np.bool_]:
+    """Whether a count is of at least one row in `LARGE`, and so is its complement."""
+    return np.asarray(np.minimum(count, people - count) * LARGE >= people)
+
+
+def measure_misfit(curator: Curator, fit: Fit, *, state: int) -> dict[int, Misfit]:
+    """For each order, the misfit of unmeasured marginals; none where all were measured."""
     rng, cliques, sizes = np.random.default_rng(state), [one.clique for one in fit.measured], curator.sizes
     found = {}
     for order in curator.plan.question.orders:
         partitions = draw_unmeasured(order, sizes, cliques, curator.plan.audited, rng)
         if partitions:
             guesses = expected_boxes(fit.rows, partitions, sizes, fit.people)
-            found[order] = curator.misfit(partitions, guesses) / len(partitions)
+            large = [is_large(guess, fit.people).astype(np.int64) for guess in guesses]
+            sums, many = curator.misfit(partitions, guesses, large), len(partitions)
+            found[order] = Misfit(sums[0] / many, sums[1] / many, float(curator.plan.audit) ** 0.5 / many)
     return found
 
 
@@ -52,8 +75,12 @@ def expected_boxes(
     return [np.rint(boxes).astype(np.int64) for boxes in folded]
 
 
-def mean_misfit(truth: NDArray[np.uint8], fit: Fit, partitions: Sequence[Partition], sizes: Counts) -> float:
-    """The mean l1 error of a fit against a known table: the audit's figure in a rehearsal, without noise."""
+def mean_misfit(truth: NDArray[np.uint8], fit: Fit, partitions: Sequence[Partition], sizes: Counts) -> Misfit:
+    """The misfit of a fit against a known table: the audit's figures in a rehearsal, without noise."""
     exact = expected_boxes(truth, partitions, sizes, float(len(truth)))
     guesses = expected_boxes(fit.rows, partitions, sizes, fit.people)
-    return float(np.mean([np.abs(a - b).sum() for a, b in zip(exact, guesses, strict=True)]))
+    small = large = 0
+    for found, guess in zip(exact, guesses, strict=True):
+        off, part = np.abs(found - guess), is_large(guess, fit.people)
+        small, large = small + int(off[~part].sum()), large + int(off[part].sum())
+    return Misfit(small / len(partitions), large / len(partitions), 0.0)

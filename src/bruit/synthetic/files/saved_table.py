@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import astuple
 from fractions import Fraction
 from itertools import pairwise
-from math import comb, inf, prod
+from math import comb, inf, isfinite, prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from bruit.core.arguments import is_whole, whole
 from bruit.errors import BadFile, MissingData
 from bruit.privacy import Neighbours
 from bruit.synthetic.accuracy.estimates import Measurements
+from bruit.synthetic.accuracy.misfit import Misfit
 from bruit.synthetic.coding import MOST_CELLS, CodedColumn
 from bruit.synthetic.fitting import Fit, possible_row
 from bruit.synthetic.gibbs import Impossible, Measured
@@ -26,7 +28,7 @@ from bruit.synthetic.synthesis import Rehearsal
 from bruit.synthetic.synthetic_table import MOST_ORDER, MOST_ROWS, SyntheticTable
 from bruit.tables import domain_from_json
 
-FORMAT: Final = "bruit synthetic table 2"
+FORMAT: Final = "bruit synthetic table 3"
 EXACT: Final = ("singles", "pairs", "choice", "audit")
 """The parts of a plan that are fractions."""
 
@@ -78,7 +80,7 @@ def _describe(table: SyntheticTable) -> dict[str, Any]:
         "people": table.fit.people,
         "measured": [[list(one.clique), one.variance, one.belief] for one in table.fit.measured],
         "size": again.size,
-        "audited": list(table.audited.items()),
+        "audited": [[order, *astuple(misfit)] for order, misfit in table.audited.items()],
         "impossible": [[list(each.clique), np.flatnonzero(each.cells).tolist()] for each in again.impossible],
         "public": vars(asked) | {"neighbours": asked.neighbours.value},
         "picks": again.plan.picks,
@@ -120,7 +122,7 @@ def _rebuild(held: dict[str, Any], rows: NDArray[np.uint8], noisy: NDArray[np.in
         Fit(np.ascontiguousarray(rows), _positive(held["people"]), measured),
         guarantee_from_json(held["guarantee"]),
         Measurements(measured, sizes, size),
-        {whole(order, "order", most=MOST_ORDER): float(misfit) for order, misfit in held["audited"]},
+        {whole(order, "order", most=MOST_ORDER): _misfit(*numbers) for order, *numbers in held["audited"]},
         Rehearsal(plan, size, tuple(impossible)),
         whole(held["state"], "state", most=2**62),
     )
@@ -142,6 +144,11 @@ def _is_clique(clique: tuple[Any, ...], columns: int) -> bool:
     """Whether these are one to three columns in increasing order."""
     rising = all(a < b for a, b in pairwise((-1, *clique, columns)))
     return rising and 1 <= len(clique) <= MOST_ORDER and all(map(is_whole, clique))
+
+
+def _misfit(small: float, large: float, deviation: float) -> Misfit:
+    _require(all(map(isfinite, (small, large))))
+    return Misfit(float(small), float(large), _positive(deviation))
 
 
 def _positive(value: float) -> float:
