@@ -45,7 +45,7 @@ studies: setup ## the whole results book, also the studies of hours; goes on whe
 book: setup ## the results book in docs/results but for studies of hours; goes on where it stopped
 	$(BIN)/bruit study --all --book docs/results --seed 1
 
-notebooks: setup ## the notebooks with their outputs, executed again where their script changed
+notebooks: setup ## the notebooks with their outputs, executed again where their code changed
 	$(BIN)/python scripts/notebooks.py
 
 docs: setup ## the pages in site/; a warning is an error

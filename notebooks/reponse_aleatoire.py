@@ -7,11 +7,11 @@
 # ---
 
 # %% [markdown]
-# # La réponse aléatoire, de la théorie à l'apprentissage
+# # La réponse aléatoire, de la théorie à l’apprentissage
 #
-# Chaque personne détient une valeur parmi k. Avant qu'elle ne parte, une pièce décide si la vraie valeur ou une autre est envoyée.
-# Personne ne peut être tenu pour responsable de ce qu'il a envoyé ; on peut pourtant compter la foule, et même apprendre d'elle.
-# Ce carnet le démontre, le mesure sur les 48 842 personnes d'UCI Adult, et montre où l'apprentissage échoue et comment la
+# Chaque personne détient une valeur parmi k. Avant qu’elle ne parte, une pièce décide si la vraie valeur ou une autre est envoyée.
+# Nul ne peut être tenu pour responsable de ce qu’il a envoyé ; on peut pourtant compter la foule, et même apprendre d’elle.
+# Ce carnet le démontre, le mesure sur les 48 842 personnes d’UCI Adult, et montre où l’apprentissage échoue et comment la
 # connaissance du canal le répare.
 
 # %%
@@ -42,9 +42,9 @@ PEOPLE = 4_000 if SMALL else None
 # %% [markdown]
 # ## Le canal
 #
-# La réponse aléatoire à k valeurs garde la valeur avec probabilité $p = e^\varepsilon/(k-1+e^\varepsilon)$, et envoie sinon une autre, chacune avec
-# probabilité $q = 1/(k-1+e^\varepsilon)$. Pour tout rapport $y$ et toutes valeurs $x, x'$, le rapport $\Pr[y\mid x]/\Pr[y\mid x']$ est au plus
-# $p/q = e^\varepsilon$ : c'est la confidentialité ε, sans tiers de confiance.
+# La réponse aléatoire à k valeurs garde la valeur avec probabilité $p = e^\varepsilon/(k-1+e^\varepsilon)$, et en envoie sinon une autre, chacune avec
+# probabilité $q = 1/(k-1+e^\varepsilon)$. Pour tout rapport $y$ et toutes valeurs $x, x'$, le quotient $\Pr[y\mid x]/\Pr[y\mid x']$ est au plus
+# $p/q = e^\varepsilon$ : c’est l’ε-confidentialité différentielle, sans tiers de confiance.
 
 # %%
 EPSILON = 1.0
@@ -54,20 +54,20 @@ q = 1 / (k - 1 + np.exp(EPSILON))
 print(f"p = {p:.4f}, q = {q:.4f}, p/q = {p / q:.4f} = e^ε")
 
 # %% [markdown]
-# ## L'estimateur est sans biais
+# ## L’estimateur est sans biais
 #
 # Soient $f_i$ personnes qui détiennent la valeur $i$, et $r_i$ rapports qui disent $i$. Qui la détient répond $i$ avec probabilité $p$, les
-# autres avec probabilité $q$ :
+# autres avec probabilité $q$ :
 #
 # $$\mathbb{E}\,r_i = p f_i + q(N-f_i) \quad\Rightarrow\quad \hat f_i = \frac{r_i - qN}{p-q} = \frac{(k-1+e^\varepsilon)\,r_i - N}{e^\varepsilon-1}, \qquad \mathbb{E}\,\hat f_i = f_i.$$
 #
-# Sa variance est celle de $N$ pièces indépendantes, divisée par $(p-q)^2$ :
+# Sa variance est celle de $N$ pièces indépendantes, divisée par $(p-q)^2$ :
 #
 # $$\mathrm{Var}\,\hat f_i = \frac{f_i\,p(1-p) + (N-f_i)\,q(1-q)}{(p-q)^2}.$$
 #
-# ## Expérience A : la situation matrimoniale à ε = 1
+# ## Expérience A : la situation matrimoniale à ε = 1
 #
-# Une enquête auprès de tous : l'estimation et son intervalle, à côté de la vérité.
+# Une enquête auprès de tous : l’estimation et son intervalle, à côté de la vérité.
 
 # %%
 adult = data.adult("all")
@@ -98,8 +98,8 @@ plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
-# L'intervalle est-il honnête ? Répétons l'enquête et comparons la dispersion à la formule. La ligne imprimée sous la figure est le
-# biais en unités de sa propre erreur type : des nombres autour de un veulent dire *sans biais*.
+# L’intervalle est-il honnête ? Répétons l’enquête et comparons la dispersion à la formule. La ligne imprimée sous la figure est le
+# biais en unités de sa propre erreur type : des nombres d’au plus deux ou trois veulent dire *sans biais*.
 
 # %%
 surveys = 40 if SMALL else 400
@@ -125,11 +125,11 @@ plt.show()
 print(np.abs(estimates.mean(axis=0) - counts / N) / theory * np.sqrt(surveys))
 
 # %% [markdown]
-# ## Expérience B : apprendre de ce qui a été envoyé
+# ## Expérience B : apprendre de ce qui a été envoyé
 #
-# Prédire la situation matrimoniale à partir de sept autres réponses. Les personnes d'entraînement envoient les sept et l'étiquette,
-# celles de test les sept, chacune par son canal à ε. Les pertes s'additionnent : 8ε pour l'entraînement, 7ε pour le test.
-# Une figure « à ε = 1 » est donc une figure à 8 et 7.
+# Prédire la situation matrimoniale à partir de sept autres réponses. Les personnes d’entraînement envoient les sept et l’étiquette,
+# celles de test les sept, chacune par son canal à ε. Les pertes s’additionnent : 8ε pour l’entraînement, 7ε pour le test.
+# Un résultat « à ε = 1 » est donc un résultat à 8 et 7 au total.
 
 # %%
 ATTRIBUTES = ("workclass", "education", "occupation", "relationship", "race", "sex", "native-country")
@@ -145,14 +145,14 @@ print(
 # %% [markdown]
 # ## Pourquoi les étiquettes de test restent intactes
 #
-# Tout ce que *les personnes envoient* est bruité : c'est le monde que l'on simule. Les étiquettes de test ne sont envoyées par
-# personne ; elles sont la règle graduée de l'expérimentateur. Jugé sur des étiquettes bruitées, un modèle juste avec probabilité $a$
-# obtiendrait $q + (p-q)a$ : à ε = 0,1, tout tient entre 0,141 et 0,157. On mesurerait le bruit et non le modèle.
+# Tout ce que *les personnes envoient* est bruité : c’est le monde que l’on simule. Les étiquettes de test ne sont envoyées par
+# personne ; elles sont l’étalon de l’expérimentateur. Jugé sur des étiquettes bruitées, un modèle juste avec probabilité $a$
+# obtiendrait $q + (p-q)a$ : à ε = 0,1, tout tient entre 0,141 et 0,157. On mesurerait le bruit et non le modèle.
 #
-# ## Expérience C : l'exactitude selon ε
+# ## Expérience C : l’exactitude selon ε
 #
-# La forêt du projet apprend les données bruitées comme si elles étaient vraies. Les deux autres connaissent le canal : le Bayes
-# naïf inverse les comptes dont il est fait, l'arbre inverse les histogrammes de ses nœuds.
+# La forêt du projet apprend les données bruitées comme si elles étaient vraies. Les deux autres connaissent le canal : le Bayes
+# naïf inverse les comptes dont il est fait, l’arbre inverse les histogrammes de ses nœuds.
 
 
 # %%
@@ -196,10 +196,10 @@ plots.legend_above(axes)
 plt.show()
 
 # %% [markdown]
-# La forêt apprend bien... le *bruit* : en dessous de ε = 1 elle fait pire que de toujours nommer la majorité, car le *rapport* le plus
-# fréquent devance à peine les autres. Les mêmes données, lues à travers l'inverse du canal, nomment le rapport le plus
-# fréquent tant qu'il n'y a rien à apprendre : à partir de ε = 0,5 c'est la vraie majorité, en dessous ce peut être n'importe quelle
-# situation, d'où les longues barres. `bruit study krr-learning` fait tout cela en grand.
+# La forêt apprend bien… le *bruit* : jusqu’à ε = 1 elle fait pire que de toujours nommer la majorité, car le *rapport* le plus
+# fréquent devance à peine les autres. Les mêmes données, lues à travers l’inverse du canal, nomment le rapport le plus
+# fréquent tant qu’il n’y a rien à apprendre : à partir de ε = 0,5 c’est la vraie majorité, en dessous ce peut être n’importe quelle
+# situation, d’où les longues barres. `bruit study krr-learning` fait tout cela en grand.
 #
-# **Exercices.** (1) Montrer que la somme des estimations vaut N. (2) Quatre fois plus de personnes divisent l'erreur par deux : le
-# vérifier. (3) Dépenser les 8ε sur l'étiquette et `relationship` seulement (`split=`) : que se passe-t-il, et pourquoi ?
+# **Exercices.** (1) Montrer que la somme des estimations vaut N. (2) Quatre fois plus de personnes divisent l’erreur par deux : le
+# vérifier. (3) Dépenser les 8ε sur l’étiquette et `relationship` seulement (`split=`) : que se passe-t-il, et pourquoi ?

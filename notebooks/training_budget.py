@@ -95,6 +95,8 @@ for axes, (name, values) in zip(all_axes.flat, AXES.items(), strict=False):
     )
     if axes.get_xscale() == "log":
         plots.label_plainly(axes.xaxis)
+    if name == "size":
+        axes.tick_params(axis="x", which="both", labelrotation=30)  # long numbers would run into one another
 axes = all_axes.flat[-1]
 for noise in (0.8, 1.0, 1.5):
     rows = privacy.curve(**{**RUN, "noise_multiplier": noise, "batch_size": AXES["batch_size"]})

@@ -1,7 +1,7 @@
 """Writes each notebook from its script, executed: `python scripts/notebooks.py [NAME ...]`. Scripts are what is edited.
 
-A notebook says in its metadata from which script it was made, so that only those whose script changed are executed
-again; `--small` executes them at the size of the tests.
+A notebook says in its metadata from which script it was made, so that only those whose code changed are executed again:
+where only words did, the outputs stay. `--small` executes them at the size of the tests.
 """
 
 from __future__ import annotations
@@ -49,6 +49,23 @@ def is_current(script: Path) -> bool:
     """Whether the notebook was executed from the script as it is now."""
     path = script.with_suffix(".ipynb")
     return path.exists() and jupytext.read(path).metadata.get("bruit", {}).get("script") == digest(script)
+
+
+def rewrite(script: Path) -> NotebookNode | None:
+    """The notebook with the outputs that it holds and the words of its script; None where the code is not the same."""
+    path, made = script.with_suffix(".ipynb"), notebook(script)
+    kept = jupytext.read(path) if path.exists() else None
+    if kept is None or _code(kept) != _code(made):
+        return None
+    held = [cell for cell in kept.cells if cell.cell_type == "code"]
+    for cell, before in zip((cell for cell in made.cells if cell.cell_type == "code"), held, strict=True):
+        cell["outputs"], cell["execution_count"] = before["outputs"], before["execution_count"]
+    made.metadata["bruit"] = {**kept.metadata["bruit"], "script": digest(script)}
+    return made
+
+
+def _code(book: NotebookNode) -> list[str]:
+    return [cell.source for cell in book.cells if cell.cell_type == "code"]
 
 
 def execute(script: Path, *, small: bool, folder: Path = FOLDER) -> NotebookNode:
@@ -100,14 +117,15 @@ def _compress(picture: str) -> str:
 
 
 def main() -> None:
-    """Executes those that are not current, or those that are named."""
+    """Writes those that are not current, executed where their code changed, or executes those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="notebooks to execute even if they are current")
     parser.add_argument("--small", action="store_true", help="at the size of the tests")
     asked = parser.parse_args()
     for script in scripts():
         if script.stem in asked.names or (not asked.names and not is_current(script)):
-            jupytext.write(execute(script, small=asked.small), script.with_suffix(".ipynb"))
+            rewritten = None if script.stem in asked.names else rewrite(script)
+            jupytext.write(rewritten or execute(script, small=asked.small), script.with_suffix(".ipynb"))
             print(script.with_suffix(".ipynb").relative_to(FOLDER.parent), flush=True)
 
 

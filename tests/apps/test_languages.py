@@ -56,5 +56,12 @@ def test_no_text_is_left_that_nothing_says(source: Path) -> None:
     assert unsaid == []
 
 
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.parent.name)
+def test_french_is_set_as_french_is(source: Path) -> None:
+    """No line may break before a mark or inside guillemets, and apostrophes are curved."""
+    for path, texts in entries_of(source).items():
+        assert re.findall(r"\w+'[a-zéèêàâî]\w*| [;:!?%»]|«[^\u00a0]|[^\u00a0]»", texts["fr"]) == [], path
+
+
 def test_french_writes_numbers_with_a_comma() -> None:
     assert [format_number(0.731, ".1%", language) for language in LANGUAGES] == ["73.1%", "73,1\u202f%"]

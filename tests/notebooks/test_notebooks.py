@@ -46,6 +46,24 @@ def test_what_a_cell_prints_in_a_row_is_one_output() -> None:
     assert [output.get("text") for output in joined] == ["one two\n", None, "three"]
 
 
+def test_new_words_keep_the_outputs_and_new_code_does_not(tmp_path: Path) -> None:
+    script = tmp_path / "told.py"
+    script.write_text("# %% [markdown]\n# Old words.\n\n# %%\nprint(1)\n")
+    assert notebooks.rewrite(script) is None  # nothing was executed yet
+    before = notebooks.notebook(script)
+    before.cells[1].outputs = [nbformat.v4.new_output("stream", name="stdout", text="1\n")]
+    before.metadata["bruit"] = {"script": notebooks.digest(script), "size": "full"}
+    jupytext.write(before, script.with_suffix(".ipynb"))
+    script.write_text(script.read_text().replace("Old", "New"))
+    made = notebooks.rewrite(script)
+    assert made is not None
+    assert [cell.source for cell in made.cells] == ["New words.", "print(1)"]
+    assert [output.text for output in outputs_of(made)] == ["1\n"]
+    assert made.metadata["bruit"] == {"script": notebooks.digest(script), "size": "full"}
+    script.write_text(script.read_text().replace("print(1)", "print(2)"))
+    assert notebooks.rewrite(script) is None
+
+
 def test_all_notebooks_together_are_small() -> None:
     assert sum(script.with_suffix(".ipynb").stat().st_size for script in SCRIPTS) < ALL_TOGETHER
 

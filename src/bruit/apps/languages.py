@@ -16,6 +16,8 @@ Text = TypeVar("Text", bound=str)
 
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 FALLBACK: Final[Language] = "en"
+COMMAS: Final[frozenset[Language]] = frozenset({"fr"})
+"""The languages that write a comma before the decimals."""
 
 
 def known_language(tag: str) -> Language:
@@ -33,7 +35,7 @@ def terminal_language(environment: Mapping[str, str]) -> Language:
 def format_number(value: float, spec: str, language: Language) -> str:
     """A number as the language writes it: `73.1%` is `73,1 %` in French."""
     written = format(value, spec)
-    return written.replace(".", ",").replace("%", "\u202f%") if language == "fr" else written
+    return written.replace(".", ",").replace("%", "\u202f%") if language in COMMAS else written
 
 
 @cache

@@ -13,6 +13,7 @@ from bruit.apps.cli import main
 from bruit.apps.data import magazine, people
 from bruit.apps.languages import LANGUAGES
 from bruit.apps.tour import tour
+from bruit.apps.tour.page import plot_stops
 from bruit.apps.tour.stops import STOPS, Words, stops
 from bruit.apps.tour.tour import Tour
 
@@ -126,6 +127,20 @@ def test_the_tour_has_the_same_stops_in_both_languages(toured: Tour) -> None:
     for name in STOPS:
         assert english[name].title != french[name].title
         assert len(english[name].table) == len(french[name].table)
+
+
+def test_the_french_page_has_french_names_of_columns_and_decimal_commas(
+    toured: Tour, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = stops(toured, Words("fr"))["gives"].told
+    assert "années de mariage" in told
+    assert not [column for column in toured.gives.columns if column not in ("age", "occupation") and column in told]
+    asked: list[bool] = []
+    for kind in ("bars", "curves"):
+        monkeypatch.setattr(plots, kind, lambda path, *_, commas, **__: asked.append(commas))
+    for language in LANGUAGES:
+        plot_stops(toured, tmp_path, Words(language))
+    assert asked == [False, False, False, True, True, True]
 
 
 def test_a_missing_extra_is_told_as_a_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:

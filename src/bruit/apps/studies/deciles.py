@@ -1,4 +1,4 @@
-"""Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.
+"""Nine private deciles, mechanism by mechanism, against n and ε, beside their bounds.
 
 [docs/spec.md S3.5]
 """

@@ -12,7 +12,7 @@ class Document:
     title: str
 
     def __str__(self) -> str:
-        return f"{self.kind}, “{self.title}”"
+        return f"{self.kind} “{self.title}”"
 
 
 SOURCES = {
@@ -216,7 +216,7 @@ DOCUMENTS = {
             Beside("false strings, exponential law", "2", "exponential-200: false", ".1f"),
             Beside("true strings among 1000 candidates", "–", "exponential-1000: true", ".1f"),
             Beside("processes found of the ten, in drawn populations", "10", "windows: frequent_found", ".1f"),
-            Beside("how often the malware at 2.6 % is found there", "1 of 1", "windows: malware_found", ".0%"),
+            Beside("how often the malware at 2.6 % is found there", "found", "windows: malware_found", ".0%"),
             Beside("pages found of the 31, in drawn populations", "31", "chrome: frequent_found", ".1f"),
             Beside("mass of the pages found there", "85 %", "chrome: mass_found", ".0%"),
         ),

@@ -45,7 +45,7 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "cifar10": (
         "studies.images.cifar10",
-        "CIFAR-10 without other data: private linear heads over scattering and over eyes that learned from noise.",
+        "CIFAR-10 without other photographs: private heads over scattering and over “eyes” that learned from noise.",
         ("deep", "learn", "plot"),
     ),
     "firefighters": (
@@ -75,7 +75,7 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "deciles": (
         "studies.deciles",
-        "Nine private deciles, mechanism by mechanism, against n and epsilon, beside their bounds.",
+        "Nine private deciles, mechanism by mechanism, against n and ε, beside their bounds.",
         ("plot",),
     ),
     "economics": (
@@ -100,7 +100,7 @@ STUDIES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "income": (
         "studies.income",
-        "Private trees and additive models on the income of UCI Adult: AUC against epsilon, beside DP-EBM.",
+        "Private trees and additive models on the income of UCI Adult: AUC against ε, beside DP-EBM.",
         ("learn", "plot"),
     ),
     "knn": (

@@ -107,7 +107,7 @@ def _part(number: int, part: Part, folder: Path) -> str:
         f"<dl>{terms}</dl>" if terms else "",
         _table(part.table),
         *(_figure(path, part.title) for path in part.figures),
-        f'<p class="guarantee">{escape(part.guarantee)}</p>' if part.guarantee else "",
+        f'<p class="guarantee" lang="en">{escape(part.guarantee)}</p>' if part.guarantee else "",
         _files(part.files, folder),
         "</section>",
     ]

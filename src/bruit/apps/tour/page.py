@@ -20,7 +20,11 @@ def write_page(seen: Tour, folder: Path, words: Words) -> Path:
     parts = [
         Part(
             stop.title,
-            [text for text in (stop.told, stop.after, *(f"“{line}”" for line in stop.quote)) if text],
+            [
+                text
+                for text in (stop.told, stop.after, *(words("page.quote", line=line) for line in stop.quote))
+                if text
+            ],
             table=stop.table,
             figures=[figures[name]] if name in figures else [],
             guarantee=stop.guarantee,
@@ -53,7 +57,7 @@ def plot_survey(seen: Tour, path: Path, words: Words) -> Path:
     ]
     answers = [words(f"survey.{answer}") for answer in tour.ANSWERS]
     title = words("survey.figure", epsilon=words.number(tour.EPSILON))
-    return plots.bars(path, answers, groups, title=title, y=words("survey.share"))
+    return plots.bars(path, answers, groups, title=title, y=words("survey.share"), commas=words.commas)
 
 
 def plot_deciles(seen: Tour, path: Path, words: Words) -> Path:
@@ -65,7 +69,7 @@ def plot_deciles(seen: Tour, path: Path, words: Words) -> Path:
         plots.Series(released, shares, seen.deciles.value),
     ]
     title, x, y = (words(f"deciles.{name}") for name in ("figure", "people", "income"))
-    return plots.curves(path, lines, title=title, x=x, y=y)
+    return plots.curves(path, lines, title=title, x=x, y=y, commas=words.commas)
 
 
 def plot_model(seen: Tour, path: Path, words: Words) -> Path:
@@ -77,7 +81,7 @@ def plot_model(seen: Tour, path: Path, words: Words) -> Path:
         plots.Series(words("model.exact"), model.epsilons, np.full(len(scores), model.exact), dashed=True),
     ]
     title, x, y = (words(f"model.{name}") for name in ("figure", "epsilon", "area"))
-    return plots.curves(path, areas, title=title, x=x, y=y, x_scale="log")
+    return plots.curves(path, areas, title=title, x=x, y=y, x_scale="log", commas=words.commas)
 
 
 FIGURES = {"survey": plot_survey, "deciles": plot_deciles, "model": plot_model}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from bruit.apps.languages import Language, format_number, in_language, read_words
+from bruit.apps.languages import COMMAS, Language, format_number, in_language, read_words
 from bruit.apps.tour import tour
 from bruit.apps.tour.tour import Tour
 
@@ -26,6 +26,11 @@ class Words:
         for step in name.split("."):
             node = node[step]
         return str(node).format(**values)
+
+    @property
+    def commas(self) -> bool:
+        """Whether a comma stands before the decimals, in figures too."""
+        return self.language in COMMAS
 
     def number(self, value: float, spec: str = "g") -> str:
         """A number as the language writes it."""
@@ -77,7 +82,7 @@ def gives(seen: Tour, words: Words) -> Stop:
         "gives.told",
         rows=found.rows,
         uniques=found.uniques,
-        columns=", ".join(found.columns),
+        columns=", ".join(words(f"gives.columns.{name}") for name in found.columns),
         certain=found.certain,
         linked=words.number(found.linked, ".0%"),
     )

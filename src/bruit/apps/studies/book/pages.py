@@ -19,14 +19,15 @@ from bruit.apps.studies.report import beside, said
 INTRODUCTION = """\
 # The book of results
 
-What the five [source documents](../documents.md) print, what `bruit` finds at full size, and why they differ;
-[every number and figure that they print](printed.md) stands in one place. Nothing has to be run to read it. `make book`
-makes anew what is not current, all of it in about an hour of one core; `make studies` also what takes hours or a
-graphics card. Both go on where they were stopped. Each page ends with the command, seed, commit and machine that made
-it; the same seed gives the same numbers, on another kind of processor but for their last digits. Seconds below are
-those of one core, or of the clock beside a graphics card. `bruit study --book docs/results --seed 1` lists the studies
-and the pages that are older than the code of their study; what changed elsewhere in the program shows when the folder
-of a page is deleted and `make book` makes it anew.
+What the five [source documents](../documents.md) print, what `bruit` finds at full size, and why they differ. Nothing
+has to be run to read it: begin with [every number and figure that they print](printed.md), or with a study below.
+
+**To make it again.** `make book` makes anew what is not current, all of it in about an hour of one core; `make studies`
+also what takes hours or a graphics card. Both go on where they were stopped. A page ends with the command, seed, commit
+and machine that made it. The same seed gives the same numbers, on another kind of processor up to their last digits.
+Seconds below are those of one core, or of the clock beside a graphics card. `bruit study --book docs/results --seed 1`
+lists the pages that are older than the code of their study; to see what a change elsewhere does to a page, delete its
+folder and run `make book`.
 """
 
 LONG_NUMBER = re.compile(r"(?<![\w.,-])\d{5,}(?![\w.])")

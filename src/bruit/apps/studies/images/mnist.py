@@ -201,7 +201,7 @@ def summarise(figures: dict[str, float], repeats: int) -> str:
 
 
 def plot_findings(folder: Path, table: polars.DataFrame, used: str) -> Path:
-    """Draws the accuracy of every training method, with its interval."""
+    """Draws the share of wrong answers of every training method, with its interval."""
     names = [f"{way}, ε = {epsilon:.3g}" if epsilon else way for way, epsilon in table.select("way", "epsilon").rows()]
-    bars = plots.Bars("accuracy", 100 * table["mean"], 100 * table["low"], 100 * table["high"])
-    return plots.bars(folder / "mnist.png", names, [bars], title=titled("Right answers on MNIST, %", used), y="percent")
+    wrong = plots.Bars("wrong answers", *(100 * (1 - table[end]) for end in ("mean", "high", "low")))
+    return plots.bars(folder / "mnist.png", names, [wrong], title=titled("Wrong answers on MNIST", used), y="percent")

@@ -136,8 +136,8 @@ def summarise(figures: Mapping[str, float]) -> str:
     worst = ", ".join(f"{figures[f'largest loss over ε, {name}']:.4f} ε ({name})" for name in PEOPLE)
     return (
         f"The laws of {figures['pairs']:.0f} pairs of neighbouring tables were enumerated from the program's own "
-        f"weights. The largest losses are {worst}: never more than ε, and "
-        "nearly all of it on some pairs, so that no tighter price could be charged."
+        f"weights. The largest losses are {worst}: never more than ε, and a price below these shares of it would be "
+        "false."
     )
 
 
