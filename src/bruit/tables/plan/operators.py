@@ -62,14 +62,24 @@ class Plan:
             if name in declared:
                 kind_of(next(leaf.schema.columns[name] for leaf in self.leaves if name in leaf.schema.columns), name)
             raise InvalidArgument(f"no column {name!r} was declared; there are {', '.join(self.columns)}")
-        return Expression(self.columns[name], Field(name), name)
+        return Expression(self.columns[name], Field(name, self.columns[name]), name)
 
     def where(self, condition: Condition) -> Plan:
         """The rows where a condition is true; a comparison with a missing value is false."""
         if not isinstance(condition, Condition):
             raise InvalidArgument("where(...) needs a comparison of columns, such as table['age'] >= 18")
         require_short(condition)
+        self.require_own(condition)
         return replace(self, step=Where(self.step, condition.node), words=f"{self.words} where {condition.words}")
+
+    def require_own(self, stated: Expression | Condition) -> None:
+        """Refuses columns of another plan which here are missing or can hold something else: their bounds would lie."""
+        for column in stated.node.columns():
+            if self.columns.get(column.name) != column.kind:
+                raise InvalidArgument(
+                    f"{stated.words}: {column.name!r} was taken from another table, or before it was changed; take it "
+                    f"from the table that is asked, table[{column.name!r}]"
+                )
 
     def _check_new(self, *names: str, beside: bool = True) -> None:
         """Refuses names of new columns that stand for the person, or that engines take for other ones."""
@@ -82,7 +92,7 @@ class Plan:
         """The same rows with further columns, each computed from the row itself."""
         self._check_new(*columns)
         for column in columns.values():
-            narrow(column)
+            self.require_own(narrow(column))
         step = With(self.step, tuple((name, column.node) for name, column in columns.items()))
         kinds = {**self.columns, **{name: column.kind for name, column in columns.items()}}
         said = ", ".join(f"{name} = {column.words}" for name, column in columns.items())
