@@ -171,6 +171,13 @@ def test_a_public_lookup_keeps_one_row_one_row(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_looked_up_may_take_the_name_of_its_key(engine: str) -> None:
+    """Rows were kept where the value that was found, and not the key, is listed."""
+    looked = opened(engine).lookup({"ward": {"A": 5, "B": 9}}, on="ward", outer=False)
+    assert numbers(looked, looked["ward"]) == reference([5.0, 5.0, 9.0, 9.0])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_the_integers_of_a_column_are_those_that_its_tally_counts(engine: str) -> None:
     plan = opened(engine)
     for rows in (1, 2, 3):

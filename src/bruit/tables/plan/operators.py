@@ -112,11 +112,10 @@ class Plan:
             kinds[name], node = _looked_up(key, name, values)
             narrow(Expression(kinds[name], node, name))
             columns.append((name, node))
-        step = With(self.step, tuple(columns))
         words = f"{self.words} with {', '.join(public)} by {on}{'' if outer else ', where it is listed'}"
         listed = key.among([each for values in public.values() for each in values if _declared(key, each)])
-        rows = step if outer else Where(step, listed.node)
-        return replace(self, step=rows, columns=kinds, words=words, looks_up=True)
+        rows = self.step if outer else Where(self.step, listed.node)  # before a new column may take the key's name
+        return replace(self, step=With(rows, tuple(columns)), columns=kinds, words=words, looks_up=True)
 
     def join(self, other: Plan, *, most: tuple[int, int], outer: bool = False) -> Plan:
         """Joins each person's rows of two tables, at most `most` of either; `outer` keeps unmatched rows."""
