@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -22,7 +22,7 @@ from bruit.ledger import Ledger
 from bruit.tables import Within, open_table
 from bruit.tables.plan.expressions import Expression
 from bruit.tables.plan.operators import Plan
-from bruit.tables.plan.parts import parts_of
+from bruit.tables.plan.parts import Parts, parts_of
 from bruit.tables.schema import Schema, category, number, whole
 from bruit.tables.versions.curator_file import Registration
 
@@ -46,6 +46,8 @@ def faults() -> Iterator[Fault]:
     yield sensitivity_fault("the bounds of another table's column", story, _foreign_bounds, _own_bounds, _row_more, 1)
     story = "Cells are charged side by side, but a person's rows stay in all of them."
     yield sensitivity_fault("parts without a choice of cells", story, _all_cells, _kept_cells, _one_more, 1)
+    story = "A list of who keeps which cell names the places of cells, which change with the labels of a later version."
+    yield sensitivity_fault("a list of places for one of labels", story, _kept_places, _kept_labels, _one_more, 1)
     story = "An exchanged row is priced like one that comes or goes, as if a rank could be netted."
     yield audit_fault(
         "quantiles priced by a netted count",
@@ -140,6 +142,27 @@ def _kept_cells(frame: polars.DataFrame) -> NDArray[np.float64]:
     leaf = replace(plan.leaves[0], registration=Registration("stays", 1, "planted"))
     parts = parts_of(replace(plan, step=leaf, leaves=(leaf,)), book, "ward", 1)
     return np.array([_people(parts[label]) for label in parts.labels])
+
+
+def _cells_of_two_versions(frame: polars.DataFrame, kept: Callable[[Parts], str]) -> NDArray[np.float64]:
+    """Whether the person 9, who keeps one cell, counts in each cell of a version or of a later one with more wards."""
+    book, found = Ledger("planted", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id"), dict.fromkeys(WARDS, 0.0)
+    for wards in (WARDS[:2], WARDS):
+        plan = open_table(frame, Schema("id", {**SCHEMA.columns, "ward": category(wards)}, name="stays"))
+        leaf = replace(plan.leaves[0], registration=Registration("stays", 1, "planted"))
+        parts = parts_of(replace(plan, step=leaf, leaves=(leaf,)), book, "ward", 1)
+        parts = replace(parts, kept=polars.DataFrame({"person": [9], "part": [kept(parts)]}))
+        for label in parts.labels:
+            found[label] = max(found.get(label, 0.0), _people(parts[label]))
+    return np.array(list(found.values()))
+
+
+def _kept_labels(frame: polars.DataFrame) -> NDArray[np.float64]:
+    return _cells_of_two_versions(frame, lambda _parts: "OTHER")
+
+
+def _kept_places(frame: polars.DataFrame) -> NDArray[np.float64]:
+    return _cells_of_two_versions(frame, lambda parts: parts.labels[2])
 
 
 def _all_cells(frame: polars.DataFrame) -> NDArray[np.float64]:

@@ -96,7 +96,7 @@ def parts_of(plan: Plan, ledger: Ledger, column: str, cells: int, keep: str | No
             f"keep={keep!r}: keep='first' needs a registered file whose rows name people; leave keep out to "
             "choose each person's cells anew for every version"
         )
-    listed = fill_list(known.curator.source, plan, column, key.node, cells)
+    listed = fill_list(known.curator.source, plan, column, key.node, key_labels(key), cells)
     called = f"{known.table} by {column}, {cells} a person, list {listed.identity}"
     return Parts(plan, ledger, key, cells, called, listed.pairs)
 
