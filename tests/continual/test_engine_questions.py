@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import polars
 import pytest
 
@@ -135,6 +136,16 @@ def test_rows_of_a_person_who_is_one_row_are_refused_before_the_charge(book: Cal
     with pytest.raises(InvalidArgument, match="rows can only be 1"):
         Stream("rows", Count(rows=3), participation=once(), periods=4, budget=budget)
     assert not ledger.entries
+
+
+def test_whole_numbers_may_be_numpys(book: Callable[..., Ledger]) -> None:
+    """They could not be kept in the store: an error of JSON."""
+    two, budget = np.int64(2), book().budget(epsilon=9, delta="1e-6")
+    numpys = Stream(
+        "n", Count(rows=two), participation=at_most(two, apart=two), periods=np.int64(8), budget=budget, aim=two
+    )
+    same = Stream("n", Count(rows=2), participation=at_most(2, apart=2), periods=8, budget=budget, aim=2)
+    assert numpys.terms == same.terms
 
 
 def test_a_source_is_published_once(book: Callable[..., Ledger]) -> None:

@@ -170,6 +170,15 @@ def test_a_public_lookup_keeps_one_row_one_row(engine: str) -> None:
     assert numbers(looked, looked["beds"]) == reference([10.0, 10.0, None, None, None, None])
 
 
+def test_whole_numbers_may_be_numpys() -> None:
+    two, other = np.int64(2), opened(columns={"id": whole(), "cost": COLUMNS["cost"]})
+    assert repr(Limit(rows=two)) == "Limit(rows=2, groups=None, each=None)"
+    assert repr(Limit(groups=two, each=two)) == "Limit(rows=None, groups=2, each=2)"
+    plan = opened(columns={"id": whole(), "age": COLUMNS["age"]})
+    joined, summarised = plan.join(other, most=(two, two)).step, plan.per_person(most=two, n="count").step
+    assert repr((joined.most, summarised.most)) == "((2, 2), 2)"  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_looked_up_may_take_the_name_of_its_key(engine: str) -> None:
     """Rows were kept where the value that was found, and not the key, is listed."""

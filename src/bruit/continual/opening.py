@@ -149,8 +149,8 @@ def _asked(
     question: StreamQuestion, participation: Participation, periods: int | None, goal: Goal, budget: Budget
 ) -> dict[str, Any]:
     """What was asked, in JSON types, checked; a budget buys another plan at another price, so that stands apart."""
-    horizon = LONGEST if periods is None else periods
-    whole(horizon, "periods", most=LONGEST, why="or None where nobody knows")
+    why = "or None where nobody knows"
+    horizon = LONGEST if periods is None else whole(periods, "periods", most=LONGEST, why=why)
     window = is_whole(goal) and 1 <= int(goal) < horizon
     if goal not in ("max", "mean") and not window:
         raise InvalidArgument(f"aim={goal!r}: give 'max', 'mean', or the length of a sliding window below {horizon}")
@@ -164,7 +164,8 @@ def _asked(
         raise InvalidArgument("each row is a person of its own (person=EACH_ROW): participation can only be once()")
     if budget.person == EACH_ROW and question.rows != 1:
         raise InvalidArgument("each row is a person of its own (person=EACH_ROW): rows can only be 1")
-    return {"participation": vars(participation), "periods": periods, "aim": goal}
+    known, aim = None if periods is None else horizon, int(goal) if window else goal
+    return {"participation": vars(participation), "periods": known, "aim": aim}
 
 
 def _is_abandoned(state: StoredState, purchase: Purchase, question: StreamQuestion, asked: dict[str, Any]) -> bool:

@@ -42,7 +42,7 @@ class StreamQuestion(ABC):
         StreamQuestion.kinds[cls.__name__] = cls
 
     def __post_init__(self) -> None:
-        whole(self.rows, "rows")
+        object.__setattr__(self, "rows", whole(self.rows, "rows"))
 
     @property
     @abstractmethod

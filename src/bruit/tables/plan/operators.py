@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from bruit.core.arguments import is_whole
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
 from bruit.tables.choice.limits import MOST_ROWS
@@ -120,13 +121,13 @@ class Plan:
     def join(self, other: Plan, *, most: tuple[int, int], outer: bool = False) -> Plan:
         """Joins each person's rows of two tables, at most `most` of either; `outer` keeps unmatched rows."""
         self._require_same_people(other, "join")
-        if not isinstance(most, tuple) or not all(_is_count(number) for number in most) or len(most) != 2:
+        if not isinstance(most, tuple) or not all(map(_is_count, most)) or len(most) != 2:
             raise InvalidArgument(f"most={most!r}: say how many rows of a person count on each side, such as (3, 5)")
         own = {name.casefold() for name in self.columns}
         twice = sorted(name for name in other.columns if name.casefold() in own)
         if twice:
             raise InvalidArgument(f"both tables have a column {twice[0]!r}: rename it in one of them with with_(...)")
-        step = Joined(self.step, other.step, most, (self.columns, other.columns), outer)
+        step = Joined(self.step, other.step, (int(most[0]), int(most[1])), (self.columns, other.columns), outer)
         columns = {**self.columns, **other.columns}
         return replace(
             self,
@@ -159,6 +160,7 @@ class Plan:
             raise InvalidArgument("each row is a person of its own: there is nothing to summarise per person")
         if not _is_count(most):
             raise InvalidArgument(f"most={most!r} must be a whole number of rows, from 1 to {MOST_ROWS}")
+        most = int(most)
         self._check_new(*summaries, beside=False)
         parts = [(name, *_summary(name, each)) for name, each in summaries.items()]
         kinds = {name: self._summary_kind(what, column, most) for name, what, column in parts}
@@ -222,7 +224,7 @@ def _summary(name: str, stated: tuple[str, str] | str) -> tuple[str, str | None]
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_ROWS
+    return is_whole(value) and 1 <= value <= MOST_ROWS
 
 
 def _looked_up(key: Expression, name: str, values: Mapping[object, Any]) -> tuple[Kind, Node]:
