@@ -84,7 +84,7 @@ def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.Data
 
 def encode_column(series: polars.Series) -> Coded:
     """Encodes a column of any type as integer codes; the order of the labels has no meaning."""
-    series = _readable(series)
+    series = _simplify(series)
     if series.dtype.is_integer() and series.null_count() == 0 and len(series):
         low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if high - low < NARROW:
@@ -96,7 +96,7 @@ def encode_column(series: polars.Series) -> Coded:
     return _text(series)
 
 
-def _readable(series: polars.Series) -> polars.Series:
+def _simplify(series: polars.Series) -> polars.Series:
     """The column as numbers of 64 bits, texts or categories: longer numbers as their digits, rarer types as texts."""
     kind = series.dtype
     if kind == polars.Duration:

@@ -45,14 +45,14 @@ def fill_list(source: Path, plan: Plan, column: str, node: Node, labels: Sequenc
     """Updates the file that lists which cells each person counts in: adds cells up to the limit, returns all."""
     path = _beside(source, column, cells)
     present = _present(plan, node, labels)
-    with _alone(path):
-        whole = _filled(*_read(path, present), present, cells)
+    with _hold(path):
+        whole = _add_cells(*_read(path, present), present, cells)
         _write(path, whole)
     return whole
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _hold(path: Path) -> Iterator[None]:
     """Holds a list while nobody else adds to it: two who both read it first could give a person more cells."""
     try:
         import fcntl
@@ -67,8 +67,8 @@ def _alone(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _filled(identity: str, before: polars.DataFrame, present: polars.DataFrame, cells: int) -> KeptCells:
-    """The list with further cells of those who have fewer than may be kept."""
+def _add_cells(identity: str, before: polars.DataFrame, present: polars.DataFrame, cells: int) -> KeptCells:
+    """Adds further cells of those who have fewer than may be kept."""
     had = before.group_by("person").agg(polars.len().alias("had"))
     new = present.join(before, on=list(COLUMNS), how="anti").sort("person", CELL)
     numbered = new.with_columns(polars.int_range(polars.len()).over("person").alias("place"))
