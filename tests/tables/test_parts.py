@@ -251,6 +251,17 @@ def test_rule_5_a_list_keeps_people_in_their_cells_whatever_labels_come_later(tm
     assert seen == {1: {"OTHER"}, 2: {"B"}}
 
 
+@pytest.mark.parametrize("keep", [None, "first"])
+def test_each_number_is_the_cell_of_its_rows(tmp_path: Path, keep: str | None) -> None:
+    """The cell of a label held the rows of another number, and those of the greatest numbers were in none."""
+    path = tmp_path / "stays.csv"
+    path.write_text("id,x\n1,-1\n2,0\n3,1\n4,2\n")
+    schema = Schema("id", {"id": whole(), "x": number(-1, 2, grid=1)}, name="stays")
+    parts = register(path, schema, ledger=book()).part("x", cells=1, keep=keep)
+    found = {label: rows_of(parts[label], "x") for label in parts.labels}
+    assert found == {"-1": [(1, -1)], "0": [(2, 0)], "1": [(3, 1)], "2": [(4, 2)]}
+
+
 def test_two_who_add_to_one_list_keep_a_person_in_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both read the list before either wrote it, and a person was kept in two cells where one is paid for."""
     source, reading = tmp_path / "stays.csv", kept_cells._read
