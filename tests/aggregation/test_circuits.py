@@ -1,5 +1,6 @@
 """Encodings, sensitivities by brute force, and sums that come out whole."""
 
+import json
 from itertools import product
 
 import numpy as np
@@ -37,6 +38,15 @@ SMALL: list[tuple[Circuit, list[object]]] = [
     ),
 ]
 NAMED = pytest.mark.parametrize(("circuit", "answers"), SMALL, ids=lambda value: str(value)[:40])
+
+
+@pytest.mark.parametrize("circuit", [each for each, _ in SMALL], ids=lambda value: str(value)[:40])
+def test_numbers_of_a_circuit_may_be_numpys(circuit: Circuit) -> None:
+    own = type(circuit)(**{name: np.int64(value) for name, value in vars(circuit).items()})
+    assert json.dumps(own.to_json()) == json.dumps(circuit.to_json())
+    for name in vars(circuit):
+        with pytest.raises(InvalidArgument, match=f"{name}=True must be a whole number"):
+            type(circuit)(**{**vars(circuit), name: True})
 
 
 def sums(circuit: Circuit, answers: list[object]) -> tuple[int, ...]:

@@ -219,6 +219,19 @@ def test_a_total_is_shown_only_to_whoever_is_bound_and_only_once(tmp_path: Path)
     assert json.loads(first.release)["value"] == json.loads(second.release)["value"]
 
 
+def test_a_total_that_is_no_sum_is_refused_in_words(tmp_path: Path) -> None:
+    """A collector that commits to any element of the large field made the other fail without a word."""
+    task = make_task(HistogramCircuit(length=3, chunk=2))
+    first, second = until_drawn(make_pair(tmp_path, task))
+    with sqlite3.connect(tmp_path / "bea.db") as database:
+        database.execute("UPDATE bruit_split_tasks SET total = ?", [task.scheme.elements.encode([2**100, 0, 0])])
+    first.hold(second.commitment())
+    second.hold(first.commitment())
+    with pytest.raises(ProtocolError, match="add up to no sum of answers and noise"):
+        first.publish(second.opening())
+    assert (first.state, first.release) == (State.COMMITTED, "")
+
+
 def test_a_collector_put_back_from_a_backup_is_refused(tmp_path: Path) -> None:
     """It draws other noise for the same batch; the other collector is bound to the first commitment."""
     pair = make_pair(tmp_path, make_task(epsilon="1/1000"))

@@ -41,7 +41,13 @@ def test_every_parameter_is_bound_into_the_name_or_refused(field: str) -> None:
         assert task_from_text(text).name != TASK.name
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", TASK.text + " ", TASK.text.replace("1/3", "2/6"), '{"a":1}'])
+LONG = TASK.text.replace("1/3", "1e999999999")
+"""An epsilon of a thousand million digits, which would be written out before it is refused."""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", TASK.text + " ", TASK.text.replace("1/3", "2/6"), '{"a":1}', LONG]
+)
 def test_another_text_of_the_same_task_is_refused(text: str) -> None:
     with pytest.raises(InvalidArgument):
         task_from_text(text)

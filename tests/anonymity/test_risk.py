@@ -1,6 +1,8 @@
 """What a table gives away: the worked example, pycanon's values, and the rules."""
 
 import json
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +146,36 @@ def test_the_person_is_no_quasi_identifier() -> None:
     table = tables.read(polars.DataFrame({"id": ["a"], "age": [1]}), person="id")
     with pytest.raises(InvalidArgument, match="says who the person is"):
         risk(table, ["id", "age"])
+
+
+TYPES: dict[str, polars.Series] = {
+    "beyond 63 bits": polars.Series([2**63 + 1, 2**63 + 5, None, 2**63 + 5], dtype=polars.UInt64),
+    "128 bits": polars.Series([1, 2, None, 2], dtype=polars.Int128),
+    "beyond 127 bits": polars.Series([2**100, 2, None, 2], dtype=polars.Int128),
+    "decimals": polars.Series([Decimal("1.5"), Decimal("2.25"), None, Decimal("2.250")]),
+    "lists": polars.Series([[1], [1, 2], None, [1, 2]]),
+    "structs": polars.Series([{"x": 1}, {"x": 2}, None, {"x": 2}]),
+    "bytes": polars.Series([b"\xff", b"x", None, b"x"]),
+    "times between": polars.Series([timedelta(1), timedelta(2), None, timedelta(2)]),
+    "nothing": polars.Series([None] * 4),
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("place", ["quasi-identifier", "sensitive"])
+def test_a_column_of_any_type_is_measured(kind: str, place: str) -> None:
+    """Those of the rarer types failed with an error of the engine."""
+    values, groups = TYPES[kind], 1 if kind == "nothing" else 3
+    frame = polars.DataFrame({"rare": values, "plain": ["a"] * 4})
+    if place == "sensitive":
+        found = risk(frame, ["plain"], "rare")
+        assert (found.k, found["rare"].l) == (4, groups)
+    else:
+        found = risk(frame, ["rare"], "plain")
+        assert (found.groups, found.k) == (groups, 4 if groups == 1 else 1)
+
+
+def test_numbers_without_end_have_no_distances() -> None:
+    frame = polars.DataFrame({"s": [1.0, float("inf"), 2.0], "a": ["p", "q", "p"]})
+    with pytest.raises(InvalidArgument, match="needs finite numbers without missing values"):
+        risk(frame, ["a"], "s", kinds={"s": "numeric"})

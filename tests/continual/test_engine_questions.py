@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import polars
 import pytest
 
 from bruit.central.questions import Limit, Question, count, distinct, mean, people, total
-from bruit.continual import Stream, at_most, once
+from bruit.continual import Count, Stream, at_most, once
 from bruit.continual.engine_questions import EngineQuestion
-from bruit.core import EACH_ROW
+from bruit.core import EACH_ROW, Assumption
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.ledger import Ledger
+from bruit.tables import register
 from bruit.tables.plan.operators import open_table
 from bruit.tables.schema import Schema, category, found, number, whole
 
@@ -100,6 +102,50 @@ def test_another_question_another_person_or_a_table_is_refused(book: Callable[..
     with pytest.raises(PrivacyError, match="protects"):
         stream.update(Question(whose, {"asked": count()}, {"ward": whose["ward"]}, Limit(rows=1)))
     assert stream.period == 0
+
+
+def test_tables_of_another_book_and_other_people_are_refused_before_the_charge(book: Callable[..., Ledger]) -> None:
+    ledger = book()
+    other = Ledger("other", epsilon=1, neighbours=ledger.neighbours, person="id")
+    rows = polars.DataFrame({"id": [1], "ward": ["A"], "days": [4.0]})
+    elsewhere = register(rows, SCHEMA, ledger=other).plan
+    who = Schema("who", {"who": whole(), "ward": category(["A", "B"])})
+    whose = open_table(polars.DataFrame({"who": [1], "ward": ["A"]}), who)
+    asked = {"participation": once(), "periods": 4, "budget": ledger.budget(epsilon=9, delta="1e-6")}
+    for plan, message in ((elsewhere, "registered in another book"), (whose, "protects 'id'")):
+        with pytest.raises(PrivacyError, match=message):
+            Stream("n", question(plan, lambda _plan: count()), **asked)
+    assert not ledger.entries
+    stream = Stream("n", question(FIRST, lambda _plan: count()), **asked)
+    with pytest.raises(PrivacyError, match="registered in another book"):
+        stream.update(question(elsewhere, lambda _plan: count()))
+
+
+def test_the_guarantee_says_that_tables_it_looked_up_in_are_public(book: Callable[..., Ledger]) -> None:
+    beds = FIRST.lookup({"beds": {"A": 10, "B": 20}}, on="ward")
+    ask = question(beds, lambda plan: total(plan["beds"]))
+    budget = book().budget(epsilon=9, delta="1e-6")
+    stream = Stream("beds", ask, participation=once(), periods=4, budget=budget)
+    assert stream.guarantee.assumes == ask.assumes == (Assumption.PUBLIC_TABLES,)
+    assert Stream.open("beds", stream.ledger).update(ask).guarantee.assumes == ask.assumes
+
+
+def test_rows_of_a_person_who_is_one_row_are_refused_before_the_charge(book: Callable[..., Ledger]) -> None:
+    ledger = book(person=EACH_ROW)
+    budget = ledger.budget(epsilon=9, delta="1e-6")
+    with pytest.raises(InvalidArgument, match="rows can only be 1"):
+        Stream("rows", Count(rows=3), participation=once(), periods=4, budget=budget)
+    assert not ledger.entries
+
+
+def test_whole_numbers_may_be_numpys(book: Callable[..., Ledger]) -> None:
+    """They could not be kept in the store: an error of JSON."""
+    two, budget = np.int64(2), book().budget(epsilon=9, delta="1e-6")
+    numpys = Stream(
+        "n", Count(rows=two), participation=at_most(two, apart=two), periods=np.int64(8), budget=budget, aim=two
+    )
+    same = Stream("n", Count(rows=2), participation=at_most(2, apart=2), periods=8, budget=budget, aim=2)
+    assert numpys.terms == same.terms
 
 
 def test_a_source_is_published_once(book: Callable[..., Ledger]) -> None:

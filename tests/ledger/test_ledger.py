@@ -75,6 +75,17 @@ def test_a_refused_charge_names_asked_left_and_total_and_changes_nothing(new: Ca
     assert ledger.spent.epsilon == Fraction(3, 4)
 
 
+@pytest.mark.parametrize("epsilon", [12_900, "1e300"])
+def test_a_charge_beyond_64_bits_is_refused_like_any_other(new: Callable[..., Ledger], epsilon: Any) -> None:
+    """Databases failed on such a number, with an error of their own."""
+    ledger = new(epsilon=1)
+    months = ledger.partition("month")
+    for budget in (ledger.budget(epsilon=epsilon), months.budget("january", epsilon=epsilon)):
+        with pytest.raises(BudgetExceeded, match=r"asked ε = .*; left ε = 1 of ε = 1; nothing was charged"):
+            budget.charge(budget.loss, what="count")
+    assert (len(ledger.entries), ledger.spent.epsilon, months.spent("january").epsilon) == (0, 0, 0)
+
+
 def test_delta_runs_out_by_itself(new: Callable[..., Ledger]) -> None:
     ledger = new(delta=1e-5)
     loss = Approximate(0.01, 6e-6, neighbours=ADD_OR_REMOVE_ONE)

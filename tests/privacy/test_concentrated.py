@@ -88,3 +88,9 @@ def test_what_a_budget_is_worth_is_never_too_much(target: float, exponent: float
     rho = concentrated_price(target, 10.0**exponent)
     assert concentrated_epsilon(float(rho), 10.0**exponent) <= target
     assert concentrated_epsilon(float(rho) * 1.001, 10.0**exponent) > target * 0.999
+
+
+@pytest.mark.parametrize(("target", "allowed"), [(1e-13, 1e-6), (1e13, 1e-6), (1, 1e-290), (1, 0.0), (1, 1.0)])
+def test_a_budget_beyond_floats_is_worth_no_rho(target: float, allowed: float) -> None:
+    with pytest.raises(NotPrivate, match="zcdp computes with an epsilon from 1e-12 to 1e\\+12"):
+        concentrated_price(target, allowed)

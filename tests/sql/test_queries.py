@@ -161,6 +161,59 @@ def test_a_join_and_a_summary_say_how_many_rows_they_keep(tables: Any) -> None:
             sql.translate(query, tables, limit=Limit(rows=1))
 
 
+DIALECTS = (
+    *("bigquery", "clickhouse", "mysql", "oracle", "postgres"),
+    *("presto", "snowflake", "spark", "sqlite", "tsql"),
+)
+PRESENT = "select count(*) from stays where cost is not null"
+WRITTEN_APART = (
+    PRESENT,
+    "select count(*) from stays where not cost is null",
+    "select count(*) from stays where age not between 3 and 5 and ward not in ('Urgences') and days <> 5",
+    "select avg(age / 10) as a from stays",
+    "select approx_percentile(cost, days, 0.9) as q from stays",
+)
+"""Conditions, quotients and weights that dialects write or mean in ways of their own."""
+
+
+def words_of(query: str, tables: Any, dialect: str) -> str | None:
+    try:
+        return str(sql.translate(query, tables, limit=Limit(rows=3), most=3, dialect=dialect).question.words)
+    except InvalidArgument:
+        return None
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_query_means_the_same_in_every_dialect_or_is_refused(dialect: str, tables: Any) -> None:
+    """PostgreSQL's IS NOT NULL was read as IS NULL, and Presto's weights of a quantile were left out."""
+    for query in (*ANSWERED, *WRITTEN_APART):
+        assert words_of(query, tables, dialect) in (None, words_of(query, tables, "duckdb"))
+    assert "not cost is missing" in (words_of(PRESENT, tables, dialect) or "")
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "presto", "sqlite", "tsql"])
+def test_whole_numbers_are_not_divided_where_the_dialect_rounds(dialect: str, tables: Any) -> None:
+    limit = Limit(rows=1)
+    with pytest.raises(InvalidArgument, match=r"age / 10 is rounded in this dialect: divide by a number with a point"):
+        sql.translate("select avg(age / 10) as a from stays", tables, limit=limit, dialect=dialect)
+    exact = sql.translate("select avg(age / 10.0) as a from stays", tables, limit=limit, dialect=dialect)
+    assert exact.question.words.startswith("mean of (age / 10")
+
+
+@pytest.mark.parametrize(
+    ("query", "dialect"),
+    [
+        ("select ward, count(*) as n from stays group by ward with rollup", "mysql"),
+        ("select ward, count(*) as n from stays group by ward with cube", "spark"),
+        ("select ward, count(*) as n from stays group by ward, sex grouping sets ((ward))", "spark"),
+        ("select avg(n) as a from (select patient, count(*) as n from stays group by patient with rollup) p", "mysql"),
+    ],
+)
+def test_totals_that_stand_behind_the_keys_are_not_left_out(query: str, dialect: str, tables: Any) -> None:
+    with pytest.raises(InvalidArgument, match=r"write all of them inside|ROLLUP in GROUP BY of a summary per person"):
+        sql.translate(query, tables, limit=Limit(rows=1), most=3, dialect=dialect)
+
+
 CLAUSE = "select with differential_privacy options (epsilon = 0.5, max_rows_contributed = 3, privacy_unit_column = {}) "
 
 

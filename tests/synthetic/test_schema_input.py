@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,10 +11,12 @@ import pytest
 from synthetic_people import COLUMNS, people
 
 import bruit
+from bruit.core import Assumption
 from bruit.errors import InvalidArgument, NotPrivate
 from bruit.synthetic import compare, synthesise
 from bruit.synthetic.files.statement import together
 from bruit.synthetic.planned_rows import rows_of
+from bruit.synthetic.synthesis import prepare
 from bruit.tables import read
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.operators import open_table
@@ -56,6 +59,15 @@ def test_a_filtered_plan_with_a_derived_column(budget: Callable[..., bruit.Budge
     adults = plan.where(plan["age"] >= 18).with_(decade=plan["age"].bins(10))
     made = synthesise(adults, ["decade", "licence"], budget=budget(10), rng=np.random.default_rng(0)).value
     assert made.count({"licence": "yes"}).value == pytest.approx(0.8 * 2000 * 0.82, rel=0.1)
+
+
+def test_the_guarantee_says_that_tables_it_looked_up_in_are_public(budget: Callable[..., bruit.Budget]) -> None:
+    plan = open_table(people(30).drop("id"), Schema(bruit.EACH_ROW, STATED))
+    rain = plan.lookup({"rain": {"north": 3, "south": 1}}, on="region")
+    asked: dict[str, Any] = {"limit": None, "edges": None, "mode": "tree", "size": None}
+    asked |= {"budget": budget(1), "expected_rows": None, "impossible": ()}
+    for table, column, assumed in ((plan, "region", ()), (rain, "rain", (Assumption.PUBLIC_TABLES,))):
+        assert prepare(table, [column, "licence"], **asked).quote().guarantee.assumes == assumed
 
 
 def test_what_a_schema_cannot_give_is_refused_unpaid(budget: Callable[..., bruit.Budget]) -> None:

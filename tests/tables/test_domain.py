@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bruit.errors import InvalidArgument, OutOfDomain
-from bruit.tables import OTHER, Column, among, domain_from_json, read, read_integers, within
+from bruit.tables import OTHER, Among, Column, Within, among, domain_from_json, read, read_integers, within
+from bruit.tables.schema import Category, Number
 
 floats = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -93,3 +94,21 @@ def test_a_value_at_the_bounds_never_rounds_to_a_step_outside(end: int, grid: Fr
 def test_numbers_that_no_engine_holds_are_refused(bounds: tuple[Any, ...]) -> None:
     with pytest.raises(OutOfDomain, match="1e300"):
         within(bounds[0], bounds[1], grid=bounds[2])
+
+
+BUILT_BY_CLASS = {
+    "off the grid": lambda: Within(Fraction(0), Fraction(11), Fraction(4), None),
+    "beyond 2^32 steps": lambda: Within(Fraction(0), Fraction(2**33), Fraction(1), None),
+    "no exact numbers": lambda: Within(0, 10, 1, None),  # type: ignore[arg-type]
+    "upside down": lambda: Number(Fraction(5), Fraction(1), Fraction(1)),
+    "a missing value outside": lambda: Number(Fraction(0), Fraction(1), Fraction(1), Fraction(2)),
+    "a category twice": lambda: Category(("a", "a"), None),
+    "no texts": lambda: Among((1, 2), drop_others=True),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("wrong", BUILT_BY_CLASS.values(), ids=BUILT_BY_CLASS)
+def test_rule_12_a_domain_built_by_its_class_is_checked_too(wrong: Callable[[], Any]) -> None:
+    """A value of 11 on a grid of 4 is three steps, where its bounds were taken for two."""
+    with pytest.raises(OutOfDomain, match=r"(number|category|within|among)\(\.\.\.\)"):
+        wrong()

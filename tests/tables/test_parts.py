@@ -1,8 +1,10 @@
 """Parts of a registered table: bounded cells a person, the same in every release, and no row from elsewhere."""
 
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import duckdb
@@ -22,6 +24,7 @@ from bruit.tables.plan.parts import place_of
 from bruit.tables.relations.operations import PERSON
 from bruit.tables.relations.running import run
 from bruit.tables.schema import Schema, category, date, found, number, text, whole
+from bruit.tables.versions import kept_cells
 
 COLUMNS = {
     "id": whole(),
@@ -48,10 +51,13 @@ def book(neighbours: Any = ADD_OR_REMOVE_ONE, person: str = "id") -> bruit.Ledge
     return bruit.Ledger("h", epsilon=20, delta=1e-3, neighbours=neighbours, person=person)
 
 
-def rows_of(plan: Plan) -> list[tuple[Any, ...]]:
-    lowering = Lowering(plan.named, lambda: draw_row_key(np.random.default_rng(1)))
-    (frame,) = run([lowering.lower(plan.step, ("days", "admitted"))])
-    return sorted(frame.select(PERSON, "days", "admitted").rows())
+def rows_of(plan: Plan, *columns: str) -> list[tuple[Any, ...]]:
+    lowering, read = (
+        Lowering(plan.named, lambda: draw_row_key(np.random.default_rng(1))),
+        columns or ("days", "admitted"),
+    )
+    (frame,) = run([lowering.lower(plan.step, read)])
+    return sorted(frame.select(PERSON, *read).rows())
 
 
 def kept(table: Any, column: str, cells: int) -> dict[int, dict[str, list[Any]]]:
@@ -227,3 +233,63 @@ def test_a_list_keeps_people_in_their_first_cells_across_versions(named: str, tm
         first.part("ward", cells=2, keep="first")
     with pytest.raises(InvalidArgument, match="needs a registered file"):
         register(stays(), Schema("id", COLUMNS, name="frame"), ledger=book()).part("ward", cells=1, keep="first")
+
+
+def test_rule_5_a_list_keeps_people_in_their_cells_whatever_labels_come_later(tmp_path: Path) -> None:
+    """The list held the places of cells: of a longer list of wards, the place of OTHER was that of a new ward."""
+    path, ledger, names = tmp_path / "stays.csv", book(), set()
+    path.write_text("id,ward\n1,C\n2,B\n")
+    seen: dict[Any, set[str]] = defaultdict(set)
+    for wards in (["A", "B"], ["A", "B", "C"], ["B", "C", "A"]):
+        schema = Schema("id", {"id": whole(), "ward": category(wards)}, name="stays")
+        parts = register(path, schema, ledger=ledger).part("ward", cells=1, keep="first")
+        names.add(parts.name)
+        for label in parts.labels:
+            for who, *_ in rows_of(parts[label], "ward"):
+                seen[who].add(label)
+    assert len(names) == 1
+    assert seen == {1: {"OTHER"}, 2: {"B"}}
+
+
+@pytest.mark.parametrize("keep", [None, "first"])
+def test_each_number_is_the_cell_of_its_rows(tmp_path: Path, keep: str | None) -> None:
+    """The cell of a label held the rows of another number, and those of the greatest numbers were in none."""
+    path = tmp_path / "stays.csv"
+    path.write_text("id,x\n1,-1\n2,0\n3,1\n4,2\n")
+    schema = Schema("id", {"id": whole(), "x": number(-1, 2, grid=1)}, name="stays")
+    parts = register(path, schema, ledger=book()).part("x", cells=1, keep=keep)
+    found = {label: rows_of(parts[label], "x") for label in parts.labels}
+    assert found == {"-1": [(1, -1)], "0": [(2, 0)], "1": [(3, 1)], "2": [(4, 2)]}
+
+
+def test_two_who_add_to_one_list_keep_a_person_in_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both read the list before either wrote it, and a person was kept in two cells where one is paid for."""
+    source, reading = tmp_path / "stays.csv", kept_cells._read
+    schema = Schema("id", {"id": whole(), "ward": category(["A", "B"])})
+    first, second, other = (
+        open_table(pl.DataFrame({"id": [person], "ward": [ward]}), schema)
+        for person, ward in ((7, "A"), (7, "B"), (8, "A"))
+    )
+    begun, read_too = Event(), Event()
+
+    def read(path: Path, like: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+        found = reading(path, like)
+        if begun.is_set():
+            read_too.set()
+        else:
+            begun.set()
+            read_too.wait(0.3)  # long enough for the other to read, were it let in
+        return found
+
+    def fill(plan: Plan) -> kept_cells.KeptCells:
+        return kept_cells.fill_list(source, plan, "ward", plan["ward"].node, ("A", "B", "OTHER"), 1)
+
+    whose = fill(other).identity
+    monkeypatch.setattr(kept_cells, "_read", read)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(fill, first)
+        assert begun.wait(60)
+        filled = [each.result() for each in (pool.submit(fill, second), one)]
+    assert {each.identity for each in filled} == {whose}
+    kept = pl.concat([each.pairs for each in filled]).unique()
+    assert kept.filter(pl.col("person") == 7).height == 1

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bruit.aggregation import _kernels
 from bruit.aggregation.fields import FIELD64, FIELD128, Pair, PrimeField
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
 MOST_INPUTS: Final = 100_000
@@ -139,7 +140,7 @@ class SumCircuit(Circuit):
     outputs, arity = 1, 1
 
     def __post_init__(self) -> None:
-        _require_whole(self.largest, "largest", 1, LARGEST_NUMBER)
+        _keep_whole(self, "largest", 1, LARGEST_NUMBER)
 
     @property
     def inputs(self) -> int:
@@ -173,9 +174,9 @@ class _Chunked(Circuit):
     chunk: int
 
     def _check(self) -> None:
-        _require_whole(self.length, "length", 1, MOST_INPUTS)
-        _require_whole(self.chunk, "chunk", 1, self.inputs)
-        _require_whole(self.inputs, "inputs of an encoded answer", 1, MOST_INPUTS)
+        _keep_whole(self, "length", 1, MOST_INPUTS)
+        _keep_whole(self, "chunk", 1, self.inputs)
+        whole(self.inputs, "inputs of an encoded answer", most=MOST_INPUTS)
 
     @property
     def inputs(self) -> int:
@@ -202,7 +203,7 @@ class SumVecCircuit(_Chunked):
     kind = _kernels.SUM_VEC
 
     def __post_init__(self) -> None:
-        _require_whole(self.largest, "largest", 1, LARGEST_NUMBER)
+        _keep_whole(self, "largest", 1, LARGEST_NUMBER)
         self._check()
 
     @property
@@ -255,8 +256,8 @@ class MultihotCountVecCircuit(_Chunked):
     kind = _kernels.MULTIHOT
 
     def __post_init__(self) -> None:
-        _require_whole(self.length, "length", 1, MOST_INPUTS)
-        _require_whole(self.most, "most", 1, self.length)
+        _keep_whole(self, "length", 1, MOST_INPUTS)
+        _keep_whole(self, "most", 1, self.length)
         self._check()
 
     @property
@@ -332,9 +333,9 @@ def _read(answers: ArrayLike, length: int, largest: int) -> NDArray[np.int64]:
     return values.astype(np.int64).reshape(len(values) if length == 1 else values.shape)
 
 
-def _require_whole(value: object, name: str, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidArgument(f"{name}={value!r} must be a whole number from {least} to {most}")
+def _keep_whole(circuit: Circuit, name: str, least: int, most: int) -> None:
+    """Keeps a number of a circuit as Python's own, or refuses one that is not whole or out of range."""
+    object.__setattr__(circuit, name, whole(getattr(circuit, name), name, least=least, most=most))
 
 
 def answers_of(values: Sequence[int]) -> int | tuple[int, ...]:

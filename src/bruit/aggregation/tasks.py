@@ -15,6 +15,7 @@ from bruit.aggregation.circuits import Circuit, circuit_from_json
 from bruit.aggregation.noise import TwoLaplaceNoises
 from bruit.aggregation.scheme import KEY, NONCE, Prio3
 from bruit.core import REPLACE_ONE, Assumption, Exact, Guarantee
+from bruit.core.arguments import whole
 from bruit.core.numbers import positive
 from bruit.errors import InvalidArgument
 
@@ -85,7 +86,8 @@ class Task:
         parties: tuple[Party, Party],
         key_hash: str,
     ) -> None:
-        values = {"question": question, "circuit": circuit, "labels": tuple(labels), "least_batch": least_batch}
+        values = {"question": question, "circuit": circuit, "labels": tuple(labels)}
+        values |= {"least_batch": whole(least_batch, "least_batch")}
         values |= {"epsilon": positive(epsilon, "epsilon"), "parties": tuple(parties), "key_hash": key_hash}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -96,8 +98,6 @@ class Task:
             raise InvalidArgument("a question has 1 to 500 characters")
         if len(self.labels) != self.circuit.outputs or any(not 0 < len(label) <= 200 for label in self.labels):
             raise InvalidArgument(f"give {self.circuit.outputs} labels of 1 to 200 characters, one for each number")
-        if isinstance(self.least_batch, bool) or not isinstance(self.least_batch, int):
-            raise InvalidArgument(f"least_batch={self.least_batch!r} must be a whole number")
         if not LEAST_BATCH <= self.least_batch <= MOST_PEOPLE:
             raise InvalidArgument(f"least_batch={self.least_batch}: give at least {LEAST_BATCH}; 100 is better")
         if self.noise.scale >= LARGEST_SCALE:
@@ -172,7 +172,7 @@ def task_from_text(text: str) -> Task:
             values["question"],
             circuit_from_json(values["circuit"]),
             labels=tuple(values["labels"]),
-            epsilon=Fraction(values["epsilon"]),
+            epsilon=values["epsilon"],
             least_batch=values["least_batch"],
             parties=(Party(**values["collectors"][0]), Party(**values["collectors"][1])),
             key_hash=values["key_hash"],

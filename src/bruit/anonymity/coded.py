@@ -12,6 +12,7 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.anonymity._kernels import tally
+from bruit.core.names import text
 from bruit.core.neighbours import EACH_ROW
 from bruit.tables import Table, read
 from bruit.tables.column_names import no_column
@@ -19,6 +20,12 @@ from bruit.tables.column_names import no_column
 LARGEST_KEY = 2**62
 NARROW = 1 << 16
 """Whole numbers that span at most so much are numbered from the smallest, without sorting."""
+
+SHORT = (
+    *(polars.Int8, polars.Int16, polars.Int32, polars.Int64),
+    *(polars.UInt8, polars.UInt16, polars.UInt32),
+)
+"""Whole numbers that 64 bits hold with their sign."""
 
 NO_WEIGHTS = np.zeros(0, np.int64)
 NO_NUMBERS = np.zeros(0, np.int32)
@@ -76,18 +83,32 @@ def frame_of(table: object, columns: Sequence[str] | None = None) -> polars.Data
 
 
 def encode_column(series: polars.Series) -> Coded:
-    """Encodes a column as integer codes; the order of the labels has no meaning."""
+    """Encodes a column of any type as integer codes; the order of the labels has no meaning."""
+    series = _simplify(series)
     if series.dtype.is_integer() and series.null_count() == 0 and len(series):
         low, high = int(series.min()), int(series.max())  # type: ignore[arg-type]
         if high - low < NARROW:
             return _narrow(series, low, high)
-    if series.dtype == polars.Boolean or series.dtype.is_temporal() or series.dtype.is_nested():
-        series = series.cast(polars.String, strict=False)
     if series.dtype.is_numeric():
         return _numeric(series)
     if series.dtype in (polars.Categorical, polars.Enum):
         return _categories(series)
     return _text(series)
+
+
+def _simplify(series: polars.Series) -> polars.Series:
+    """The column as numbers of 64 bits, texts or categories: longer numbers as their digits, rarer types as texts."""
+    kind = series.dtype
+    if kind == polars.Duration:
+        return series.to_physical()
+    if kind == polars.Boolean or kind.is_temporal() or kind.is_decimal():
+        return series.cast(polars.String, strict=False)
+    if kind.is_integer() and kind not in SHORT:
+        whole = series.cast(polars.Int64, strict=False)
+        return whole if whole.null_count() == series.null_count() else series.cast(polars.String)
+    if kind.is_numeric() or kind in (polars.String, polars.Categorical, polars.Enum):
+        return series
+    return polars.Series(series.name, list(map(text, series.to_list())), dtype=polars.String)
 
 
 def _narrow(series: polars.Series, low: int, high: int) -> Coded:

@@ -27,10 +27,6 @@ T = TypeVar("T")
 Integers = NDArray[np.int64]
 """Exact or noisy integers: one row for each part of a measure, one column for each group."""
 
-LEAST_DELTA, GREATEST_DELTA = Fraction(1, 10**200), Fraction(1, 2)
-GREATEST_EPSILON = 100
-"""Outside these δ and ε only Laplace noise is tried: Gaussian noise is wider there, and floats too coarse."""
-
 ANSWER = "answer"
 """The name of the one measure of a question."""
 
@@ -64,8 +60,7 @@ def buy_noise(price: Budget, moved: Sensitivity, confidence: float) -> PricedNoi
     if not isinstance(price.loss, Pure | Approximate):
         noise = buy_integers(price, l1=moved.l1, l2_squared=moved.l2_squared, entries=moved.entries)
         return PricedNoise(noise, noise.loss)
-    usual = LEAST_DELTA <= price.delta <= GREATEST_DELTA and Fraction(1, 10**6) <= price.epsilon <= GREATEST_EPSILON
-    delta = price.delta if usual and price.ledger.terms.by == "basic" else Fraction(0)
+    delta = price.delta if price.ledger.terms.by == "basic" else Fraction(0)
     return buy(moved, BudgetShare(price.epsilon, delta, price.neighbours), confidence=confidence)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bruit.central.column_questions import (
     ANSWER,
-    LEAST_DELTA,
     Integers,
     buy_answer,
     integers_mechanism,
@@ -24,14 +22,10 @@ from bruit.central.questions.pricing import Prepared
 from bruit.channels import IntegerNoise
 from bruit.core.intervals import Covers, Interval
 from bruit.core.release import Outcome, Release
-from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, ask
-from bruit.mechanisms import Mechanism, asked, part_of, send_array, the_table
+from bruit.mechanisms import Mechanism, asked, send_array, the_table
 from bruit.tables import Column, Table, UndeclaredColumn
 from bruit.tables.plan.reading import ExactIntegers
-
-LARGEST_DELTA: Final = Fraction(99, 100)
-LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**5), 10_000
 
 
 def group_by(
@@ -93,7 +87,6 @@ def found_groups_mechanism(
     table = the_table(column, *summed)
     measure = measures.total if summed else measures.people if _once(table) else measures.count
     question = question_about(table, measure, *summed, by=(column,), confidence=confidence)
-    _require_usual(price)
     prepared = Prepared.of(question, price)
     shown_by, paid = prepared.levels[0].threshold, prepared.levels[0].bought.get(ANSWER)
     assert shown_by is not None
@@ -134,14 +127,6 @@ def _send_shown(
         return outputs
 
     return send
-
-
-def _require_usual(price: Budget) -> None:
-    """Refuses an ε or δ so extreme that floats cannot compute the threshold for discovered groups."""
-    if price.delta and not LEAST_DELTA <= price.delta <= LARGEST_DELTA:
-        raise InvalidArgument("groups that nobody listed need a delta from 1e-200 to 0.99")
-    if not LEAST_EPSILON <= part_of(price, 1, "central.group_by") <= LARGEST_EPSILON:
-        raise InvalidArgument("groups that nobody listed need an epsilon from 1e-5 to 10000")
 
 
 def _once(table: Table) -> bool:

@@ -18,11 +18,13 @@ import polars
 from numpy.typing import NDArray
 
 from bruit.central.questions import Measure, Question
+from bruit.central.questions.asking import require_own_tables
 from bruit.continual.answers import Answer, around, ratios
 from bruit.continual.participation import Contribution
 from bruit.continual.questions import StreamQuestion
-from bruit.core import ADD_OR_REMOVE_ONE, EACH_ROW
+from bruit.core import ADD_OR_REMOVE_ONE, EACH_ROW, Assumption
 from bruit.errors import InvalidArgument, PrivacyError
+from bruit.ledger import Ledger
 from bruit.tables import Table
 from bruit.tables.plan.reading import Reader
 
@@ -48,6 +50,12 @@ class EngineQuestion(StreamQuestion):
     largest: int
     entries: int
     signed: bool
+    taken: tuple[Assumption, ...] = ()
+    """What the guarantee takes for granted of the question's tables."""
+
+    @property
+    def assumes(self) -> tuple[Assumption, ...]:
+        return self.taken
 
     @property
     def contribution(self) -> Contribution:
@@ -90,11 +98,12 @@ class EngineQuestion(StreamQuestion):
 
     def to_json(self) -> dict[str, Any]:
         own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"kind": type(self).__name__, **own, "groups": list(self.groups)}
+        return {"kind": type(self).__name__, **own, "groups": list(self.groups), "taken": list(self.taken)}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "groups", tuple(self.groups))
+        object.__setattr__(self, "taken", tuple(map(Assumption, self.taken)))
 
 
 def engine_question(question: Question) -> EngineQuestion:
@@ -128,15 +137,22 @@ def engine_question(question: Question) -> EngineQuestion:
         largest=moved.linf,
         entries=moved.entries,
         signed=row.low < 0,
+        taken=question.assumes,
     )
 
 
-def check_question(kept: EngineQuestion, question: Question, person: str) -> None:
-    """Refuses a question whose public description differs from the stream's."""
-    if question.plan.person != person:
+def require_own_people(question: Question, ledger: Ledger) -> None:
+    """Refuses a question of other people than the stream's book protects, or of tables registered in another book."""
+    if question.plan.person != ledger.person:
         raise PrivacyError(
-            f"the stream protects {person!r}, the rows of this question belong to {question.plan.person!r}"
+            f"the stream protects {ledger.person!r}, the rows of this question belong to {question.plan.person!r}"
         )
+    require_own_tables(question.plan, ledger)
+
+
+def check_question(kept: EngineQuestion, question: Question, ledger: Ledger) -> None:
+    """Refuses a question of other people, or whose public description differs from the stream's."""
+    require_own_people(question, ledger)
     if engine_question(question) != kept:
         raise InvalidArgument(f"the stream asks for {kept.words}; this question asks for {question.words}")
 

@@ -59,7 +59,7 @@ def open_or_create(
 ) -> Opened:
     """Opens the stream of that name, or creates and pays for it; refuses one that was opened on other terms."""
     ledger = purchase.price.ledger
-    asked = _asked(participation, periods, goal, purchase.price)
+    asked = _asked(question, participation, periods, goal, purchase.price)
     engine, book = prepare_store(_store(ledger)), ledger.book.identity
     state = find(engine, book, name)
     if state is not None and _is_abandoned(state, purchase, question, asked):
@@ -76,7 +76,8 @@ def open_or_create(
         )
     require_source(name, terms, seeded=purchase.seed.seeded)
     if state.entry is None:
-        charge = pay(purchase, loss_of(terms.plan.loss, terms.keys_delta), source=state.token)
+        loss = loss_of(terms.plan.loss, terms.keys_delta)
+        charge = pay(purchase, loss, assumes=terms.question.assumes, source=state.token)
         mark_paid(engine, state.token, charge.number)
     return open_standing(name, ledger)
 
@@ -90,7 +91,9 @@ def planned_terms(
     goal: Goal,
 ) -> StreamTerms:
     """The terms on which a stream would be opened; nothing is written or paid."""
-    return _make_terms(question, _asked(participation, periods, goal, purchase.price), purchase, participation)
+    return _make_terms(
+        question, _asked(question, participation, periods, goal, purchase.price), purchase, participation
+    )
 
 
 def require_source(name: str, terms: StreamTerms, *, seeded: bool) -> None:
@@ -128,7 +131,8 @@ def open_again(name: str, purchase: Purchase, *, seen: int) -> Opened:
         )
     again = replace(purchase, what=f"{purchase.what}, set back to period {state.period}")
     loss = loss_of(opened.terms.plan.loss, opened.terms.keys_delta)
-    charge = pay(again, loss, source=f"{state.token}#{token_hex(8)}")
+    source = f"{state.token}#{token_hex(8)}"
+    charge = pay(again, loss, assumes=opened.terms.question.assumes, source=source)
     set_generation(opened.engine, state.token, entry=charge.number, seen=seen)
     return Opened(opened.engine, state.token, opened.terms, charge)
 
@@ -141,10 +145,12 @@ def _store(ledger: Ledger) -> str:
     return ledger.book.store
 
 
-def _asked(participation: Participation, periods: int | None, goal: Goal, budget: Budget) -> dict[str, Any]:
+def _asked(
+    question: StreamQuestion, participation: Participation, periods: int | None, goal: Goal, budget: Budget
+) -> dict[str, Any]:
     """What was asked, in JSON types, checked; a budget buys another plan at another price, so that stands apart."""
-    horizon = LONGEST if periods is None else periods
-    whole(horizon, "periods", most=LONGEST, why="or None where nobody knows")
+    why = "or None where nobody knows"
+    horizon = LONGEST if periods is None else whole(periods, "periods", most=LONGEST, why=why)
     window = is_whole(goal) and 1 <= int(goal) < horizon
     if goal not in ("max", "mean") and not window:
         raise InvalidArgument(f"aim={goal!r}: give 'max', 'mean', or the length of a sliding window below {horizon}")
@@ -156,7 +162,10 @@ def _asked(participation: Participation, periods: int | None, goal: Goal, budget
         )
     if budget.person == EACH_ROW and participation.times != 1:
         raise InvalidArgument("each row is a person of its own (person=EACH_ROW): participation can only be once()")
-    return {"participation": vars(participation), "periods": periods, "aim": goal}
+    if budget.person == EACH_ROW and question.rows != 1:
+        raise InvalidArgument("each row is a person of its own (person=EACH_ROW): rows can only be 1")
+    known, aim = None if periods is None else horizon, int(goal) if window else goal
+    return {"participation": vars(participation), "periods": known, "aim": aim}
 
 
 def _is_abandoned(state: StoredState, purchase: Purchase, question: StreamQuestion, asked: dict[str, Any]) -> bool:

@@ -18,9 +18,9 @@ class Participation:
     apart: int = 1
 
     def __post_init__(self) -> None:
-        whole(self.apart, "apart")
+        object.__setattr__(self, "apart", whole(self.apart, "apart"))
         if self.times is not None:
-            whole(self.times, "times")
+            object.__setattr__(self, "times", whole(self.times, "times"))
 
     def most(self, periods: int) -> int:
         """The most of the first `periods` periods in which one person can count."""

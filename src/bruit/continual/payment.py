@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import exp, log, sqrt
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bruit.continual.plan import StreamPlan
-from bruit.core import Approximate, Loss, NormalShift, Pure, ZeroConcentrated, composed
+from bruit.core import Approximate, Assumption, Loss, NormalShift, Pure, ZeroConcentrated, composed
 from bruit.errors import BudgetExceeded, InvalidArgument, NotPrivate
 from bruit.ledger import Budget, Charge, Ledger, Payment, Purchase, ask
 from bruit.ledger.books.entries import entry
@@ -68,10 +68,10 @@ def loss_of(shift: NormalShift, keys_delta: Fraction) -> Loss:
     return composed([(shift, 1), (Approximate(0, keys_delta, neighbours=shift.neighbours), 1)])
 
 
-def pay(purchase: Purchase, loss: Loss, *, source: str) -> Charge:
+def pay(purchase: Purchase, loss: Loss, *, assumes: Iterable[Assumption], source: str) -> Charge:
     """Charges a loss once for a source; if it was charged before, returns that charge."""
     try:
-        return purchase.pay(loss, otherwise=NORMAL, source=source)
+        return purchase.pay(loss, assumes=assumes, otherwise=NORMAL, source=source)
     except BudgetExceeded:
         found = charge_from(purchase.price.ledger, source)
         if found is None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bruit.continual.answers import Answer, around, ratios
 from bruit.continual.participation import Contribution
-from bruit.core import EACH_ROW
+from bruit.core import EACH_ROW, Assumption
 from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.tables import Column, Domain, Table, Within, domain_from_json, read_integers, within
@@ -42,7 +42,7 @@ class StreamQuestion(ABC):
         StreamQuestion.kinds[cls.__name__] = cls
 
     def __post_init__(self) -> None:
-        whole(self.rows, "rows")
+        object.__setattr__(self, "rows", whole(self.rows, "rows"))
 
     @property
     @abstractmethod
@@ -63,6 +63,11 @@ class StreamQuestion(ABC):
     def size(self) -> int | None:
         """The number of cells (noisy totals); None where keys are found in the data."""
         return len(self.labels)
+
+    @property
+    def assumes(self) -> tuple[Assumption, ...]:
+        """What the guarantee of a stream takes for granted of the tables it reads."""
+        return ()
 
     def readings(self, table: Table) -> list[Column]:
         """The columns that the question reads, with their domains."""

@@ -17,6 +17,7 @@ from bruit.continual.engine_questions import (
     check_question,
     engine_question,
     read_question,
+    require_own_people,
     require_table,
 )
 from bruit.continual.folders import new_files, read_files
@@ -99,6 +100,8 @@ class Stream(Published):
     ) -> None:
         purchase = ask_for_stream(budget, name, rng)
         kept = engine_question(question) if isinstance(question, Question) else question
+        if isinstance(question, Question):
+            require_own_people(question, purchase.price.ledger)
         opened = open_or_create(name, kept, purchase, participation=participation, periods=periods, goal=aim)
         self._begin(name, purchase.price.ledger, opened, generator(rng))
 
@@ -229,7 +232,7 @@ class Stream(Published):
         """Refuses, by what is public, data that the stream cannot read."""
         question = self.terms.question
         if isinstance(question, EngineQuestion) and isinstance(data, Question):
-            check_question(question, data, self.ledger.person)
+            check_question(question, data, self.ledger)
         else:
             check_table(question, require_table(data, question), self.ledger.person)
 

@@ -70,7 +70,8 @@ def condition_of(node: exp.Expr, plan: Plan) -> Condition:
     if type(node) in COMPARISONS:
         return _compared(node.this, COMPARISONS[type(node)], node.expression, plan)
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-        return expression_of(node.this, plan).is_missing
+        missing = expression_of(node.this, plan).is_missing
+        return ~missing if node.args.get("negate") else missing  # PostgreSQL's IS NOT NULL; NOT stands around others
     raise unknown_function(node)
 
 
@@ -120,6 +121,10 @@ def _arithmetic(node: exp.Binary, plan: Plan) -> Expression:
         return left - right
     if isinstance(node, exp.Mul):
         return left * right
+    if node.args.get("typed") and left.numbers.grid.denominator == 1 and str(number).lstrip("-").isdigit():
+        raise InvalidArgument(
+            f"{left.words} / {number} is rounded in this dialect: divide by a number with a point, such as 2.0"
+        )
     return left / right  # type: ignore[operator]
 
 

@@ -26,16 +26,19 @@ SENTENCES: tuple[tuple[tuple[str, ...], str], ...] = (
 """The sentence for each kind of node, by the names of sqlglot's classes."""
 
 KNOWN: dict[str, tuple[str, set[str]]] = {
+    "ApproxQuantile": ("an approximate quantile", {"this", "quantile"}),
     "Avg": ("AVG", {"this"}),
     "Between": ("BETWEEN", {"this", "low", "high"}),
     "CTE": ("WITH", {"this", "alias"}),
     "Case": ("CASE", {"this", "ifs", "default"}),
+    "Cast": ("CAST", {"this", "to", "safe"}),
     "Column": ("a column", {"this", "table"}),
     "Count": ("COUNT", {"this", "big_int"}),
     "DateTrunc": ("DATE_TRUNC", {"this", "unit", "unabbreviate", "input_type_preserved"}),
     "Distinct": ("DISTINCT", {"expressions"}),
     "Floor": ("FLOOR", {"this"}),
     "In": ("IN", {"this", "expressions"}),
+    "Is": ("IS", {"this", "expression", "negate"}),
     "Limit": ("LIMIT", {"expression"}),
     "Median": ("MEDIAN", {"this"}),
     "Ordered": ("ORDER BY", {"this", "desc", "nulls_first"}),

@@ -135,6 +135,8 @@ class Rows:
 
     def _per_person(self, query: exp.Select, plan: Plan) -> Plan:
         group = query.args.get("group")
+        if group is not None:
+            refuse_clauses(group, {"expressions"}, "GROUP BY of a summary per person")
         keys = [each.name for each in group.expressions] if group else []
         if keys != [plan.person]:
             raise InvalidArgument("a statistic of a statistic: the inner query must be GROUP BY the person alone")

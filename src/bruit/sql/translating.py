@@ -203,6 +203,10 @@ class _Translation:
         plain = [each for each in group.expressions if not isinstance(each, LEVELS)]
         first = tuple(self._key(each) for each in plain)
         nested = [each for kind in KINDS for each in group.args.get(kind) or []]
+        if any(not each.expressions or (plain and isinstance(each, exp.GroupingSets)) for each in nested):
+            raise InvalidArgument(
+                "keys before WITH ROLLUP, WITH CUBE or GROUPING SETS: write all of them inside, as ROLLUP (ward, sex)"
+            )
         grouped = [each for each in group.expressions if isinstance(each, LEVELS)] + nested
         if len(grouped) > 1:
             raise InvalidArgument(

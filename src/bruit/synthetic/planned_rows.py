@@ -15,7 +15,7 @@ from bruit.synthetic.coding import CodedColumn, code_columns
 from bruit.synthetic.reading import CodedRows, TableRows
 from bruit.tables import OTHER, Among, Domain, Table, Within
 from bruit.tables.choice.limits import Limit
-from bruit.tables.plan.kinds import Labels, Numbers
+from bruit.tables.plan.kinds import Labels, Numbers, kind_of
 from bruit.tables.plan.operators import Plan
 from bruit.tables.plan.reading import Part, Reader
 from bruit.tables.schema import Number
@@ -97,7 +97,7 @@ def _domain(plan: Plan, name: str) -> Domain:
         return Among(kind.labels[:-1] if others else kind.labels, drop_others=not others)
     if isinstance(kind, Numbers):
         declared = plan.leaves[0].schema.columns.get(name) if len(plan.leaves) == 1 else None
-        missing = declared.missing if isinstance(declared, Number) else None
+        missing = declared.missing if isinstance(declared, Number) and kind_of(declared, name) == kind else None
         return Within(kind.value(kind.lowest), kind.value(kind.highest), kind.grid, missing)
     raise InvalidArgument(
         f"{name!r} holds moments or texts: take a part of it, table.with_(month=table[{name!r}].part('month')), "

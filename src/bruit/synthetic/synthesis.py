@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bruit.central.questions.asking import require_own_book
+from bruit.central.questions.asking import assumed_of, require_own_book
 from bruit.core.arguments import whole
 from bruit.core.release import Outcome
 from bruit.errors import InvalidArgument, NotPrivate
@@ -136,7 +136,8 @@ class Prepared:
 
     @property
     def _assumes(self) -> tuple[Assumption, ...]:
-        return () if self.size is None else (Assumption.PUBLIC_SIZE,)
+        of_tables = assumed_of(self.rows.plan) if isinstance(self.rows, PlannedRows) else ()
+        return (*(() if self.size is None else (Assumption.PUBLIC_SIZE,)), *of_tables)
 
     def quote(self) -> Quote:
         """The guarantee and the cost; nothing is charged."""

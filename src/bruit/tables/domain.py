@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bruit.core.numbers import Exact, exactly
 from bruit.errors import InvalidArgument, OutOfDomain
 from bruit.tables.cells.texts import BLANKS
-from bruit.tables.schema.columns import Category, Number
+from bruit.tables.schema.columns import Category, Number, require_different, require_grid
 
 OTHER = "OTHER"
 """The category of every value that was not declared."""
@@ -37,6 +37,9 @@ class Within:
     high: Fraction
     grid: Fraction
     missing: Fraction | None
+
+    def __post_init__(self) -> None:
+        require_grid(self.low, self.high, self.grid, self.missing, build="within(...)")
 
     def __repr__(self) -> str:
         missing = "" if self.missing is None else f", missing={float(self.missing):.12g}"
@@ -99,6 +102,9 @@ class Among:
     drop_others: bool
 
     lowest: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        require_different(self.values, build="among(...)")
 
     @property
     def labels(self) -> tuple[str, ...]:

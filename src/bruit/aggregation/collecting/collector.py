@@ -26,6 +26,8 @@ from bruit.errors import InvalidArgument, ProtocolError
 CHUNK: Final = 1000
 """Reports that are verified at once."""
 SALT: Final = 32
+LARGEST_TOTAL: Final = 2**63 - 1
+"""No sum of allowed answers of 2^30 people, noise included, is larger."""
 
 
 class Collector:
@@ -272,6 +274,8 @@ class Collector:
             raise ProtocolError("the other collector's total is no row of field elements; no result can be made")
         if record.state is State.COMMITTED:
             value = self.task.scheme.unshard([totals[0], totals[1]])
+            if max(map(abs, value)) > LARGEST_TOTAL:
+                raise ProtocolError("the two totals add up to no sum of answers and noise; no result can be made")
             release = release_of(self.task, value, self.counts(), self._url)
             self._store.end(self.name, State.COMMITTED, State.PUBLISHED, release=release, batch=b"", decisions=b"")
 

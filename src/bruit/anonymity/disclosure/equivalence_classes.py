@@ -102,8 +102,8 @@ def _gaps(values: int, kind: Kind, numbers: NDArray[np.float64] | None) -> NDArr
     """The distance from each value to the next."""
     if kind == "ordered":
         return np.full(max(values - 1, 0), 1 / max(values - 1, 1))
-    if numbers is None or np.isnan(numbers).any():
-        raise InvalidArgument("kind 'numeric' needs a column of numbers without missing values; use 'ordered'")
+    if numbers is None or not np.isfinite(numbers).all():
+        raise InvalidArgument("kind 'numeric' needs finite numbers without missing values; use 'ordered'")
     return np.diff(numbers) / max(float(np.ptp(numbers)), np.finfo(float).tiny)
 
 

@@ -1,8 +1,8 @@
-"""Faults of questions: wrong levels, ranks, thresholds, parts and persons."""
+"""Faults of questions: wrong levels, ranks, bounds, thresholds, parts and persons."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from bruit.apps.faults.fault import Done, Fault, audit_fault
 from bruit.apps.faults.in_sensitivity import sensitivity_fault
-from bruit.central.questions import Limit, Question, RowRange, count, rollup, sensitivity
+from bruit.central.questions import Limit, Question, RowRange, count, rollup, sensitivity, total
 from bruit.central.questions.noises import BudgetShare, threshold, upper_tail
 from bruit.central.questions.quantile_draws import rank_question
 from bruit.central.ranks.records import Person
-from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE
+from bruit.core.neighbours import ADD_OR_REMOVE_ONE, EACH_ROW, REPLACE_ONE
 from bruit.ledger import Ledger
 from bruit.tables import Within, open_table
+from bruit.tables.plan.expressions import Expression
 from bruit.tables.plan.operators import Plan
-from bruit.tables.plan.parts import parts_of
+from bruit.tables.plan.parts import Parts, parts_of
 from bruit.tables.schema import Schema, category, number, whole
 from bruit.tables.versions.curator_file import Registration
 
@@ -41,8 +42,12 @@ def faults() -> Iterator[Fault]:
     yield sensitivity_fault("a coarser level noised like the finest", story, _total_as_fine, _total, _one_more, 1)
     story = "People who have one number under the hash share one choice of rows."
     yield sensitivity_fault("a person's number for the person", story, _by_number, _by_name, _colliding, 3)
+    story = "A sum gets the bounds that another table states for a column of the same name."
+    yield sensitivity_fault("the bounds of another table's column", story, _foreign_bounds, _own_bounds, _row_more, 1)
     story = "Cells are charged side by side, but a person's rows stay in all of them."
     yield sensitivity_fault("parts without a choice of cells", story, _all_cells, _kept_cells, _one_more, 1)
+    story = "A list of who keeps which cell names the places of cells, which change with the labels of a later version."
+    yield sensitivity_fault("a list of places for one of labels", story, _kept_places, _kept_labels, _one_more, 1)
     story = "An exchanged row is priced like one that comes or goes, as if a rank could be netted."
     yield audit_fault(
         "quantiles priced by a netted count",
@@ -106,12 +111,58 @@ def _by_number(frame: polars.DataFrame) -> float:
     return _by_name(frame.with_columns(polars.col("id") % MODULUS))
 
 
+def _sum_of_x(frame: polars.DataFrame, stated: Expression) -> float:
+    """The sum of x in units of its sensitivity, where each row is a person."""
+    alone = open_table(frame, Schema(EACH_ROW, {"x": number(0, 9, grid=1)}))
+    node = alone["x"].node  # what the check of a question asks for, beside bounds that may not be its own
+    question = Question(alone, {"s": total(replace(stated, node=node))})
+    exact = question.reader.read(np.random.default_rng(1)).parts[0][0]
+    return float(exact / question.sensitivity("s", ADD_OR_REMOVE_ONE).l1)
+
+
+def _own_bounds(frame: polars.DataFrame) -> float:
+    own = open_table(frame, Schema(EACH_ROW, {"x": number(0, 9, grid=1)}))
+    return _sum_of_x(frame, own["x"])
+
+
+def _foreign_bounds(frame: polars.DataFrame) -> float:
+    other = open_table(frame, Schema(EACH_ROW, {"x": number(0, 1, grid=1)}))
+    return _sum_of_x(frame, other["x"])
+
+
+def _row_more(rng: np.random.Generator) -> tuple[polars.DataFrame, polars.DataFrame]:
+    """A table of rows, and the same with one row more."""
+    rows = polars.DataFrame({"x": rng.integers(0, 10, 20)})
+    return rows, polars.concat([rows, polars.DataFrame({"x": [9]})])
+
+
 def _kept_cells(frame: polars.DataFrame) -> NDArray[np.float64]:
     """Whether the person 9 counts in each cell of a partition of which a person keeps one."""
     plan, book = _opened(frame), Ledger("planted", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id")
     leaf = replace(plan.leaves[0], registration=Registration("stays", 1, "planted"))
     parts = parts_of(replace(plan, step=leaf, leaves=(leaf,)), book, "ward", 1)
     return np.array([_people(parts[label]) for label in parts.labels])
+
+
+def _cells_of_two_versions(frame: polars.DataFrame, kept: Callable[[Parts], str]) -> NDArray[np.float64]:
+    """Whether the person 9, who keeps one cell, counts in each cell of a version or of a later one with more wards."""
+    book, found = Ledger("planted", epsilon=1, neighbours=ADD_OR_REMOVE_ONE, person="id"), dict.fromkeys(WARDS, 0.0)
+    for wards in (WARDS[:2], WARDS):
+        plan = open_table(frame, Schema("id", {**SCHEMA.columns, "ward": category(wards)}, name="stays"))
+        leaf = replace(plan.leaves[0], registration=Registration("stays", 1, "planted"))
+        parts = parts_of(replace(plan, step=leaf, leaves=(leaf,)), book, "ward", 1)
+        parts = replace(parts, kept=polars.DataFrame({"person": [9], "part": [kept(parts)]}))
+        for label in parts.labels:
+            found[label] = max(found.get(label, 0.0), _people(parts[label]))
+    return np.array(list(found.values()))
+
+
+def _kept_labels(frame: polars.DataFrame) -> NDArray[np.float64]:
+    return _cells_of_two_versions(frame, lambda _parts: "OTHER")
+
+
+def _kept_places(frame: polars.DataFrame) -> NDArray[np.float64]:
+    return _cells_of_two_versions(frame, lambda parts: parts.labels[2])
 
 
 def _all_cells(frame: polars.DataFrame) -> NDArray[np.float64]:

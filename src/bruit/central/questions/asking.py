@@ -25,7 +25,7 @@ from bruit.core.guarantee import Assumption
 from bruit.core.neighbours import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighbours
 from bruit.core.release import Release
 from bruit.errors import InvalidArgument, PrivacyError
-from bruit.ledger import Budget, ask
+from bruit.ledger import Budget, Ledger, ask
 from bruit.tables.choice.limits import Limit
 from bruit.tables.plan.expressions import Expression
 from bruit.tables.plan.operators import Plan
@@ -100,12 +100,7 @@ class Question:
     @property
     def assumes(self) -> tuple[Assumption, ...]:
         """The assumptions of the question's guarantee."""
-        assumed = {
-            Assumption.PUBLIC_SIZE: self.size is not None,
-            Assumption.SAME_CONTENT: place_of(self.plan.step) is not None and not holds_across_versions(self.plan.step),
-            Assumption.PUBLIC_TABLES: self.plan.looks_up,
-        }
-        return tuple(name for name, holds in assumed.items() if holds)
+        return (*((Assumption.PUBLIC_SIZE,) if self.size is not None else ()), *assumed_of(self.plan))
 
     @property
     def words(self) -> str:
@@ -161,15 +156,29 @@ class Question:
         return charge.finish(bought.interpret(bought.send(bought.read(source), source)))
 
 
-def require_own_book(plan: Plan, price: Budget) -> None:
-    """Refuses a budget of another ledger than the tables', or of a partition cell that some rows may not belong to."""
+def assumed_of(plan: Plan) -> tuple[Assumption, ...]:
+    """What a guarantee takes for granted of the tables that a plan reads or looks values up in."""
+    assumed = {
+        Assumption.SAME_CONTENT: place_of(plan.step) is not None and not holds_across_versions(plan.step),
+        Assumption.PUBLIC_TABLES: plan.looks_up,
+    }
+    return tuple(name for name, holds in assumed.items() if holds)
+
+
+def require_own_tables(plan: Plan, ledger: Ledger) -> None:
+    """Refuses tables that are registered in another ledger."""
     for leaf in plan.leaves:
         known = leaf.registration
-        if known is not None and known.book != price.ledger.book.identity:
+        if known is not None and known.book != ledger.book.identity:
             raise PrivacyError(
-                f"{known.table!r} is registered in another book than {price.ledger.name!r}, whose people it would not "
+                f"{known.table!r} is registered in another book than {ledger.name!r}, whose people it would not "
                 "charge: pay from its own book"
             )
+
+
+def require_own_book(plan: Plan, price: Budget) -> None:
+    """Refuses a budget of another ledger than the tables', or of a partition cell that some rows may not belong to."""
+    require_own_tables(plan, price.ledger)
     place, found = price.place, place_of(plan.step)
     times = 1 if price.neighbours is ADD_OR_REMOVE_ONE else 2
     if place is not None and (

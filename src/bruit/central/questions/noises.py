@@ -20,6 +20,11 @@ from bruit.privacy.accounting.concentrated import concentrated_price
 from bruit.privacy.accounting.gaussian import gaussian_delta
 
 KINDS = ("laplace", "gaussian")
+
+LEAST_DELTA, GREATEST_DELTA = Fraction(1, 10**200), Fraction(1, 2)
+LEAST_EPSILON, GREATEST_EPSILON = Fraction(1, 10**6), 100
+"""Outside these δ and ε only Laplace noise is tried: Gaussian noise is wider there, and floats too coarse."""
+
 MOST_SPREADS = 40
 """The most spreads of a change whose curves are computed one by one."""
 
@@ -55,8 +60,9 @@ class BudgetShare:
 
     @property
     def offers_gaussian(self) -> bool:
-        """Whether the share can pay for Gaussian noise."""
-        return self.rho is not None or self.delta > 0
+        """Whether the share can pay for Gaussian noise that floats can compute."""
+        usual = LEAST_DELTA <= self.delta <= GREATEST_DELTA and LEAST_EPSILON <= self.epsilon <= GREATEST_EPSILON
+        return self.rho is not None or usual
 
 
 def buy(moved: Sensitivity, share: BudgetShare, *, confidence: float, kind: str | None = None) -> PricedNoise:
@@ -64,10 +70,7 @@ def buy(moved: Sensitivity, share: BudgetShare, *, confidence: float, kind: str 
 
     Laplace noise charges the epsilon alone; Gaussian noise the pair whose curve it was made for, or its own rho.
     """
-    if kind not in (None, *KINDS):
-        raise InvalidArgument(f"noise={kind!r}; choose 'laplace' or 'gaussian', or leave it out for the narrower")
-    if kind == "gaussian" and not share.offers_gaussian:
-        raise NotPrivate("noise='gaussian' needs a delta: give budget=ledger.budget(epsilon=..., delta=...)")
+    _check_kind(kind, share)
     offers = []
     if kind != "gaussian":
         laplace = IntegerNoise.laplace(share.epsilon, sensitivity=moved.l1, neighbours=share.neighbours)
@@ -79,6 +82,20 @@ def buy(moved: Sensitivity, share: BudgetShare, *, confidence: float, kind: str 
     ):
         offers.append(_gaussian(moved, share))
     return min(offers, key=lambda offer: offer.noise.half_width(confidence))
+
+
+def _check_kind(kind: str | None, share: BudgetShare) -> None:
+    """Refuses a kind of noise that there is not, or Gaussian noise at a price without a delta, or beyond floats."""
+    if kind not in (None, *KINDS):
+        raise InvalidArgument(f"noise={kind!r}; choose 'laplace' or 'gaussian', or leave it out for the narrower")
+    if kind != "gaussian" or share.offers_gaussian:
+        return
+    if share.delta:
+        raise NotPrivate(
+            f"noise='gaussian' needs an epsilon from {float(LEAST_EPSILON):g} to {GREATEST_EPSILON} and a delta from "
+            f"{float(LEAST_DELTA):g} to {float(GREATEST_DELTA):g} for each number: leave it out"
+        )
+    raise NotPrivate("noise='gaussian' needs a delta: give budget=ledger.budget(epsilon=..., delta=...)")
 
 
 def _gaussian(moved: Sensitivity, share: BudgetShare) -> PricedNoise:
@@ -190,6 +207,7 @@ def threshold(
     """
     if not failure:
         raise NotPrivate("groups that nobody declared need a delta: give budget=ledger.budget(epsilon=..., delta=...)")
+    _check_kind(kind, share)
     offers = []
     if kind != "gaussian":
         laplace = IntegerNoise.laplace(share.epsilon, sensitivity=moved.l1, neighbours=share.neighbours)
@@ -197,7 +215,7 @@ def threshold(
     if kind != "laplace" and share.rho is not None:
         noise = IntegerNoise(concentrated_loss(moved, share.rho, share.neighbours))
         offers.append(_threshold(noise, failure, groups, share, failure))
-    elif kind != "laplace":
+    elif kind != "laplace" and share.offers_gaussian:
         own = _best_share(groups, share.epsilon, failure)
         noise = IntegerNoise(gaussian_loss(moved, share.epsilon, failure * own, share.neighbours))
         offers.append(_threshold(noise, failure * (1 - own), groups, share, failure))

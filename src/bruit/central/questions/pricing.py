@@ -20,7 +20,7 @@ from bruit.core.guarantee import Assumption
 from bruit.core.losses import Approximate, Loss, Pure, composed
 from bruit.core.neighbours import Neighbours
 from bruit.core.release import Outcome
-from bruit.errors import NotPrivate
+from bruit.errors import InvalidArgument, NotPrivate
 from bruit.ledger import Budget, Charge, Purchase
 from bruit.mechanisms import part_of
 from bruit.privacy import zcdp
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from bruit.central.questions.asking import Question
 
 WHAT = "central.question"
+
+LEAST_FAILURE, LARGEST_FAILURE = Fraction(1, 10**200), Fraction(99, 100)
+LEAST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**5), 10_000
+"""Between these floats can compute the threshold of discovered groups."""
 
 SLACK = Fraction(10**9 - 1, 10**9)
 """What is kept of a rho, so that the conversion of a sum never passes that of the whole by a rounding."""
@@ -135,6 +139,8 @@ def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Budge
     """What each noisy measure may cost, and the chance that is left for showing groups of one level."""
     asked = question.levels_asked
     found = sum(bool(level.found) for level in asked)
+    if found:
+        _require_usual(price)
     parts = sum(len(paid_measures(question, level)) for level in asked) + found
     if is_concentrated(price):
         rho, failure = _rho_and_failure(price, found=bool(found))
@@ -149,6 +155,14 @@ def _parts_of(question: Question, price: Budget, share: Fraction) -> tuple[Budge
             "that accounts by 'basic', or by 'zcdp' with failures=..."
         )
     return BudgetShare(epsilon, delta, price.neighbours), delta
+
+
+def _require_usual(price: Budget) -> None:
+    """Refuses an ε or δ so extreme that floats cannot compute the threshold for discovered groups."""
+    if price.delta and not LEAST_FAILURE <= price.delta <= LARGEST_FAILURE:
+        raise InvalidArgument("groups that nobody listed need a delta from 1e-200 to 0.99")
+    if not LEAST_EPSILON <= price.epsilon <= LARGEST_EPSILON:
+        raise InvalidArgument("groups that nobody listed need an epsilon from 1e-5 to 10000")
 
 
 def _rho_and_failure(price: Budget, *, found: bool) -> tuple[Fraction, Fraction]:

@@ -73,6 +73,8 @@ class StoredBook:
     def _enter(self, connection: Connection, request: Request) -> Written:
         """Raises the totals and writes the entry, inside the caller's transaction."""
         added = require_not_negative(request.cost)
+        if not added.within(self.limit):  # it may be beyond the 64 bits of the database
+            raise self._refusal(connection, added, added, microseconds())
         if request.place is not None:
             self._lock(connection)
             added = require_not_negative(self._raise_cell(connection, request.place, request.cost))

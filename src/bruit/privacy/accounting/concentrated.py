@@ -26,6 +26,9 @@ from bruit.errors import NotPrivate
 from bruit.privacy.accounting.composition import amplify, basic, require_amplification, total
 from bruit.privacy.accounting.gaussian import UNIT_ROUNDOFF
 
+LEAST_EPSILON, LARGEST_EPSILON, LEAST_DELTA = 1e-12, 1e12, 1e-280
+"""Between these an epsilon and a delta are converted into a rho in floating point."""
+
 
 def zcdp(loss: Loss) -> Fraction:
     """The rho of a loss: its Rényi divergence of every order a is at most rho * a; deltas of parts are left out.
@@ -132,6 +135,11 @@ def _best_rho(loss: BestOf) -> Fraction:
 
 def concentrated_price(epsilon: float, delta: float) -> Fraction:
     """The largest rho, rounded down, for which rho-zCDP implies (epsilon, delta)-privacy."""
+    if not (LEAST_EPSILON <= epsilon <= LARGEST_EPSILON and LEAST_DELTA <= delta < 1):
+        raise NotPrivate(
+            f"zcdp computes with an epsilon from {LEAST_EPSILON:g} to {LARGEST_EPSILON:g} and a delta of at least "
+            f"{LEAST_DELTA:g} and below one: give others"
+        )
     top = epsilon
     if concentrated_epsilon(top, delta) <= epsilon:
         return Fraction(top)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bruit.core.arguments import whole
 from bruit.errors import InvalidArgument
 
 MOST_ROWS = 2**16
@@ -27,8 +28,7 @@ class Limit:
                 "and each=..., which are two different limits"
             )
         for name, value in stated.items():
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_ROWS:
-                raise InvalidArgument(f"{name}={value!r} must be a whole number from 1 to {MOST_ROWS}")
+            object.__setattr__(self, name, whole(value, name, most=MOST_ROWS))
 
     def __str__(self) -> str:
         if self.rows is not None:

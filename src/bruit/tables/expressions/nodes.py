@@ -9,7 +9,7 @@ to it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 
 @dataclass(frozen=True)
@@ -58,21 +58,29 @@ class Node:
 
     def fields(self) -> Iterator[str]:
         """Yields the name of each column read, as often as it occurs."""
-        for field in fields(self):
-            value = getattr(self, field.name)
+        return (column.name for column in self.columns())
+
+    def columns(self) -> Iterator[Field]:
+        """Yields each reference to a column, as often as it occurs."""
+        for part in fields(self):
+            value = getattr(self, part.name)
             for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item, Node):
-                    yield from item.fields()
+                    yield from item.columns()
 
 
 @dataclass(frozen=True)
 class Field(Node):
-    """A reference to a column, read as a number or a text."""
+    """A reference to a column, read as a number or a text.
+
+    `kind` is what the column could hold where the reference was made; None for the columns that an engine makes.
+    """
 
     name: str
+    kind: object = field(default=None, compare=False, repr=False)
 
-    def fields(self) -> Iterator[str]:
-        yield self.name
+    def columns(self) -> Iterator[Field]:
+        yield self
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,7 @@ def extent(node: Node) -> tuple[int, int]:
     waiting = [node]
     while waiting:
         last = waiting[-1]
-        parts = [part for field in fields(last) if isinstance(part := getattr(last, field.name), Node)]
+        parts = [part for each in fields(last) if isinstance(part := getattr(last, each.name), Node)]
         unknown = [part for part in parts if id(part) not in known]
         waiting += unknown
         if not unknown:
@@ -159,8 +167,8 @@ def text_numbers(node: Node) -> Iterator[TextNumber]:
     if isinstance(node, TextNumber):
         yield node
         return
-    for field in fields(node):
-        value = getattr(node, field.name)
+    for each in fields(node):
+        value = getattr(node, each.name)
         if isinstance(value, Node):
             yield from text_numbers(value)
 
@@ -169,7 +177,7 @@ def replaced(node: Node, instead: Mapping[Node, Node]) -> Node:
     """The expression with some of its parts replaced by others."""
     if not instead or node in instead:
         return instead.get(node, node)
-    parts = {field.name: getattr(node, field.name) for field in fields(node)}
+    parts = {each.name: getattr(node, each.name) for each in fields(node)}
     changed = {name: replaced(part, instead) for name, part in parts.items() if isinstance(part, Node)}
     return replace(node, **changed)
 

@@ -108,7 +108,7 @@ class Lowering:
         if not self.people:
             return Project(here, same(needed)) if needed else here
         if step.kept is not None:
-            listed = step.kept.filter(polars.col("part") == step.place).select(polars.col("person").alias(PERSON))
+            listed = step.kept.filter(polars.col("part") == step.label).select(polars.col("person").alias(PERSON))
             return Project(Join(here, Rows(listed), (PERSON,), (), outer=False), same((*needed, PERSON)))
         layout = Layout((Coded(CELL, 0, step.size - 1),), ())
         cells = self._with(step.input, {CELL: step.column}, (CELL,))

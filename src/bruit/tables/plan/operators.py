@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from bruit.core.arguments import is_whole
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
 from bruit.tables.choice.limits import MOST_ROWS
@@ -62,14 +63,24 @@ class Plan:
             if name in declared:
                 kind_of(next(leaf.schema.columns[name] for leaf in self.leaves if name in leaf.schema.columns), name)
             raise InvalidArgument(f"no column {name!r} was declared; there are {', '.join(self.columns)}")
-        return Expression(self.columns[name], Field(name), name)
+        return Expression(self.columns[name], Field(name, self.columns[name]), name)
 
     def where(self, condition: Condition) -> Plan:
         """The rows where a condition is true; a comparison with a missing value is false."""
         if not isinstance(condition, Condition):
             raise InvalidArgument("where(...) needs a comparison of columns, such as table['age'] >= 18")
         require_short(condition)
+        self.require_own(condition)
         return replace(self, step=Where(self.step, condition.node), words=f"{self.words} where {condition.words}")
+
+    def require_own(self, stated: Expression | Condition) -> None:
+        """Refuses columns of another plan which here are missing or can hold something else: their bounds would lie."""
+        for column in stated.node.columns():
+            if self.columns.get(column.name) != column.kind:
+                raise InvalidArgument(
+                    f"{stated.words}: {column.name!r} was taken from another table, or before it was changed; take it "
+                    f"from the table that is asked, table[{column.name!r}]"
+                )
 
     def _check_new(self, *names: str, beside: bool = True) -> None:
         """Refuses names of new columns that stand for the person, or that engines take for other ones."""
@@ -82,7 +93,7 @@ class Plan:
         """The same rows with further columns, each computed from the row itself."""
         self._check_new(*columns)
         for column in columns.values():
-            narrow(column)
+            self.require_own(narrow(column))
         step = With(self.step, tuple((name, column.node) for name, column in columns.items()))
         kinds = {**self.columns, **{name: column.kind for name, column in columns.items()}}
         said = ", ".join(f"{name} = {column.words}" for name, column in columns.items())
@@ -102,22 +113,21 @@ class Plan:
             kinds[name], node = _looked_up(key, name, values)
             narrow(Expression(kinds[name], node, name))
             columns.append((name, node))
-        step = With(self.step, tuple(columns))
         words = f"{self.words} with {', '.join(public)} by {on}{'' if outer else ', where it is listed'}"
         listed = key.among([each for values in public.values() for each in values if _declared(key, each)])
-        rows = step if outer else Where(step, listed.node)
-        return replace(self, step=rows, columns=kinds, words=words, looks_up=True)
+        rows = self.step if outer else Where(self.step, listed.node)  # before a new column may take the key's name
+        return replace(self, step=With(rows, tuple(columns)), columns=kinds, words=words, looks_up=True)
 
     def join(self, other: Plan, *, most: tuple[int, int], outer: bool = False) -> Plan:
         """Joins each person's rows of two tables, at most `most` of either; `outer` keeps unmatched rows."""
         self._require_same_people(other, "join")
-        if not isinstance(most, tuple) or not all(_is_count(number) for number in most) or len(most) != 2:
+        if not isinstance(most, tuple) or not all(map(_is_count, most)) or len(most) != 2:
             raise InvalidArgument(f"most={most!r}: say how many rows of a person count on each side, such as (3, 5)")
         own = {name.casefold() for name in self.columns}
         twice = sorted(name for name in other.columns if name.casefold() in own)
         if twice:
             raise InvalidArgument(f"both tables have a column {twice[0]!r}: rename it in one of them with with_(...)")
-        step = Joined(self.step, other.step, most, (self.columns, other.columns), outer)
+        step = Joined(self.step, other.step, (int(most[0]), int(most[1])), (self.columns, other.columns), outer)
         columns = {**self.columns, **other.columns}
         return replace(
             self,
@@ -150,6 +160,7 @@ class Plan:
             raise InvalidArgument("each row is a person of its own: there is nothing to summarise per person")
         if not _is_count(most):
             raise InvalidArgument(f"most={most!r} must be a whole number of rows, from 1 to {MOST_ROWS}")
+        most = int(most)
         self._check_new(*summaries, beside=False)
         parts = [(name, *_summary(name, each)) for name, each in summaries.items()]
         kinds = {name: self._summary_kind(what, column, most) for name, what, column in parts}
@@ -213,7 +224,7 @@ def _summary(name: str, stated: tuple[str, str] | str) -> tuple[str, str | None]
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_ROWS
+    return is_whole(value) and 1 <= value <= MOST_ROWS
 
 
 def _looked_up(key: Expression, name: str, values: Mapping[object, Any]) -> tuple[Kind, Node]:

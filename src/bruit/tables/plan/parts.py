@@ -17,9 +17,10 @@ from bruit.core.arguments import whole
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument, PrivacyError
 from bruit.tables.choice.hashing import ROUNDS, TERMS, RowKey
+from bruit.tables.expressions.nodes import Node
 from bruit.tables.expressions.to_polars import MODULUS
 from bruit.tables.plan.expressions import Expression
-from bruit.tables.plan.kinds import Moments
+from bruit.tables.plan.kinds import Labels, Moments, Numbers
 from bruit.tables.plan.operators import Plan
 from bruit.tables.plan.reading import key_labels
 from bruit.tables.plan.steps import Joined, Leaf, Parted, Stacked, Step
@@ -51,7 +52,7 @@ class Parts:
         assert isinstance(leaf, Leaf)
         assert leaf.registration is not None
         key = _key(leaf.registration.book, self.name)
-        step = Parted(leaf, self.column.node, len(labels), place, self.cells, key, self.name, label, self.kept)
+        step = Parted(leaf, place_node(self.column), len(labels), place, self.cells, key, self.name, label, self.kept)
         return replace(self.plan, step=step, words=f"{self.plan.words} in {label}")
 
     def budget(self, label: str, *, epsilon: Exact, delta: Exact | None = None) -> Budget:
@@ -96,9 +97,15 @@ def parts_of(plan: Plan, ledger: Ledger, column: str, cells: int, keep: str | No
             f"keep={keep!r}: keep='first' needs a registered file whose rows name people; leave keep out to "
             "choose each person's cells anew for every version"
         )
-    listed = fill_list(known.curator.source, plan, column, key.node, cells)
+    listed = fill_list(known.curator.source, plan, column, place_node(key), key_labels(key), cells)
     called = f"{known.table} by {column}, {cells} a person, list {listed.identity}"
     return Parts(plan, ledger, key, cells, called, listed.pairs)
+
+
+def place_node(column: Expression) -> Node:
+    """The place of a row's cell among the labels of a column, from zero: numbers begin with their lowest."""
+    assert isinstance(column.kind, Labels | Numbers)
+    return column.node - column.kind.lowest
 
 
 def holds_across_versions(step: Step) -> bool:

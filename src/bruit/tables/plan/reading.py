@@ -117,6 +117,8 @@ class Reader:
                 if self.limit is not None
                 else f"rows belong to {self.plan.person!r}, who may have many: give limit(rows=...), or groups and each"
             )
+        for key in self.keys:
+            self.plan.require_own(key)
         for part in self.parts:
             self._check(part)
         if self.cells > MOST_CELLS:
@@ -126,7 +128,7 @@ class Reader:
     def _check(self, part: Part) -> None:
         if part.value is None:
             return
-        narrow(part.value)
+        self.plan.require_own(narrow(part.value))
         if part.what == "twice below" and part.value.numbers.size > MOST_STEPS_SQUARED:
             raise InvalidArgument(f"the grid of {part.value.words} is too fine for a variance: at most 2^16 steps")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from bruit.errors import OutOfDomain
 from bruit.tables.schema.calendar import Pattern, clock_changes, day_number, read_pattern
 
 DROP = "drop"
@@ -29,6 +30,22 @@ LARGEST_LONG = 2**63 - 1
 DAY = 86_400
 
 
+def require_grid(low: Fraction, high: Fraction, grid: Fraction, missing: Fraction | None, *, build: str) -> None:
+    """Refuses numbers that are not exact, or off the grid: rounded to it, a value could lie beyond its bounds."""
+    fill = () if missing is None else (missing,)
+    exact = all(isinstance(each, Fraction) for each in (low, high, grid, *fill))
+    if not exact or grid <= 0 or not all(low <= each <= high for each in (low, high, *fill)):
+        raise OutOfDomain(f"the bounds, the grid and what is missing are built by {build}, which checks them")
+    if any((bound / grid).denominator != 1 or abs(bound / grid) > MOST_STEPS for bound in (low, high)):
+        raise OutOfDomain(f"a grid divides both bounds into at most 2^32 steps: build it with {build}")
+
+
+def require_different(values: tuple[str, ...], *, build: str) -> None:
+    """Refuses categories that are no texts, or listed twice: engines could fail on them."""
+    if not all(isinstance(value, str) for value in values) or len(set(values)) < len(values):
+        raise OutOfDomain(f"categories are texts, each listed once: build them with {build}, which checks them")
+
+
 @dataclass(frozen=True)
 class Number:
     """Numbers between two bounds, rounded to a grid; the integer of a value is its number of grid steps from zero."""
@@ -40,6 +57,9 @@ class Number:
     strip: tuple[str, ...] = ()
 
     type: ClassVar[str] = "number"
+
+    def __post_init__(self) -> None:
+        require_grid(self.low, self.high, self.grid, self.missing, build="number(...)")
 
     @property
     def lowest(self) -> int:
@@ -66,6 +86,9 @@ class Category:
 
     type: ClassVar[str] = "category"
     lowest: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        require_different(self.values, build="category(...)")
 
     @property
     def labels(self) -> tuple[str, ...]:
