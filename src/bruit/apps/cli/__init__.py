@@ -2,6 +2,7 @@
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.group import DeferredGroup
 
 COMMANDS = {
@@ -35,9 +36,12 @@ COMMANDS = {
 """Every command with its one line of help: `bruit --help` loads none of them."""
 
 
-NEXT = (
-    "First steps: bruit demo is a tour; bruit data example people.csv writes a table to try things on; with a file of "
-    "your own: bruit schema FILE, bruit ledger create, bruit ask, or bruit serve for the browser"
+NEXT = examples(
+    "bruit demo                      # a tour, offline",
+    "bruit data example people.csv   # a table to try things on",
+    "bruit schema people.csv         # or a file of your own; then bruit ledger create, bruit ask",
+    "bruit serve                     # the same in the browser, and polls",
+    title="First steps:",
 )
 """What `bruit` alone says to do next."""
 

@@ -8,15 +8,17 @@ from typing import Any
 import rich_click as click
 from rich.markup import escape
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.core.neighbours import Neighbours
 from bruit.ledger import Ledger, page, recovery, statement
 from bruit.ledger.subjects import columns_of
 from bruit.privacy import belief
 
-EXAMPLE = (
-    "Example: bruit ledger create clinic --epsilon 3 --neighbours 'add or remove one' --person id; "
-    "bruit ledger show; bruit ledger export clinic --folder statements"
+EXAMPLE = examples(
+    "bruit ledger create clinic --epsilon 3 --neighbours 'add or remove one' --person id",
+    "bruit ledger show",
+    "bruit ledger export clinic --folder statements",
 )
 
 in_store = click.option(
@@ -34,7 +36,7 @@ def command() -> None:
 
 
 @command.command(
-    epilog="Example: bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id"
+    epilog=examples("bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id")
 )
 @click.argument("name")
 @click.option("--epsilon", required=True, help="The total ε: the most that may ever be spent on one person.")
@@ -64,7 +66,7 @@ def create(
         show(meant)
 
 
-@command.command(name="show", epilog="Example: bruit ledger show; bruit ledger show clinic")
+@command.command(name="show", epilog=examples("bruit ledger show", "bruit ledger show clinic"))
 @click.argument("name", required=False)
 @in_store
 @json_option
@@ -81,7 +83,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
     show(table("Books", heads, [[_escape_markup(summary[key]) for key in _COLUMNS] for summary in summaries]))
 
 
-@command.command(epilog="Example: bruit ledger entries clinic --last 10")
+@command.command(epilog=examples("bruit ledger entries clinic --last 10"))
 @click.argument("name")
 @click.option("--last", type=click.IntRange(1), help="Show only the last so many entries.")
 @in_store
@@ -97,7 +99,7 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
     show(table(escape(f"Entries of {name}"), heads, map(_row, lines)))
 
 
-@command.command(epilog="Example: bruit ledger export clinic --folder statements")
+@command.command(epilog=examples("bruit ledger export clinic --folder statements"))
 @click.argument("name")
 @click.option(
     "--folder",
@@ -122,7 +124,7 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
     show(escape(description["promise"]), *(escape(f"Written: {path}") for path in files.values()))
 
 
-@command.command(epilog="Example: bruit ledger resume clinic --forgotten 0.5")
+@command.command(epilog=examples("bruit ledger resume clinic --forgotten 0.5"))
 @click.argument("name")
 @click.option("--forgotten", required=True, help="The ε of everything released after the backup; 0 where nothing was.")
 @click.option("--delta", default="0", show_default=True, help="The δ of everything released after the backup.")
@@ -134,7 +136,7 @@ def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) 
     _show_one(Ledger.open(name, store), as_json=as_json)
 
 
-@command.command(name="repair-clock", epilog="Example: bruit ledger repair-clock clinic")
+@command.command(name="repair-clock", epilog=examples("bruit ledger repair-clock clinic"))
 @click.argument("name")
 @in_store
 @json_option
