@@ -1,5 +1,7 @@
 """The command `bruit`: one file per command, imported when it is called."""
 
+from typing import Any
+
 import rich_click as click
 
 from bruit.apps.cli.terminal.examples import examples
@@ -45,6 +47,12 @@ NEXT = examples(
 )
 """What `bruit` alone says to do next."""
 
+HELP: dict[str, Any] = {
+    "options_table_column_types": ["required", "opt_long", "opt_short", "help"],
+    "options_table_help_sections": ["help", "metavar", "default", "required"],
+}
+"""What a value looks like stands behind the words on it: beside them it left no room in a narrow terminal."""
+
 
 @click.group(
     cls=DeferredGroup,
@@ -53,6 +61,7 @@ NEXT = examples(
     epilog=NEXT,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+@click.rich_config(help_config=HELP)
 @click.version_option(package_name="bruit")
 def main() -> None:
     """Noise you add to protect people, and noise you remove to hear the truth."""
