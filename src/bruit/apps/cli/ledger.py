@@ -1,6 +1,7 @@
 """`bruit ledger`: creates, shows and exports the ledger of a data set."""
 
 import json
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from rich.markup import escape
 
 from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.apps.steward.statements import noise_words
 from bruit.core.neighbours import Neighbours
 from bruit.ledger import Ledger, page, recovery, statement
 from bruit.ledger.subjects import columns_of
@@ -95,7 +97,10 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
     if as_json:
         print_json(lines)
         return
-    heads = ("", "when", "what", "who", "loss", "ε", "running total", "state")
+    if not lines:
+        show(escape(f"Nothing was charged to {name} yet."))
+        return
+    heads = ("", "when, UTC", "what, by whom", "loss", "ε", "running total")
     show(table(escape(f"Entries of {name}"), heads, map(_row, lines)))
 
 
@@ -171,7 +176,7 @@ _TYPED = {
     "unit": "person",
     "accounting": "by",
     "delta_left": "left of delta",
-    "odometer": "spent up to now, valid whenever it is read",
+    "odometer": "spent, read at any time (odometer)",
 }
 """How each field of a ledger is named in the terminal: as the option that states it, or in words."""
 
@@ -217,16 +222,14 @@ def _row(line: dict[str, Any]) -> list[object]:
     columns = columns_of(line["release"])
     about = f" of {', '.join(columns)}" if columns else ""
     place = f" ({line['cell']})" if line["cell"] else ""
-    running = line["running_total"]["sum"]
+    unfinished = "" if line["state"] == "finished" else "; no answer stored"
     return [
         line["number"],
-        line["when"],
-        escape(line["what"] + about + place),
-        escape(line["who"]),
-        line["loss"]["kind"],
+        f"{datetime.fromisoformat(line['when']).astimezone(UTC):%Y-%m-%d %H:%M}",
+        escape(f"{line['what']}{about}{place}, {line['who']}{unfinished}"),
+        noise_words(line["loss"]["kind"]),
         epsilon,
-        running,
-        line["state"],
+        line["running_total"]["sum"],
     ]
 
 
