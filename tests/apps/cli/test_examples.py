@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rich.text import Text
 
 from bruit.apps.cli import COMMANDS, main
-from bruit.apps.cli.terminal.examples import WIDTH, examples
+from bruit.apps.cli.terminal.examples import EDGE, WIDEST, examples
 
 
 def commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -26,12 +26,14 @@ def shown(text: Text) -> list[str]:
     return [line.strip() for line in lines if not line.strip().startswith("#")]
 
 
-def test_a_long_command_goes_on_as_a_shell_reads_it() -> None:
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_a_long_command_goes_on_as_a_shell_reads_it(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     command = "bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id"
     text = examples(command, "# a remark", "bruit demo")
-    assert all(len(line) <= WIDTH for line in text.plain.splitlines())
+    assert all(len(line) <= min(columns - EDGE, WIDEST) for line in text.plain.splitlines())
     assert [shlex.split(line) for line in shown(text)] == [shlex.split(command), ["bruit", "demo"]]
-    assert "'add or remove one'" in text.plain  # a quoted word is never broken
+    assert "--neighbours 'add or remove one'" in text.plain  # no option is parted from its value
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

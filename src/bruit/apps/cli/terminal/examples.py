@@ -1,26 +1,31 @@
 """The examples below a command's help, whole enough to be copied into a shell."""
 
 import shlex
+from shutil import get_terminal_size
 
 from rich.text import Text
 
-WIDTH = 76
-"""Letters of a line, so that it stands unbroken in a terminal of 80 columns."""
+WIDEST = 76
+"""Letters of a line, at most; a narrow terminal has fewer, and breaks no line of them anew."""
+
+EDGE = 4
+"""Letters that the help leaves free on both sides together."""
 
 
 def examples(*lines: str, title: str = "For example:") -> Text:
-    """Each command on lines of its own, continued as a shell continues them; what begins with # is a remark."""
-    return Text("\n".join([title, *("  " + row for line in lines for row in _rows(line))]))
+    """Each command on lines of its own, continued as a shell continues them; what stands behind # is a remark."""
+    width = min(WIDEST, get_terminal_size().columns - EDGE)
+    return Text("\n".join([title, *("  " + row for line in lines for row in _rows(line, width))]))
 
 
-def _rows(line: str) -> list[str]:
-    """A command in rows of at most `WIDTH` letters, where no quoted word is longer."""
-    if len(f"  {line}") <= WIDTH:
+def _rows(line: str, width: int) -> list[str]:
+    """A command in rows of at most `width` letters, where no quoted word is longer."""
+    if "#" in line or len(f"  {line}") <= width:
         return [line]
     first, *parts = _parts(shlex.split(line, posix=False))
     rows = [first]
     for part in parts:
-        if len(f"  {rows[-1]} {part} \\") > WIDTH:
+        if len(f"  {rows[-1]} {part} \\") > width:
             rows[-1] += " \\"
             rows.append(f"    {part}")
         else:
