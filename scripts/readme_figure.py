@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 import bruit
 from bruit.apps.data import people
-from bruit.apps.plots import legend_above
 from bruit.apps.plots.style import COLOURS, STYLE
 
 PICTURE = Path(__file__).parents[1] / "docs" / "result.svg"
@@ -47,7 +46,7 @@ def plot_deciles(axes: Axes, rng: np.random.Generator) -> None:
     axes.set(
         title="Nine deciles of 2000 incomes, ε = 1 in all", xlabel="per cent earn less", ylabel="income, thousands"
     )
-    legend_above(axes)
+    axes.legend(loc="upper left", frameon=False)  # inside, so that both titles stand on one line
 
 
 def main() -> None:

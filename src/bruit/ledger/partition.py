@@ -44,7 +44,7 @@ class Partition:
         return make_budget(self.ledger, loss, epsilon=epsilon, delta=delta, by=by, place=place)
 
     def spent(self, cell: str) -> Amount:
-        """The total spent by somebody in that cell alone: charges to the cell and to the whole data set."""
+        """What was spent on somebody whose rows are in that cell alone: on the cell and on the whole data set."""
         return amount(self.ledger.book.spent_in(self.name, _text(cell, "cell")), self.ledger.terms)
 
 

@@ -61,7 +61,7 @@ def test_bad_input_is_a_sentence_and_exit_status_2(change: list[str], advice: st
 
 
 def test_the_help_has_an_example() -> None:
-    assert "Example" in run("budget", "--help").output
+    assert "For example:" in run("budget", "--help").output
 
 
 def test_nobody_is_told_who_the_neighbours_are_unasked() -> None:

@@ -1,6 +1,7 @@
 """`bruit ledger` as a person types it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,15 @@ def test_people_see_tables(bruit: Callable[..., Any]) -> None:
     assert "2.5" in bruit("show").stdout
     shown = bruit("entries", "payroll", "--last", "1").stdout
     assert "Pure" in shown
-    assert "count[men]" in shown.replace("\n", "")
+    assert "count[men], " in shown
+    assert "answer stored" in shown
+    assert re.search(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} ", shown)
     assert "ε = 3" in bruit("export", "payroll").stdout
+
+
+def test_a_book_that_nothing_was_charged_to_says_so(bruit: Callable[..., Any]) -> None:
+    bruit(*CREATE)
+    assert bruit("entries", "payroll").stdout == "Nothing was charged to payroll yet.\n"
 
 
 def test_a_new_book_says_what_it_may_tell_about_one_person(bruit: Callable[..., Any]) -> None:

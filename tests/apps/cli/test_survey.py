@@ -189,7 +189,8 @@ def test_an_answer_outside_the_list_becomes_other_or_is_refused_where_it_is_give
 def test_every_help_has_an_example(name: str) -> None:
     done = run(name, "--help")
     assert done.exit_code == 0
-    assert f"Example: bruit survey {name}" in done.stdout
+    assert "For example:" in done.stdout
+    assert f"   bruit survey {name}" in done.stdout
 
 
 def test_labels_are_shown_as_they_are(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 """The command `bruit`: one file per command, imported when it is called."""
 
+from typing import Any
+
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.group import DeferredGroup
 
 COMMANDS = {
@@ -35,11 +38,20 @@ COMMANDS = {
 """Every command with its one line of help: `bruit --help` loads none of them."""
 
 
-NEXT = (
-    "First steps: bruit demo is a tour; bruit data example people.csv writes a table to try things on; with a file of "
-    "your own: bruit schema FILE, bruit ledger create, bruit ask, or bruit serve for the browser"
+NEXT = examples(
+    "bruit demo                      # a tour, offline",
+    "bruit data example people.csv   # a table to try things on",
+    "bruit schema people.csv         # or a file of your own; then bruit ledger create, bruit ask",
+    "bruit serve                     # the same in the browser, and polls",
+    title="First steps:",
 )
 """What `bruit` alone says to do next."""
+
+HELP: dict[str, Any] = {
+    "options_table_column_types": ["required", "opt_long", "opt_short", "help"],
+    "options_table_help_sections": ["help", "metavar", "default", "required"],
+}
+"""What a value looks like stands behind the words on it: beside them it left no room in a narrow terminal."""
 
 
 @click.group(
@@ -49,6 +61,7 @@ NEXT = (
     epilog=NEXT,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+@click.rich_config(help_config=HELP)
 @click.version_option(package_name="bruit")
 def main() -> None:
     """Noise you add to protect people, and noise you remove to hear the truth."""

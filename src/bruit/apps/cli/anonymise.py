@@ -20,14 +20,15 @@ from bruit.anonymity import (
     prefixes,
     pseudonymise,
 )
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.core.neighbours import EACH_ROW
 from bruit.errors import InvalidArgument
 from bruit.tables import Table, read
 
-EXAMPLE = (
-    "Example: bruit anonymise people.csv coarse.csv --quasi age:5,10,20 --quasi city --quasi sex "
-    "--sensitive illness -k 10 -l 2 --suppress 0.05"
+EXAMPLE = examples(
+    "bruit anonymise people.csv coarse.csv --quasi age:5,10,20 --quasi city --quasi sex "
+    "--sensitive illness -k 10 -l 2 --suppress 0.05",
 )
 METHODS = "One level for a whole column (lattice), or cuts where the rows are (mondrian)."
 

@@ -13,11 +13,15 @@ from rich.table import Table
 from bruit.apps.audits import catalogue
 from bruit.apps.audits.catalogue import Row
 from bruit.apps.audits.small_tables import sums
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.apps.findings import Size
 from bruit.audit import SensitivityCheck
 
-EXAMPLE = "Example: bruit audit all --small; bruit audit central.count --samples 1000000 --json"
+EXAMPLE = examples(
+    "bruit audit all --small",
+    "bruit audit central.count --samples 1000000 --json",
+)
 
 
 FEW = 20

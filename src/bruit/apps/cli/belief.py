@@ -2,10 +2,14 @@
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table
 from bruit.privacy.beliefs import EPSILONS, PRIORS, belief, premium
 
-EXAMPLE = "Example: bruit belief; bruit belief --prior 0.5 --epsilon 1.0986 --premium 2000"
+EXAMPLE = examples(
+    "bruit belief",
+    "bruit belief --prior 0.5 --epsilon 'ln 3' --premium 2000",
+)
 
 
 @click.command("belief", epilog=EXAMPLE)

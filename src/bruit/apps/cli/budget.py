@@ -7,15 +7,16 @@ from typing import Literal
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table
 from bruit.core.losses import Scheme
 from bruit.core.neighbours import Neighbours
 from bruit.errors import InvalidArgument
 from bruit.privacy import ACCOUNTANTS, TrainingPlan, plan, sound_delta
 
-EXAMPLE = (
-    "Example: bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5 "
-    "--neighbours 'add or remove one'"
+EXAMPLE = examples(
+    "bruit budget --dataset-size 60000 --batch-size 64 --noise 1.0 --epochs 15 --delta 1e-5 "
+    "--neighbours 'add or remove one'",
 )
 RELATIONS = (Neighbours.ADD_OR_REMOVE_ONE.value, Neighbours.REPLACE_ONE.value)
 SCHEMES = {"poisson": Scheme.POISSON, "fixed-size": Scheme.FIXED_SIZE, "shuffled": Scheme.SHUFFLED}

@@ -6,16 +6,17 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps import data
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table, writing
 from bruit.errors import InvalidArgument
 
 
-@click.group("data", epilog="Example: bruit data list; bruit data fetch adult; bruit data example people.csv")
+@click.group("data", epilog=examples("bruit data list", "bruit data fetch adult", "bruit data example people.csv"))
 def command() -> None:
     """List and fetch the public data sets of the studies; write an invented table to try things on."""
 
 
-@command.command("list", epilog="Example: bruit data list --json")
+@command.command("list", epilog=examples("bruit data list --json"))
 @json_option
 def list_sets(*, as_json: bool) -> None:
     """Show every data set: what it is, and where its files are on this machine."""
@@ -32,7 +33,7 @@ def list_sets(*, as_json: bool) -> None:
     show(table("Data sets", ("name", "what it is", "where"), lines))
 
 
-@command.command(epilog="Example: bruit data fetch; bruit data fetch adult mnist")
+@command.command(epilog=examples("bruit data fetch", "bruit data fetch adult mnist"))
 @click.argument("names", nargs=-1)
 @json_option
 def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
@@ -55,7 +56,7 @@ def fetch(*, names: tuple[str, ...], as_json: bool) -> None:
         show(*(escape(f"{name}: {path}") for name, path in found.items()))
 
 
-@command.command(epilog="Example: bruit data example people.csv --rows 500")
+@command.command(epilog=examples("bruit data example people.csv --rows 500"))
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), default=Path("people.csv"))
 @click.option(
     "--rows", type=click.IntRange(1, 10_000_000), default=2000, show_default=True, help="How many made-up people."

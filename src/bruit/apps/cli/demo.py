@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from bruit.apps import plots
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.apps.languages import LANGUAGES, known_language, terminal_language
 from bruit.apps.tour import tour
@@ -19,7 +20,11 @@ from bruit.apps.tour.page import write_page
 from bruit.apps.tour.stops import Stop, Words, stops
 from bruit.apps.tour.tour import Tour
 
-EXAMPLE = "Example: bruit demo; bruit demo --language fr; bruit demo --seed 1 --json"
+EXAMPLE = examples(
+    "bruit demo",
+    "bruit demo --language fr",
+    "bruit demo --seed 1 --json",
+)
 WIDTH = 78
 
 

@@ -8,10 +8,13 @@ from typing import Any
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json
 from bruit.apps.extras import require_extras
 
-EXAMPLE = "Example: bruit join https://school.example/collectors/join/… --name 'The library'"
+EXAMPLE = examples(
+    "bruit join https://school.example/collectors/join/… --name 'The library'",
+)
 
 
 @click.command("join", epilog=EXAMPLE)

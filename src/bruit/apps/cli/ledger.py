@@ -1,6 +1,7 @@
 """`bruit ledger`: creates, shows and exports the ledger of a data set."""
 
 import json
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,18 @@ from typing import Any
 import rich_click as click
 from rich.markup import escape
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
+from bruit.apps.steward.statements import noise_words
 from bruit.core.neighbours import Neighbours
 from bruit.ledger import Ledger, page, recovery, statement
 from bruit.ledger.subjects import columns_of
 from bruit.privacy import belief
 
-EXAMPLE = (
-    "Example: bruit ledger create clinic --epsilon 3 --neighbours 'add or remove one' --person id; "
-    "bruit ledger show; bruit ledger export clinic --folder statements"
+EXAMPLE = examples(
+    "bruit ledger create clinic --epsilon 3 --neighbours 'add or remove one' --person id",
+    "bruit ledger show",
+    "bruit ledger export clinic --folder statements",
 )
 
 in_store = click.option(
@@ -34,7 +38,7 @@ def command() -> None:
 
 
 @command.command(
-    epilog="Example: bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id"
+    epilog=examples("bruit ledger create clinic --epsilon 3 --delta 1e-5 --neighbours 'add or remove one' --person id")
 )
 @click.argument("name")
 @click.option("--epsilon", required=True, help="The total ε: the most that may ever be spent on one person.")
@@ -64,7 +68,7 @@ def create(
         show(meant)
 
 
-@command.command(name="show", epilog="Example: bruit ledger show; bruit ledger show clinic")
+@command.command(name="show", epilog=examples("bruit ledger show", "bruit ledger show clinic"))
 @click.argument("name", required=False)
 @in_store
 @json_option
@@ -81,7 +85,7 @@ def show_books(*, name: str | None, store: str, as_json: bool) -> None:
     show(table("Books", heads, [[_escape_markup(summary[key]) for key in _COLUMNS] for summary in summaries]))
 
 
-@command.command(epilog="Example: bruit ledger entries clinic --last 10")
+@command.command(epilog=examples("bruit ledger entries clinic --last 10"))
 @click.argument("name")
 @click.option("--last", type=click.IntRange(1), help="Show only the last so many entries.")
 @in_store
@@ -93,11 +97,14 @@ def entries(*, name: str, last: int | None, store: str, as_json: bool) -> None:
     if as_json:
         print_json(lines)
         return
-    heads = ("", "when", "what", "who", "loss", "ε", "running total", "state")
+    if not lines:
+        show(escape(f"Nothing was charged to {name} yet."))
+        return
+    heads = ("", "when, UTC", "what, by whom", "loss", "ε", "running total")
     show(table(escape(f"Entries of {name}"), heads, map(_row, lines)))
 
 
-@command.command(epilog="Example: bruit ledger export clinic --folder statements")
+@command.command(epilog=examples("bruit ledger export clinic --folder statements"))
 @click.argument("name")
 @click.option(
     "--folder",
@@ -122,7 +129,7 @@ def export(*, name: str, folder: Path, store: str, as_json: bool) -> None:
     show(escape(description["promise"]), *(escape(f"Written: {path}") for path in files.values()))
 
 
-@command.command(epilog="Example: bruit ledger resume clinic --forgotten 0.5")
+@command.command(epilog=examples("bruit ledger resume clinic --forgotten 0.5"))
 @click.argument("name")
 @click.option("--forgotten", required=True, help="The ε of everything released after the backup; 0 where nothing was.")
 @click.option("--delta", default="0", show_default=True, help="The δ of everything released after the backup.")
@@ -134,7 +141,7 @@ def resume(*, name: str, forgotten: str, delta: str, store: str, as_json: bool) 
     _show_one(Ledger.open(name, store), as_json=as_json)
 
 
-@command.command(name="repair-clock", epilog="Example: bruit ledger repair-clock clinic")
+@command.command(name="repair-clock", epilog=examples("bruit ledger repair-clock clinic"))
 @click.argument("name")
 @in_store
 @json_option
@@ -169,7 +176,7 @@ _TYPED = {
     "unit": "person",
     "accounting": "by",
     "delta_left": "left of delta",
-    "odometer": "spent up to now, valid whenever it is read",
+    "odometer": "spent, read at any time (odometer)",
 }
 """How each field of a ledger is named in the terminal: as the option that states it, or in words."""
 
@@ -215,16 +222,14 @@ def _row(line: dict[str, Any]) -> list[object]:
     columns = columns_of(line["release"])
     about = f" of {', '.join(columns)}" if columns else ""
     place = f" ({line['cell']})" if line["cell"] else ""
-    running = line["running_total"]["sum"]
+    unfinished = "" if line["state"] == "finished" else "; no answer stored"
     return [
         line["number"],
-        line["when"],
-        escape(line["what"] + about + place),
-        escape(line["who"]),
-        line["loss"]["kind"],
+        f"{datetime.fromisoformat(line['when']).astimezone(UTC):%Y-%m-%d %H:%M}",
+        escape(f"{line['what']}{about}{place}, {line['who']}{unfinished}"),
+        noise_words(line["loss"]["kind"]),
         epsilon,
-        running,
-        line["state"],
+        line["running_total"]["sum"],
     ]
 
 

@@ -10,10 +10,13 @@ from typing import Any, cast
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import OnProgress, json_option, print_json, progress, show, table
 from bruit.errors import InvalidArgument
 
-EXAMPLE = "Example: bruit memory --model vgg16-head --batch-size 64 --hidden-units 512 --reduction 2 --card T4"
+EXAMPLE = examples(
+    "bruit memory --model vgg16-head --batch-size 64 --hidden-units 512 --reduction 2 --card T4",
+)
 CARDS = {"GTX-1060": 6, "RTX-3060": 12, "T4": 15, "V100": 16, "RTX-4090": 24, "A100": 40, "A100-80": 80, "H200": 140}
 """GiB of some cards."""
 

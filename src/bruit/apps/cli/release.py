@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.answers import show_answer, show_recipe_preview
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.apps.steward import NAMED, FileStatistic, open_table, preview, price_of, remaining_of
 from bruit.apps.steward.answers import labelled_table
@@ -33,11 +34,12 @@ from bruit.core.release import Release
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
 
-EXAMPLE = (
-    "Example: bruit release monthly.toml --preview; bruit release monthly.toml --out reports/2025; "
-    "bruit release people.csv --person id --rows 1 --count --epsilon 0.5 --ledger clinic --preview; "
+EXAMPLE = examples(
+    "bruit release monthly.toml --preview",
+    "bruit release monthly.toml --out reports/2025",
+    "bruit release people.csv --person id --rows 1 --count --epsilon 0.5 --ledger clinic --preview",
     "bruit release people.csv --person id --rows 1 --column income --within 0 200000 --grid 100 --quantiles deciles "
-    "--epsilon 0.5 --ledger clinic --out deciles.csv --out deciles.svg"
+    "--epsilon 0.5 --ledger clinic --out deciles.csv --out deciles.svg",
 )
 MOST_LINES = 100
 """Lines of a table for people; JSON has them all."""

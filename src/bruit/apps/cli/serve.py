@@ -15,12 +15,17 @@ from urllib.parse import urlsplit
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json
 from bruit.apps.extras import require_extras
 from bruit.errors import InvalidArgument, StorageError
 from bruit.storage import Lease, absolute, connect, reading
 
-EXAMPLE = "Example: bruit serve --port 8000; for a class on your network: bruit serve --host 0.0.0.0"
+EXAMPLE = examples(
+    "bruit serve --port 8000",
+    "# for a class on your network",
+    "bruit serve --host 0.0.0.0",
+)
 LINK = "The steward's link (keep it to yourself)"
 SHORTEST_KEY = 22
 FEWEST_CHARACTERS = 10

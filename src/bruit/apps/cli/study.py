@@ -9,6 +9,7 @@ import numpy as np
 import rich_click as click
 from rich.markup import escape
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.apps.findings import Findings, Size
 from bruit.apps.studies import STUDIES, load
@@ -19,7 +20,10 @@ from bruit.apps.studies.report import studies_page
 from bruit.apps.studies.saved_findings import keep
 from bruit.errors import InvalidArgument, MissingData
 
-EXAMPLE = "Example: bruit study krr-marital --folder figures; bruit study --all --book docs/results --seed 1"
+EXAMPLE = examples(
+    "bruit study krr-marital --folder figures",
+    "bruit study --all --book docs/results --seed 1",
+)
 
 
 @click.command("study", epilog=EXAMPLE)

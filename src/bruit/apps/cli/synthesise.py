@@ -13,6 +13,7 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.apps.extras import require_extras
 from bruit.apps.steward import price_of, remaining_of
@@ -29,8 +30,8 @@ from bruit.tables.plan.operators import open_table
 from bruit.tables.reading import FACTS
 from bruit.tables.schema import Schema
 
-EXAMPLE = (
-    "Example: bruit synthesise people.csv --schema people.toml --epsilon 1 --delta 1e-5 --ledger clinic --out made.csv"
+EXAMPLE = examples(
+    "bruit synthesise people.csv --schema people.toml --epsilon 1 --delta 1e-5 --ledger clinic --out made.csv",
 )
 ENDINGS = (".csv", ".parquet", ".xlsx")
 

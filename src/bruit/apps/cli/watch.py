@@ -13,6 +13,7 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.continual import Count, Histogram, Keys, Mean, Participation, Stream, StreamQuestion, StreamRecipe, Sum
 from bruit.core import Release
@@ -20,9 +21,10 @@ from bruit.errors import BadFile, InvalidArgument
 from bruit.ledger import Ledger
 from bruit.tables import Domain, among, within
 
-EXAMPLE = (
-    "Example: bruit watch visits/ --name visits --person id --rows 1 --count --once --periods 365 --epsilon 1 "
-    "--delta 1e-6 --ledger clinic --out visits.csv; from cron, the same line publishes the next period every day"
+EXAMPLE = examples(
+    "bruit watch visits/ --name visits --person id --rows 1 --count --once --periods 365 --epsilon 1 "
+    "--delta 1e-6 --ledger clinic --out visits.csv",
+    "# from cron, the same line publishes the next period every day",
 )
 
 STATED = ("name", "person", "rows", "periods", "epsilon", "delta")

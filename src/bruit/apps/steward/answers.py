@@ -15,6 +15,9 @@ LOW, HIGH = " low", " high"
 UNNAMED = "value"
 """The value column of a release that was not asked by SQL."""
 
+LABEL = "label"
+"""Its other column: a category, a group, or the share of rows that lie below a quantile."""
+
 WHOLE = "all"
 """What stands for a key whose groups are taken together."""
 
@@ -90,4 +93,4 @@ def labelled_table(release: Release[Any], title: str) -> AnswerTable | None:
     shown = frame.rename({old: new for old, new in ends.items() if old in frame.columns}).drop("noise", strict=False)
     if ends["low"] in shown.columns and shown[ends["low"]].is_nan().any():
         shown = shown.drop(*ends.values())
-    return AnswerTable(title, title, shown, ("label",), (UNNAMED,), release)
+    return AnswerTable(title, title, shown, (LABEL,), (UNNAMED,), release)

@@ -60,7 +60,8 @@ class CheckDigits(CheckWords):
         keys = self._keys(column(values))
         if isinstance(values, str | bytes):
             if keys[0] < 0:
-                raise InvalidArgument(f"{self} cannot complete this text: it has another length or other characters")
+                name = type(self).__name__
+                raise InvalidArgument(f"{name} cannot complete this text: its length or its characters do not fit")
             return self._put(values, int(keys[0]))
         if isinstance(values, pl.Series):
             return self._complete_series(values, keys)

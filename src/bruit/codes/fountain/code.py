@@ -54,7 +54,7 @@ class RaptorQ(BlockWords):
     def decode(
         self, received: Received, *, erasures: ArrayLike | None = None, raise_on_failure: bool = False
     ) -> Decoded:
-        """The messages that all symbols which were not lost agree on, or a stated failure.
+        """Recovers the messages from the symbols that arrived, or reports that too many were lost.
 
         `erasures` marks the symbols known to be lost: flags of the shape of `received`, or for one word their places.
         """

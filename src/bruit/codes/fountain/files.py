@@ -95,14 +95,14 @@ class RaptorQFile:
 
     @property
     def header(self) -> bytes:
-        """The 12 bytes that tell a receiver all of this.                        [RFC 6330, Sections 3.3.2 and 3.3.3]"""
+        """The 12 bytes that tell a receiver these sizes.                        [RFC 6330, Sections 3.3.2 and 3.3.3]"""
         blocks, sub_blocks = self._cut
         lengths = ((self.size, 5), (0, 1), (self.symbol, 2), (blocks, 1), (sub_blocks, 2), (self._aligned, 1))
         return b"".join(value.to_bytes(width, "big") for value, width in lengths)
 
     @classmethod
     def from_header(cls, header: bytes) -> "RaptorQFile":
-        """What a sender described in 12 bytes."""
+        """How a sent file was cut, read from the 12 bytes of its header."""
         header = octets(header, "header")
         if len(header) != 12:
             raise BadFile(f"a header of {len(header)} bytes: it has 12")

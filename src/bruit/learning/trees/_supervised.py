@@ -147,7 +147,9 @@ class BinnedEstimator(PrivateEstimator, ABC):
 def require_depth(depth: Any) -> None:
     """Refuses, before anything is paid, a depth that is no whole number or has too many leaves to count."""
     if depth is not None and whole(depth, "max_depth") > MOST_LEVELS:
-        raise InvalidArgument(f"max_depth={depth}: with a budget every leaf is counted; at most {MOST_LEVELS} levels")
+        raise InvalidArgument(
+            f"max_depth={depth}: empty leaves are counted too, with noise; at most {MOST_LEVELS} levels"
+        )
 
 
 def halves(question: FitRequest) -> tuple[float, float]:

@@ -276,8 +276,8 @@ def find(name: str, store: str) -> StoredBook:
 def _existing_engine(address: str) -> Engine:
     if not exists(address):
         raise UnknownLedger(
-            "there is no database at this address; create the book with Ledger(name, ..., store=...) "
-            "or bruit ledger create"
+            "there is no database at this address yet: make a book with `bruit ledger create` or "
+            "Ledger(name, ..., store=...), or name the database that has it"
         )
     engine = connect(address)
     prepare_tables(engine)

@@ -87,5 +87,5 @@ class DBitFlip(FrequencyProtocol):
         return {"epsilon": str(self.epsilon), "chosen": self.chosen}
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one, and the number of buckets in a report, in JSON types."""
+        """The law of the noise in JSON types: how often a bit is sent as 1, out of 2^52, and how many bits."""
         return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1], "chosen": self.chosen}

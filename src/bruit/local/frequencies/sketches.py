@@ -184,7 +184,7 @@ class CountMeanSketch(Sketch):
         return self._gathered(supported)
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one, in JSON types."""
+        """The law of the noise in JSON types: how often a bit is sent as 1, out of 2^52."""
         return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1]}
 
 

@@ -38,7 +38,7 @@ class Unary(FrequencyProtocol):
     @property
     @abstractmethod
     def weights(self) -> tuple[int, int]:
-        """The weights of a one, out of 2^52: at the true category, and at another."""
+        """How often a bit is sent as 1, out of 2^52: that of the true category, and any other."""
 
     @cached_property
     def loss(self) -> Fraction:
@@ -67,7 +67,7 @@ class Unary(FrequencyProtocol):
         return {"epsilon": str(self.epsilon)}
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one at the true category and at another, in JSON types."""
+        """The law of the noise in JSON types: how often a bit is sent as 1, out of 2^52, if true and if not."""
         return {"out_of": ONE, "true": self.weights[0], "false": self.weights[1]}
 
 

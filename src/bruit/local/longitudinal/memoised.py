@@ -290,7 +290,7 @@ class LongitudinalOUE(Longitudinal):
         return bits.ones(values, len(self.categories))
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one in the permanent stage, and the channel of the fresh stage, in JSON types."""
+        """The law of both stages in JSON types: how often a permanent bit is 1, and the channel of the fresh noise."""
         return {"out_of": ONE, "permanent": list(self.permanent), "instantaneous": self.instantaneous.to_json()}
 
 

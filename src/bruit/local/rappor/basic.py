@@ -66,7 +66,7 @@ class BasicRappor(FrequencyProtocol):
         return {name: str(getattr(self.law_of_bits, name)) for name in ("f", "p", "q")}
 
     def law(self) -> dict[str, Any]:
-        """The weights of a one at each stage, in JSON types."""
+        """The law in JSON types: how often a bit is 1 after each stage, out of 2^52."""
         return self.law_of_bits.to_json()
 
     def at(self, epsilon: float) -> BasicRappor:

@@ -86,7 +86,7 @@ class RapporLaw:
         return loss_of(top, bottom) * self.hashes
 
     def to_json(self) -> dict[str, Any]:
-        """The parameters and the weights of a one at each stage, in JSON types."""
+        """The law in JSON types: f, p and q, and how often a bit is 1 after each stage, out of 2^52."""
         stages = {"permanent": self.permanent, "instantaneous": self.instantaneous, "report": self.report}
         weights = {name: [int(row[1]) for row in stage.weights] for name, stage in stages.items()}
         settings = {"f": str(self.f), "p": str(self.p), "q": str(self.q)}

@@ -1,6 +1,7 @@
 """A teacher makes a poll, a phone answers it, the dashboard moves; nothing true ever travels."""
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -88,6 +89,17 @@ def test_whoever_may_see_results_is_led_to_them(visit: Callable[..., Any], site:
     expect(phone.locator("#answers")).to_have_text("1")
     hidden = answer_on_phone(visit, publish(site, kind="yes-no", results="admin"), "no")
     expect(hidden.get_by_role("link", name="See what the crowd says")).to_have_count(0)
+
+
+def test_the_dashboard_says_that_no_text_of_the_list_stands_out(visit: Callable[..., Any], site: Any) -> None:
+    identity = publish(site, kind="text", choices=["a.example", "b.example"], results="everyone")
+    page = visit(f"/polls/{identity}")
+    expect(page.locator("#nothing")).to_have_text("The texts are looked for as soon as there are ten reports.")
+    told = {"answers": 400, "raw": [], "beyond": [], "error": 0.2, "estimate": [], "open": True, "round": 1}
+    event = f"event: results\ndata: {json.dumps(told)}\n\n"
+    page.route("**/events", lambda route: route.fulfill(content_type="text/event-stream", body=event))
+    page.reload()
+    expect(page.locator("#nothing")).to_have_text("No text of the list stands out in these reports.")
 
 
 def test_a_french_browser_answers_and_reads_results_in_french(

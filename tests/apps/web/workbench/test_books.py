@@ -62,6 +62,7 @@ def test_deciles_are_a_curve_on_the_page_of_their_release(steward: TestClient) -
         page = steward.get(f"/workbench/{path}?book=hospital&number=1").text
         assert page.count('<circle class="dot"') == 2 * 9  # a wide curve and a narrow one
         assert "Share of rows below a value of days" in page
+        assert '<th scope="col">share of rows below</th>' in page
 
 
 @pytest.mark.service

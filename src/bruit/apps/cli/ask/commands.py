@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
 from bruit.apps.cli.terminal.answers import show_answer, show_preview
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.apps.steward.answers import AnswerTable, answer_table
 from bruit.apps.steward.exports import check_ending, check_writable, finite, write_answer
@@ -22,9 +23,10 @@ from bruit.central.questions import Limit
 from bruit.errors import InvalidArgument
 from bruit.ledger import Ledger
 
-EXAMPLE = (
-    'Example: bruit ask stays.csv "select ward, count(*) as n, avg(days) as days from stays group by ward" '
-    "--schema stays.toml --rows 3 --epsilon 0.5 --ledger hospital --preview; without --preview it is paid for"
+EXAMPLE = examples(
+    'bruit ask stays.csv "select ward, count(*) as n, avg(days) as m from stays group by ward" '
+    "--schema stays.toml --rows 3 --epsilon 0.5 --ledger hospital --preview",
+    "# without --preview it is paid for",
 )
 
 

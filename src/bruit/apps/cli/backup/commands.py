@@ -6,11 +6,12 @@ from pathlib import Path
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json
 from bruit.storage import back_up
 
 
-@click.command("backup", epilog="Example: bruit backup friday.bruit --store sqlite:///bruit.db")
+@click.command("backup", epilog=examples("bruit backup friday.bruit --store sqlite:///bruit.db"))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--store",

@@ -12,6 +12,7 @@ import rich_click as click
 from bruit.apps.cli.code.packets import raptorq
 from bruit.apps.cli.code.qr_picture import qr
 from bruit.apps.cli.code.simulation import simulation
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.codes import (
     Damm,
@@ -45,7 +46,10 @@ from bruit.codes.worked_steps import (
 )
 from bruit.errors import InvalidArgument
 
-EXAMPLE = "Example: bruit code hamming encode 1011; bruit code rs decode 1 3 3 --k 1 --explain"
+EXAMPLE = examples(
+    "bruit code hamming encode 1011",
+    "bruit code rs decode 1 3 3 --k 1 --explain",
+)
 ENCODE_OR_DECODE = click.Choice(["encode", "decode"])
 CHECK_OR_COMPLETE = click.Choice(["check", "complete"])
 WRONG = 1
@@ -103,7 +107,7 @@ def _tell_decoded(found: Decoded, steps: list[str], *, between: str, as_json: bo
     _tell(document, line, steps, as_json=as_json, good=good)
 
 
-@command.command("hamming", epilog="Example: bruit code hamming decode 1001010 --explain")
+@command.command("hamming", epilog=examples("bruit code hamming decode 1001010 --explain"))
 @click.argument("action", type=ENCODE_OR_DECODE)
 @click.argument("word")
 @click.option("--checks", type=int, default=None, help="How many check bits; if absent, the fewest that fit the word.")
@@ -144,7 +148,7 @@ def _checks_for(length: int, action: str, *, extended: bool) -> int:
     )
 
 
-@command.command("repetition", epilog="Example: bruit code repetition decode '100 111 110 001 110 000'")
+@command.command("repetition", epilog=examples("bruit code repetition decode '100 111 110 001 110 000'"))
 @click.argument("action", type=ENCODE_OR_DECODE)
 @click.argument("word")
 @click.option(
@@ -165,7 +169,7 @@ def repetition(*, action: str, word: str, times: int, explain: bool, as_json: bo
     _tell_decoded(code.decode(bits), repetition_steps(code, bits) if explain else [], between="", as_json=as_json)
 
 
-@command.command("rs", epilog="Example: bruit code rs encode 3 --n 3; bruit code rs decode 1 3 3 --k 1 --explain")
+@command.command("rs", epilog=examples("bruit code rs encode 3 --n 3", "bruit code rs decode 1 3 3 --k 1 --explain"))
 @click.argument("action", type=ENCODE_OR_DECODE)
 @click.argument("symbols", nargs=-1, type=int, required=True)
 @click.option("--n", "length", type=int, help="How many symbols a word has (encode).")
@@ -254,7 +258,7 @@ def _add(name: str, line: str, example: str, run: Any) -> None:
         click.argument("action", type=CHECK_OR_COMPLETE),
     ):
         run = decorate(run)
-    command.command(name, epilog=f"Example: bruit code {name} {example}")(run)
+    command.command(name, epilog=examples(f"bruit code {name} {example}"))(run)
 
 
 def _by_length(name: str, line: str, example: str, make: Callable[[int], Any]) -> None:
@@ -279,7 +283,7 @@ _scheme("nir", "The French social-security number and its key.", "complete 29510
 _scheme("iban", "An international bank account number.", "check FR1420041010050500013M02606", Iban(), iban_steps)
 
 
-@command.command("parity", epilog="Example: bruit code parity complete 1000001; bruit code parity check 10000010")
+@command.command("parity", epilog=examples("bruit code parity complete 1000001", "bruit code parity check 10000010"))
 @click.argument("action", type=CHECK_OR_COMPLETE)
 @click.argument("bits")
 @explain_option
@@ -292,7 +296,7 @@ def parity(*, action: str, bits: str, explain: bool, as_json: bool) -> None:
     run(action=action, number=word, explain=explain, as_json=as_json)
 
 
-@command.command("spell", epilog="Example: bruit code spell ERREUR; bruit code spell --back Écho, Roméo")
+@command.command("spell", epilog=examples("bruit code spell ERREUR", "bruit code spell --back Écho, Roméo"))
 @click.argument("words", nargs=-1, required=True)
 @click.option("--back", is_flag=True, help="Turn the words back into letters.")
 @json_option
@@ -302,7 +306,7 @@ def spelling(*, words: tuple[str, ...], back: bool, as_json: bool) -> None:
     _tell({"text": text}, text, [], as_json=as_json)
 
 
-@command.command("envelope", epilog="Example: bruit code envelope seal report.json report.sealed")
+@command.command("envelope", epilog=examples("bruit code envelope seal report.json report.sealed"))
 @click.argument("action", type=click.Choice(["seal", "open"]))
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))

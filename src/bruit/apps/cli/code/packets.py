@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.codes import RaptorQFile
 from bruit.errors import BadFile, InvalidArgument
@@ -18,7 +19,7 @@ NUMBER = 4
 """Bytes before the symbol of a packet."""
 
 
-@click.command("raptorq", epilog="Example: bruit code raptorq send report.json report.packets --repair 20")
+@click.command("raptorq", epilog=examples("bruit code raptorq send report.json report.packets --repair 20"))
 @click.argument("action", type=click.Choice(["send", "receive"]))
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))

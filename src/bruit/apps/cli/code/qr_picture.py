@@ -8,6 +8,7 @@ import numpy as np
 import rich_click as click
 from numpy.typing import NDArray
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.codes import qr_symbol, read_qr_symbol
 
@@ -17,7 +18,7 @@ MODULE, QUIET, CAPTION = 6, 4, 26
 INK, DAMAGED, REPAIRED = "#333333", "#D55E00", "#0072B2"
 
 
-@click.command("qr", epilog="Example: bruit code qr 'noise is a channel' --level H --damage 8 --svg torn.svg")
+@click.command("qr", epilog=examples("bruit code qr 'noise is a channel' --level H --damage 8 --svg torn.svg"))
 @click.argument("text")
 @click.option(
     "--level",

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table, writing
 from bruit.codes import (
     Bch,
@@ -134,7 +135,7 @@ def _limits(code: Code, channel: Kind) -> dict[str, float]:
     return limits
 
 
-@click.command("simulate", epilog="Example: bruit code simulate nr:972,1944 --levels 1,1.5 --words 2000 --json")
+@click.command("simulate", epilog=examples("bruit code simulate nr:972,1944 --levels 1,1.5 --words 2000 --json"))
 @click.argument("code")
 @click.option(
     "--channel", type=click.Choice(KINDS), default="gaussian", show_default=True, help="The kind of noise on the line."

@@ -8,10 +8,14 @@ from pathlib import Path
 import rich_click as click
 from click.shell_completion import get_completion_class
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.errors import InvalidArgument
 
-EXAMPLE = "Example: bruit completion --install; bruit completion zsh > _bruit"
+EXAMPLE = examples(
+    "bruit completion --install",
+    "bruit completion zsh > _bruit",
+)
 FILES = {
     "bash": ".local/share/bash-completion/completions/bruit",
     "fish": ".config/fish/completions/bruit.fish",

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from bruit.apps.cli.learn.task import CLASSIFIERS, REGRESSORS, Task
 from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, writing
 from bruit.apps.steward import price_of, remaining_of
 from bruit.apps.steward.schemas import read_schema
@@ -20,9 +21,10 @@ from bruit.core.numbers import exactly
 from bruit.errors import InvalidArgument
 from bruit.ledger import Budget, Ledger
 
-EXAMPLE = (
-    "Example: bruit learn people.csv --schema people.toml --predict illness --epsilon 1 --delta 1e-6 --evaluate 0.5 "
-    "--ledger clinic --out illness.bruit; in Python: bruit.learning.load('illness.bruit').predict(rows)"
+EXAMPLE = examples(
+    "bruit learn people.csv --schema people.toml --predict illness --epsilon 1 --delta 1e-6 --evaluate 0.5 "
+    "--ledger clinic --out illness.bruit",
+    "# in Python: bruit.learning.load('illness.bruit').predict(rows)",
 )
 LEAST = 1e-6
 """The smallest ε of --evaluate: noise for a far smaller one would leave the range of 64-bit integers."""

@@ -8,6 +8,7 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table
 from bruit.apps.steward.looking import NOTICE, Look, look_at
 from bruit.apps.steward.schemas import read_schema
@@ -15,7 +16,9 @@ from bruit.apps.steward.sources import open_plan
 from bruit.apps.steward.statements import LOOKED
 from bruit.ledger import Ledger
 
-EXAMPLE = "Example: bruit look stays.csv --schema stays.toml --ledger hospital"
+EXAMPLE = examples(
+    "bruit look stays.csv --schema stays.toml --ledger hospital",
+)
 
 
 @click.command("look", epilog=EXAMPLE)
@@ -55,7 +58,10 @@ def _show(name: str, found: Look) -> None:
         facts.append(("lines that are no rows", f"{found.lost_lines}"))
     if found.people is not None:
         facts.append(("people", f"{found.people}"))
-        facts += [(f"rows a person, {share}", f"{rows}") for share, rows in found.rows_per_person.items()]
+        facts += [
+            (f"rows that {share} of the people have at most", f"{rows}")
+            for share, rows in found.rows_per_person.items()
+        ]
     columns = [
         (escape(each.name), each.type, each.declared, each.missing, each.unreadable, each.outside)
         for each in found.columns

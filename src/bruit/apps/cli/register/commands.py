@@ -8,12 +8,16 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.ledger import in_store
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show
 from bruit.apps.steward.schemas import read_schema
 from bruit.apps.steward.sources import register_source
 from bruit.ledger import Ledger
 
-EXAMPLE = "Example: bruit register stays.csv --schema stays.toml --ledger hospital; again for the next month's file"
+EXAMPLE = examples(
+    "bruit register stays.csv --schema stays.toml --ledger hospital",
+    "# again for the next month's file",
+)
 
 
 @click.command("register", epilog=EXAMPLE)

@@ -7,12 +7,13 @@ from pathlib import Path
 import rich_click as click
 
 from bruit.aggregation.collecting import CollectorStore
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json
 from bruit.ledger import mark_restored
 from bruit.storage import put_back
 
 
-@click.command("restore", epilog="Example: bruit restore friday.bruit --store sqlite:///bruit.db")
+@click.command("restore", epilog=examples("bruit restore friday.bruit --store sqlite:///bruit.db"))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--store",

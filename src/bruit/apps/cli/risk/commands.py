@@ -12,12 +12,15 @@ from rich.markup import escape
 
 from bruit.anonymity import Report, report
 from bruit.apps.cli.risk.page import page
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table, writing
 from bruit.apps.steward import sections
 from bruit.core.neighbours import EACH_ROW
 from bruit.tables import read
 
-EXAMPLE = "Example: bruit risk people.csv --person id --quasi age --quasi city --sensitive illness --html report.html"
+EXAMPLE = examples(
+    "bruit risk people.csv --person id --quasi age --quasi city --sensitive illness --html report.html",
+)
 
 
 @click.command("risk", epilog=EXAMPLE)

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import rich_click as click
 
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, writing
 from bruit.apps.steward.schemas import draft_schema, read_names, read_schema
 from bruit.errors import InvalidArgument
 
-EXAMPLE = (
-    "Example: bruit schema stays.csv --out stays.toml; then fill in the empty places; bruit schema --check stays.toml"
+EXAMPLE = examples(
+    "bruit schema stays.csv --out stays.toml",
+    "# fill in the empty places, then",
+    "bruit schema --check stays.toml",
 )
 
 

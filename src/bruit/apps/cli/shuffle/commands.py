@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from bruit.apps.cli.serve import check_tls, listen
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-EXAMPLE = "Example: bruit shuffle https://polls.example.org/p/abcdefghjk --least 200 --delta 1e-6 --port 8001"
+EXAMPLE = examples(
+    "bruit shuffle https://polls.example.org/p/abcdefghjk --least 200 --delta 1e-6 --port 8001",
+)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

@@ -20,6 +20,7 @@ from bruit.apps.cli.survey.files import (
     tally_reports,
 )
 from bruit.apps.cli.survey.plan import plan
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, progress, show, table
 from bruit.core.intervals import Covers
 from bruit.core.release import Release
@@ -29,9 +30,10 @@ from bruit.local.estimation.adjustment import Adjustment
 from bruit.local.estimation.intervals import Method
 from bruit.local.rappor import SELECTIONS, Decoder, RapporTally
 
-EXAMPLE = (
-    "Example: bruit survey plan --categories single,married,divorced --epsilon 1 --people 2000 --save survey.json; "
-    "bruit survey randomise survey.json answers.csv reports.parquet; bruit survey estimate reports.parquet"
+EXAMPLE = examples(
+    "bruit survey plan --categories single,married,divorced --epsilon 1 --people 2000 --save survey.json",
+    "bruit survey randomise survey.json answers.csv reports.parquet",
+    "bruit survey estimate reports.parquet",
 )
 ROWS = 60
 """Rows of a table on the screen; a CSV file has all."""
@@ -66,7 +68,7 @@ def command() -> None:
 command.add_command(plan)
 
 
-@command.command(epilog="Example: bruit survey randomise survey.json answers.csv reports.parquet --column status")
+@command.command(epilog=examples("bruit survey randomise survey.json answers.csv reports.parquet --column status"))
 @click.argument("protocol", type=click.Path(path_type=Path))
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.argument("reports", type=click.Path(path_type=Path))
@@ -107,7 +109,7 @@ def randomise(
 
 
 @command.command(
-    epilog="Example: bruit survey estimate reports.parquet --method exact --figure shares.png --csv shares.csv"
+    epilog=examples("bruit survey estimate reports.parquet --method exact --figure shares.png --csv shares.csv")
 )
 @click.argument("reports", type=click.Path(path_type=Path))
 @protocol_option
@@ -172,7 +174,7 @@ def estimate(
 
 
 @command.command(
-    "decode", epilog="Example: bruit survey decode reports.parquet --candidates pages.txt --figure found.png"
+    "decode", epilog=examples("bruit survey decode reports.parquet --candidates pages.txt --figure found.png")
 )
 @click.argument("reports", type=click.Path(path_type=Path))
 @click.option(

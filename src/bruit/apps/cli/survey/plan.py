@@ -11,6 +11,7 @@ import rich_click as click
 from rich.markup import escape
 
 from bruit.apps.cli.survey.files import require_output
+from bruit.apps.cli.terminal.examples import examples
 from bruit.apps.cli.terminal.output import json_option, print_json, show, table
 from bruit.core.numbers import Exact
 from bruit.errors import InvalidArgument
@@ -31,9 +32,9 @@ DIGITS = 4
 """Of an error: two that agree in these are equal."""
 
 NAMES = ("best", *KINDS, "Warner", "Rappor")
-EXAMPLES = (
-    "Example: bruit survey plan --categories single,married,divorced --people 2000 --epsilon 1 --save survey.json; "
-    "bruit survey plan --protocol Rappor --f 0.5 --p 0.5 --q 0.75 --people 1000000 --save pages.json"
+EXAMPLES = examples(
+    "bruit survey plan --categories single,married,divorced --people 2000 --epsilon 1 --save survey.json",
+    "bruit survey plan --protocol Rappor --f 0.5 --p 0.5 --q 0.75 --people 1000000 --save pages.json",
 )
 
 

@@ -59,7 +59,9 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InvalidArgument(f"{path} cannot be written: {error.strerror or error}") from error
+        missing = f"there is no folder {path.parent}"
+        why = (error.strerror or str(error)) if path.parent.is_dir() else missing
+        raise InvalidArgument(f"{path} cannot be written: {why}") from error
 
 
 @contextmanager

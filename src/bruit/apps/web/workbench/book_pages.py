@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import HTTPException, Request
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
-from bruit.apps.steward.answers import HIGH, LOW, UNNAMED, AnswerTable
-from bruit.apps.steward.charts import charts_of, svg_for_any_width
+from bruit.apps.steward.answers import HIGH, LABEL, LOW, UNNAMED, AnswerTable
+from bruit.apps.steward.charts import Chart, charts_of, svg_for_any_width
+from bruit.apps.steward.quantile_curves import QuantileCurve
 from bruit.apps.web.rendering import page
 from bruit.apps.web.workbench import context, synthetic_pages
 from bruit.apps.web.workbench.context import router
@@ -89,14 +91,15 @@ def release(request: Request, book: str, number: int) -> Response:
     if isinstance(view, SyntheticView):
         return synthetic_pages.show(request, view)
     answer = view.answer
+    charts = [] if answer is None else charts_of(answer)
     return page(
         request,
         "workbench/release.html",
         view=view,
-        charts=[] if answer is None else [(each, Markup(svg_for_any_width(each))) for each in charts_of(answer)],
+        charts=[(each, Markup(svg_for_any_width(each))) for each in charts],
         rows=[] if answer is None else [[_format_cell(cell) for cell in row] for row in _first(answer)],
         more=0 if answer is None else max(len(answer.frame) - MOST_SHOWN, 0),
-        heads=HEADS,
+        heads=_heads(answer, charts),
         python=view.file("py"),
         address=context.address,
     )
@@ -107,10 +110,12 @@ def print_statement(request: Request, book: str, number: int) -> Response:
     """The statement of a release as a page to print."""
     view = find_release(request, book, number)
     answer = view.answer
-    charts = [] if answer is None else [Markup(svg_for_any_width(each)) for each in charts_of(answer)]
-    shown: dict[str, Any] = {"view": view, "statement": view.statement, "charts": charts}
+    charts = [] if answer is None else charts_of(answer)
+    drawn = [Markup(svg_for_any_width(each)) for each in charts]
+    shown: dict[str, Any] = {"view": view, "statement": view.statement, "charts": drawn}
     rows = [] if answer is None else [[_format_cell(cell) for cell in row] for row in _first(answer)]
-    return page(request, "workbench/statement.html", rows=rows, heads=HEADS, address=context.address, **shown)
+    heads = _heads(answer, charts)
+    return page(request, "workbench/statement.html", rows=rows, heads=heads, address=context.address, **shown)
 
 
 @router.get("/release/file")
@@ -124,6 +129,13 @@ def download(request: Request, book: str, number: int, kind: str) -> Response:
 
 def _first(answer: AnswerTable) -> list[tuple[object, ...]]:
     return answer.frame.head(MOST_SHOWN).rows()
+
+
+def _heads(answer: AnswerTable | None, charts: Sequence[Chart]) -> dict[str, str]:
+    """What the columns are called; the label of a quantile is the share of rows below it."""
+    is_labelled = answer is not None and answer.keys == (LABEL,)
+    is_curve = is_labelled and any(isinstance(chart, QuantileCurve) for chart in charts)
+    return HEADS | ({LABEL: "share of rows below"} if is_curve else {})
 
 
 def _terms(stated: dict[str, str]) -> dict[str, Any]:

@@ -147,9 +147,9 @@ def _number(text: str) -> str:
     try:
         float(text)
     except ValueError:
-        raise InvalidArgument("a number is compared with a number, written with a point") from None
+        raise InvalidArgument("compare a column of numbers with a number, such as 18 or -0.5") from None
     if not all(letter in "0123456789.-" for letter in text):
-        raise InvalidArgument("a number is compared with a number of digits, such as 18 or -0.5")
+        raise InvalidArgument("compare a column of numbers with digits alone, such as 18 or -0.5")
     return text
 
 

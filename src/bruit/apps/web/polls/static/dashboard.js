@@ -45,7 +45,9 @@ const draw = () => {
   drawErrors($("error-figure"), poll.errors, latest.answers, { ...titles, upTick, acrossTick: ticks({ notation: "compact" }) });
 };
 
-const nothing = { text: say.empty_texts, open: say.empty_rounds }[poll.kind] ?? say.empty;
+// why nothing is estimated: too few reports have come, which have no error yet, or nothing stands out in them
+const nothing = told =>
+  told.error !== null && poll.kind === "text" ? say.none_found : ({ text: say.empty_texts, open: say.empty_rounds }[poll.kind] ?? say.empty);
 
 // rounds that are over, under each beginning those that extend it
 const drawTree = rounds => {
@@ -66,7 +68,7 @@ const show = told => {
   fill("estimate-table", told.estimate.map(row => [label(row), shown(row.value), shown(row.low), shown(row.high)]));
   $("beyond").hidden = !told.beyond.length;
   $("beyond-what").textContent = told.beyond.map(name => label({ label: name })).join(", ");
-  $("nothing").textContent = told.estimate.length ? "" : nothing;
+  $("nothing").textContent = told.estimate.length ? "" : nothing(told);
   latest = told;
   draw();
   const now = isShare ? (isText ? say.now_texts : say.now_points) : say.now;
@@ -84,4 +86,7 @@ source.addEventListener("results", event => {
 source.onerror = () => ($("line").textContent = say.waiting);
 addEventListener("resize", draw);
 if (poll.results) show(poll.results);
-else draw();
+else {
+  $("nothing").textContent = say.computing;
+  draw();
+}
