@@ -33,6 +33,34 @@ class Adapted(nn.Module):
         return self.out(functional.gelu(self.layer(values) + self.up(self.down(values))).mean(1))
 
 
+class Beside(nn.Module):
+    """A frozen linear layer, with a trained product of two narrow ones beside it."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(inputs, outputs).requires_grad_(False)
+        self.down, self.up = nn.Linear(inputs, 2, bias=False), nn.Linear(2, outputs, bias=False)
+
+    def forward(self, values: Tensor) -> Tensor:
+        found: Tensor = self.layer(values) + self.up(self.down(values))
+        return found
+
+
+class AdaptedBlocks(nn.Module):
+    """The wide and the narrow layers of a transformer's blocks, with low-rank adapters."""
+
+    def __init__(self, width: int = 16, depth: int = 4) -> None:
+        super().__init__()
+        self.wide = nn.ModuleList(Beside(width, 4 * width) for _ in range(depth))
+        self.narrow = nn.ModuleList(Beside(4 * width, width) for _ in range(depth))
+        self.out = nn.Linear(width, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        for wide, narrow in zip(self.wide, self.narrow, strict=True):
+            values = values + narrow(functional.gelu(wide(values)))
+        return self.out(values.mean(1))
+
+
 class Bare(nn.Module):
     """A parameter that belongs to no layer, a layer without a rule, and one whose weight is used from outside."""
 

@@ -19,7 +19,14 @@ from bruit.errors import BadFile, BudgetExceeded, InvalidArgument, LedgerError
 torch.set_num_threads(1)
 
 
-def opened(book: bruit.Ledger, file: Path, *, seed: int | None = None, epochs: int = 5) -> Training:
+def opened(
+    book: bruit.Ledger,
+    file: Path,
+    *,
+    seed: int | None = None,
+    epochs: int = 5,
+    clip: float | bruit.deep.AdaptiveClip = 1.0,
+) -> Training:
     torch.manual_seed(4)
     model = nn.Linear(4, 2)
     return privatise(
@@ -29,7 +36,7 @@ def opened(book: bruit.Ledger, file: Path, *, seed: int | None = None, epochs: i
         budget=book.budget(epsilon=2.0, delta=1e-5),
         epochs=epochs,
         batch_size=64,
-        clip=1.0,
+        clip=clip,
         checkpoint=file,
         every=3,
         rng=None if seed is None else np.random.default_rng(seed),
@@ -108,6 +115,21 @@ def test_another_plan_another_book_and_another_file_are_told_apart(tmp_path: Pat
     file.write_bytes(file.read_bytes()[:200])
     with pytest.raises(BadFile, match="no checkpoint"):
         opened(book, file)
+
+
+def test_a_training_goes_on_under_the_assumptions_that_it_was_charged_with(tmp_path: Path) -> None:
+    book, file = ledger(), tmp_path / "run.pt"
+    take(opened(book, file), 1)
+    with pytest.raises(InvalidArgument, match="without assuming seeded"):
+        opened(book, file, seed=1)
+    assert opened(book, file).done == 3
+
+
+def test_a_clip_that_adapts_does_not_go_on_from_one_that_does_not(tmp_path: Path) -> None:
+    book, file = ledger(), tmp_path / "run.pt"
+    take(opened(book, file), 1)
+    with pytest.raises(InvalidArgument, match="does not adapt"):
+        opened(book, file, clip=bruit.deep.AdaptiveClip(start=1.0))
 
 
 KILLED = """

@@ -62,6 +62,23 @@ def test_networks_cost_three_runs_as_before() -> None:
     assert run.epsilon == pytest.approx(2, rel=1e-5)
 
 
+class Prints(torch.nn.Linear):
+    """Reads values as text, so that its samples come one after the other."""
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = super().forward(values)
+        return found * len(f"{found.detach()}"[:1])
+
+
+@pytest.mark.filterwarnings("ignore::bruit.deep.checks.isolation.ComputedAlone")
+def test_a_search_assumes_what_its_trainings_assume() -> None:
+    held = book()
+    recipe = NetworkRecipe(lambda: Prints(64, 10), epochs=1, batch_size=5, clip=1.0)
+    search = RecipeSearch(recipes=[recipe], classes=10, budget=held.budget(epsilon=6, delta=1e-5), tries=1)
+    found = search.fit(*(part[:24] for part in digits()))
+    assert Assumption.SAMPLES_APART in found.guarantee.assumes
+
+
 @pytest.mark.parametrize("neighbours", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
 def test_all_noise_of_a_head_is_that_of_one_gaussian_run(neighbours: Any) -> None:
     recipe = Recipe(7, rate=2.0, clip=0.3, mean_share=0.1, whitenings=(Whitening(0.2, 0.01),))
@@ -87,7 +104,7 @@ def test_the_noise_of_a_score_is_no_more_than_a_gaussian_run(noise: float) -> No
 
 
 def test_a_lack_of_memory_is_told_and_gives_no_untrained_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Trial, recipe: Any, inputs: torch.Tensor, *others: Any) -> torch.nn.Module:
+    def full(self: Trial, recipe: Any, inputs: torch.Tensor, *others: Any) -> Any:
         if len(inputs) > 10:
             raise torch.OutOfMemoryError("no room")
         return fit(self, recipe, inputs, *others)

@@ -66,11 +66,11 @@ def test_an_optimiser_of_the_models_parameters_is_taken_as_it_is() -> None:
     assert not torch.equal(model.weight, before)
 
 
-@pytest.mark.parametrize("optimiser", ["sgd", torch.optim.SGD(nn.Linear(4, 2).parameters(), lr=1.0)])
+@pytest.mark.parametrize("optimiser", ["sgd", torch.optim.SGD(nn.Linear(4, 2).parameters(), lr=1.0), torch.optim.LBFGS])
 def test_what_is_no_optimiser_of_the_model_is_refused_before_anything_is_charged(optimiser: object) -> None:
     book = ledger()
     given = {"budget": book.budget(epsilon=4.0, delta=1e-5), "epochs": 1, "batch_size": 64, "clip": 1.0}
-    with pytest.raises(InvalidArgument, match=r"lambda parameters: torch\.optim\.SGD|not the model's"):
+    with pytest.raises(InvalidArgument, match=r"lambda parameters: torch\.optim\.SGD|not the model's|a closure"):
         train(nn.Linear(4, 2), halves(), optimiser=optimiser, **given)  # type: ignore[arg-type]
     assert not book.entries
 

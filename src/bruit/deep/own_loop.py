@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def privatise(
         )
     else:
         paid = without_privacy(size or len(records), batch_size=batch_size, epochs=epochs)
-    _restore(paid, model, optimiser, group)
+    _restore(paid, model, optimiser, group, adapts=settings.adaptive is not None)
     stream = _stream(rng, paid, next(model.parameters()).device, strong=strong_noise)
     return Training(
         engine=engine,
@@ -167,16 +168,34 @@ def _stream(rng: np.random.Generator | None, paid: Paid, device: torch.device, *
     return source(rng, entry=entry, stretch=paid.start, device=device, strong=strong)
 
 
-def _restore(paid: Paid, model: nn.Module, optimiser: torch.optim.Optimizer, group: ProcessGroup) -> None:
+def _restore(
+    paid: Paid, model: nn.Module, optimiser: torch.optim.Optimizer, group: ProcessGroup, *, adapts: bool
+) -> None:
     """Loads the state of a checkpoint, and copies rank 0's model to all processes."""
     if paid.state is not None:
+        if adapts and "bound" not in paid.state:
+            raise InvalidArgument(
+                "the checkpoint is of a training whose clip does not adapt: give clip= a number, or start again with "
+                "another file"
+            )
         model.load_state_dict(paid.state["model"])
         optimiser.load_state_dict(paid.state["optimiser"])
     group.broadcast(model.state_dict().values())
 
 
 def require_own_parameters(model: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Refuses an optimiser that holds parameters outside the model, since these would be trained without noise."""
+    """Refuses an optimiser that holds parameters outside the model, since these would be trained without noise.
+
+    One that wants a closure for its step would read the data again.
+    """
+    asked = signature(optimiser.step).parameters.values()
+    if any(
+        each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD) for each in asked
+    ):
+        raise InvalidArgument(
+            f"the step of {type(optimiser).__name__} asks for a closure, which would read the data again unpaid: give "
+            "an optimiser that steps by the gradients it finds, such as torch.optim.SGD or torch.optim.Adam"
+        )
     own = set(model.parameters())
     if not all(parameter in own for each in optimiser.param_groups for parameter in each["params"]):
         raise InvalidArgument("the optimiser holds parameters that are not the model's: give it model.parameters()")

@@ -71,11 +71,13 @@ class Trial:
     seed: np.random.Generator | None
     channels: int | None = None
 
-    def fit(self, recipe: Recipe | NetworkRecipe, inputs: Tensor, targets: Tensor, budget: Budget) -> nn.Module:
+    def fit(
+        self, recipe: Recipe | NetworkRecipe, inputs: Tensor, targets: Tensor, budget: Budget
+    ) -> Release[nn.Module]:
         """A head or a network, trained at the price of one run."""
         if isinstance(recipe, Recipe):
             asked = {"classes": self.classes, "size": self.size, "rng": self.seed, "channels": self.channels}
-            return train_head(inputs, targets, recipe, budget=budget, **asked).value  # type: ignore[arg-type]
+            return train_head(inputs, targets, recipe, budget=budget, **asked)  # type: ignore[arg-type]
         return train(
             recipe.make(),
             (inputs, targets),
@@ -89,13 +91,18 @@ class Trial:
             average=recipe.average,
             size=self.size,
             rng=self.seed,
-        ).value
+        )
 
-    def rehearse(self, recipe: Recipe | NetworkRecipe, inputs: Tensor, targets: Tensor, budget: Budget) -> nn.Module:
-        """A copy of a model that was trained on made-up records; what cannot be copied cannot be scored."""
-        model = self.fit(recipe, inputs, targets, budget)
+    def rehearse(
+        self, recipe: Recipe | NetworkRecipe, inputs: Tensor, targets: Tensor, budget: Budget
+    ) -> tuple[nn.Module, bool]:
+        """A copy of a model that was trained on made-up records, and whether that took its samples as kept apart.
+
+        What cannot be copied cannot be scored.
+        """
+        trained = self.fit(recipe, inputs, targets, budget)
         try:
-            return copy.deepcopy(model)
+            return copy.deepcopy(trained.value), Assumption.SAMPLES_APART in trained.guarantee.assumes
         except Exception as error:
             raise InvalidArgument(
                 f"{WHAT} scores every record with a copy of the network; make= gave one that copy.deepcopy refuses"
@@ -172,7 +179,10 @@ class RecipeSearch:
     rng: np.random.Generator | None = None
 
     def quote(self) -> Quote:
-        """The guarantee and the cost of the search, before anything is trained or charged."""
+        """The guarantee and the cost of the search, before anything is trained or charged.
+
+        Where `fit` meets a network whose samples are computed in a loop, its guarantee also assumes them kept apart.
+        """
         purchase, run = self._price()
         return purchase.quote(run.whole, assumes=_assumptions(purchase, self.size))
 
@@ -191,8 +201,9 @@ class RecipeSearch:
         trial = Trial(run, self.classes, parts, known - known // parts, self.rng, self.channels)
         made_up = torch.zeros_like(inputs[:parts]), torch.zeros_like(targets[:parts])
         with torch.random.fork_rng(range(torch.cuda.device_count())):  # what torch draws would tell the number of runs
-            untrained = self._rehearse(trial, *made_up)
-            charge = purchase.pay(run.whole, assumes=_assumptions(purchase, self.size))
+            untrained, apart = self._rehearse(trial, *made_up)
+            taken = (Assumption.SAMPLES_APART,) if apart else ()
+            charge = purchase.pay(run.whole, assumes=(*_assumptions(purchase, self.size), *taken))
             source, best = charge.generator(), (-inf, 0, untrained[0])
             for number in range(run.draw_runs(source)):
                 paid = run.budget(f"{purchase.price.ledger.name} entry {charge.number} try {number}")
@@ -216,17 +227,20 @@ class RecipeSearch:
         torch.manual_seed(draw_seed(source))
         records = inputs[~held], targets[~held]
         try:
-            model = trial.fit(self.recipes[chosen], *records, paid)
+            model = trial.fit(self.recipes[chosen], *records, paid).value
         except NO_ROOM:
             raise
         except Exception:  # no record stops a training; noisy steps that diverge do, and are private already
             model = copy.deepcopy(untrained[chosen])
         return trial.score(model, inputs[held], targets[held], source), chosen, model
 
-    def _rehearse(self, trial: Trial, inputs: Tensor, targets: Tensor) -> list[nn.Module]:
-        """A model of each recipe, trained on made-up records; heads of one structure share theirs."""
+    def _rehearse(self, trial: Trial, inputs: Tensor, targets: Tensor) -> tuple[list[nn.Module], bool]:
+        """A model of each recipe, trained on made-up records, and whether any training assumes samples kept apart.
+
+        Heads of one structure share theirs.
+        """
         found: list[nn.Module] = []
-        shared: dict[object, nn.Module] = {}
+        shared: dict[object, tuple[nn.Module, bool]] = {}
         for number, recipe in enumerate(self.recipes):
             key: object = number
             budget = trial.run.budget("rehearsal")
@@ -235,8 +249,8 @@ class RecipeSearch:
                 key = recipe.structure
             if key not in shared:
                 shared[key] = trial.rehearse(recipe, inputs, targets, budget)
-            found.append(shared[key])
-        return found
+            found.append(shared[key][0])
+        return found, any(apart for _, apart in shared.values())
 
     def _price(self) -> tuple[Purchase, RunPrice]:
         """What pays for the search, and the price of one of its runs."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from deep.models import AdaptedBlocks
 from torch import nn
 
 from bruit.apps.networks import NETWORKS, FrozenVGG, without_values
@@ -36,6 +37,17 @@ def test_forecasts_are_within_five_percent_of_what_a_card_counted(network: str, 
             assert 100 * abs(told.peak / cell["peak"] - 1) < CLOSE, cell
         assert told.stage("model").allocated == cell["model_bytes"]
         assert told.stage("batch").allocated == cell["batch_bytes"]
+
+
+def test_what_products_of_matrices_keep_is_counted_to_the_byte() -> None:
+    """The thesis's digits network holds no large block from which theirs could be cut."""
+    for cell in read_measurements().iter_rows(named=True):
+        if cell["model"] == "digits-cnn":
+            told = predict_memory(cell)
+            assert (told.stage("backward").allocated, told.stage("step").allocated) == (
+                cell["backward_bytes"],
+                cell["step_bytes"],
+            )
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no card")
@@ -75,6 +87,13 @@ def test_private_steps_of_a_head_hold_little_more_and_more_samples_more() -> Non
     plain, private = (forecast(model, (3, 64, 64), batch_size=32, private=each) for each in (False, True))
     assert plain.peak < private.peak < 1.5 * plain.peak
     assert forecast(model, (3, 64, 64), batch_size=64, private=True).peak > private.peak
+
+
+def test_a_private_step_of_low_rank_adapters_holds_at_most_a_tenth_more() -> None:
+    plain, private = (
+        forecast(AdaptedBlocks(64), (50, 64), batch_size=32, private=each, device="cpu") for each in (False, True)
+    )
+    assert plain.peak < private.peak < 1.1 * plain.peak
 
 
 def test_adam_keeps_two_more_copies_of_what_is_trained() -> None:

@@ -250,7 +250,7 @@ def _cancelling(rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[
 
 
 def _by_products(rows: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Norms from the products between positions in single precision, as in docs/deep.md, with no room for rounding."""
+    """Norms from products between positions in single precision (docs/deep_steps.md), with no room for rounding."""
     outputs = np.ones((len(rows), 2, WIDE), np.float32)
     products = (rows @ rows.transpose(0, 2, 1)) * (outputs @ outputs.transpose(0, 2, 1))
     norms = np.sqrt(np.maximum(products.sum((1, 2)), np.finfo(np.float32).tiny))

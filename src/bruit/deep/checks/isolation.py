@@ -152,7 +152,7 @@ class Isolation:
 
         def losses(batch: list[Tensor], watched: int) -> list[Tensor]:
             *given, labels = batch
-            with torch.no_grad(), in_precision(labels.device, self.precision):
+            with torch.enable_grad(), in_precision(labels.device, self.precision):
                 return [self.loss(self.model(*given), labels)[watched]]
 
         with attributes_kept(self.model), _made_up(targets.device):

@@ -41,12 +41,11 @@ def examine(model: nn.Module, example: Sequence[Tensor]) -> Structure:
     `example` has the shapes and types of the inputs, batch first; its values are not looked at.
     """
     require_separate_layers(model)
+    _require_no_gradient_hooks(model)
     names = {id(parameter): name for name, parameter in model.named_parameters() if parameter.requires_grad}
     trainable(model)
     owners = [(path, layer) for path, layer in model.named_modules() if _trains(layer)]
-    loose = _shared_parameters(model, example) | {
-        id(p) for _, layer in owners if rule_of(layer) is None for p in layer.parameters(recurse=False)
-    }
+    loose = _shared_parameters(model, example) | {id(p) for _, layer in owners for p in _unserved(layer)}
     ruled = {path: layer for path, layer in owners if any(id(p) not in loose for p in _trainable(layer))}
     for path in _not_samples_first(model, ruled, example):
         loose |= {id(p) for p in _trainable(ruled[path])}
@@ -75,7 +74,22 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
     found = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not found:
         raise InvalidArgument("the model has no trainable parameter: set requires_grad_(True) on those to train")
+    if any(not parameter.is_floating_point() for parameter in found):
+        raise InvalidArgument(
+            "a parameter to train is complex, and noise is drawn for real numbers: keep its real and imaginary part in "
+            "two parameters, or in one as torch.view_as_real gives them"
+        )
     return found
+
+
+def _require_no_gradient_hooks(model: nn.Module) -> None:
+    """Refuses hooks on the gradients of parameters: a private step builds these otherwise and would not call them."""
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and (parameter._backward_hooks or parameter._post_accumulate_grad_hooks):
+            raise InvalidArgument(
+                f"the parameter {name!r} has a hook on its gradient, which a private step does not call: take it off, "
+                "and do to the noisy gradient what it did in the step of an optimiser of your own"
+            )
 
 
 def require_separate_layers(model: nn.Module) -> None:
@@ -97,6 +111,12 @@ def _stands_still(layer: Any) -> bool:
 
 def _trainable(layer: nn.Module) -> list[nn.Parameter]:
     return [parameter for parameter in layer.parameters(recurse=False) if parameter.requires_grad]
+
+
+def _unserved(layer: nn.Module) -> Iterator[nn.Parameter]:
+    """The parameters of a layer for which no rule gives a gradient, such as one that a user hung on a linear layer."""
+    served = () if rule_of(layer) is None else ("weight", "bias", *getattr(layer, "_flat_weights_names", ()))
+    yield from (parameter for name, parameter in layer.named_parameters(recurse=False) if name not in served)
 
 
 def _trains(layer: nn.Module) -> bool:
@@ -131,9 +151,15 @@ def _shared_parameters(model: nn.Module, example: Sequence[Tensor]) -> set[int]:
     for layer in model.modules():
         for parameter in _trainable(layer):
             homes.setdefault(id(parameter), set()).add(id(layer))
-    uses = _Uses(homes)
-    with torch.no_grad(), uses, _stack(model, uses.inside):
-        model(*(zeros_of(part, 2) for part in example))
+    uses, given = _Uses(homes), [zeros_of(part, 2) for part in example]
+    before = [part._version for part in given]
+    with torch.enable_grad(), uses, _stack(model, uses.inside):
+        model(*given)
+    if [part._version for part in given] != before:
+        raise InvalidArgument(
+            "the model writes into its inputs, which a private step may read more than once: let it begin with a copy, "
+            "values = values.clone()"
+        )
     return uses.elsewhere
 
 
@@ -156,13 +182,19 @@ def _left(inside: list[int]) -> None:
 
 
 def _not_samples_first(model: nn.Module, ruled: Mapping[str, nn.Module], example: Sequence[Tensor]) -> set[str]:
-    """The layers whose first dimension is not the samples' at some size of batch: no rule can serve them."""
+    """The layers whose first dimension is not the samples' at some size of batch: no rule can serve them.
+
+    Nor can one where calls cannot be recorded, as within a vmap of the model's own.
+    """
     apart = {path for path, layer in ruled.items() if instead_of(layer) is not None and not layer.batch_first}
     anchor = torch.zeros((), device=example[0].device, requires_grad=True)
     served = {path: layer for path, layer in ruled.items() if path not in apart}
     for batch in (2, 3):
-        with record_calls(served, anchor, instead=instead_of) as calls:
-            model(*(zeros_of(part, batch) for part in example))
+        try:
+            with record_calls(served, anchor, instead=instead_of) as calls:
+                model(*(zeros_of(part, batch) for part in example))
+        except (RuntimeError, InvalidArgument):  # the model itself has taken zeros before
+            return set(ruled)
         apart |= {call.path for call in calls if call.inputs.dim() == 0 or len(call.inputs) != batch}
     return apart
 
@@ -197,7 +229,7 @@ def _require_separate_samples(model: nn.Module, example: Sequence[Tensor]) -> No
     """
 
     def describe(inputs: list[Tensor]) -> list[Tensor]:
-        with torch.no_grad():
+        with torch.enable_grad():  # as in a step: a model may differentiate its own outputs
             return list(_rows(model(*inputs), len(inputs[0])))
 
     with _still_buffers(model):

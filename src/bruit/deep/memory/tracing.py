@@ -39,7 +39,8 @@ class Tape(TorchDispatchMode):
         kept = cuda_workspaces.lasting_workspace(name) if self.on_card else None
         if kept is not None and kept[0] not in self._loaded:
             self._loaded.add(kept[0])
-            self.allocator.allocate(kept[1])
+            for room in kept[1]:
+                self.allocator.allocate(room)
         results = function(*args, **(kwargs or {}))
         for value in tree_iter(results):
             if isinstance(value, Tensor):

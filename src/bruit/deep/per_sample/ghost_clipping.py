@@ -164,7 +164,7 @@ class Engine:
 
         def losses(batch: list[Tensor]) -> list[Tensor]:
             *inputs, targets = batch
-            with torch.no_grad(), in_precision(targets.device, self.precision):
+            with torch.enable_grad(), in_precision(targets.device, self.precision):
                 return [self.loss(self.model(*inputs), targets)[WATCHED]]
 
         def gradients(batch: list[Tensor]) -> list[Tensor]:
@@ -245,7 +245,7 @@ class Engine:
                 outputs = self.model(*inputs) if state is None else functional_call(self.model, dict(state), inputs)
             with noted:
                 losses = self.loss(outputs, targets)
-        _require_one_each(losses, len(targets))
+        require_one_each(losses, len(targets))
         uses = Counter(name for call in calls for name in self._names(call).values())
         for call in calls:
             call.on_gradient = lambda call: self._enter(call, len(targets), uses, found, rows)
@@ -289,7 +289,8 @@ class Engine:
         return self.bound / (1 + margin)
 
 
-def _require_one_each(losses: Tensor, batch: int) -> None:
+def require_one_each(losses: Tensor, batch: int) -> None:
+    """Refuses a loss that does not give one number for each sample."""
     if losses.shape != (batch,):
         raise InvalidArgument(
             f"the loss gave a shape of {tuple(losses.shape)} for {batch} samples: one number for each is needed, such "

@@ -97,11 +97,21 @@ def pay_run(
 def _charge(
     purchase: Purchase, planned: TrainingPlan, assumes: tuple[Assumption, ...], files: Checkpoints | None
 ) -> tuple[Charge, dict[str, Any] | None]:
-    """Pays a new charge, or finds that of the checkpoint together with its state."""
+    """Pays a new charge, or finds that of the checkpoint together with its state.
+
+    What is released keeps the guarantee of that charge, which must say all that this stretch assumes.
+    """
     if files is None or not files.file.exists():
         return purchase.pay(planned.loss, assumes=assumes), None
     state = files.read()
-    return charge_of_checkpoint(purchase.price.ledger, planned, state), state
+    charge = charge_of_checkpoint(purchase.price.ledger, planned, state)
+    unsaid = {*assumes, *purchase.seed.assumes} - set(charge.guarantee.assumes)
+    if unsaid:
+        raise InvalidArgument(
+            f"the training of the checkpoint was charged without assuming {' and '.join(sorted(unsaid))}, as this part "
+            "of it would: give the same model, size, rng and assume_separate as then, or start again with another file"
+        )
+    return charge, state
 
 
 def plan_run(price: Budget, size: int, *, batch_size: int, epochs: int, correlation: Banded) -> TrainingPlan:

@@ -17,7 +17,7 @@ from bruit.privacy.training.plans import check_run, steps_of
 def banded_loss(*, steps: int, bands: int, rate: Fraction, noise_multiplier: Exact, neighbours: Neighbours) -> Composed:
     """The loss of a run with banded noise: one record is in at most ceil(steps / bands) sampled Gaussian steps.
 
-    ceil(T/b) Gaussian steps of noise σ on Poisson samples of rate b B/n; docs/deep.md proves it
+    ceil(T/b) Gaussian steps of noise σ on Poisson samples of rate b B/n; docs/theory_correlated_noise.md proves it
     [Choquette-Choo et al. 2023]
     """
     there = Gaussian(noise_multiplier, neighbours=ADD_OR_REMOVE_ONE)
