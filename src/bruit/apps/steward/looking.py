@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
-from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,8 @@ from bruit.tables.plan.steps import Leaf
 from bruit.tables.schema import Category, ColumnType, Date, File, Found, Number, Text, Time, YesNo
 
 NOTICE = "EXACT FIGURES FOR THE CURATOR ONLY: not private, not a release. Do not publish or pass on."
-WIDEST = Fraction(10**15)
-"""Bounds so wide that a number outside the declared ones is still read."""
+WIDEST = 2**32
+"""Steps of a grid to bounds so wide that a number outside the declared ones is still read."""
 
 EARLIEST, LATEST = date(1600, 1, 1), date(2999, 12, 31)
 MOST_VALUES = 10
